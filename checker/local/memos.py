@@ -46,15 +46,17 @@ def empty(filler: TableFiller) -> Memo:
         heads=np.zeros(parts * room * slots, np.int32),
         lists=np.zeros(LISTS, np.int32),
         shows=np.zeros(kernels.MOST_CODES, np.int64),
-        abouts=np.zeros(EVENTS, np.int64),
+        items=np.zeros(EVENTS, np.int64),
         events=np.full(4 * EVENTS, -1, np.int64),
     )
 
 
 def emptied(memo: Memo, filler: TableFiller) -> Memo:
     """Return an empty memo that counts on."""
+    if not memo.figures[kernels.IN_USE]:
+        return memo
     after = empty(filler)
-    for figure in (kernels.RECALLED, kernels.DERIVED):
+    for figure in (kernels.SUCCESSORS, kernels.DERIVED):
         after.figures[figure] = memo.figures[figure]
     return after
 
@@ -69,7 +71,8 @@ def _sources(filler: TableFiller) -> Words:
     first = kernels.CHANNEL_SLOTS
     more = first + max(places, default=0) + 1
     rows = [(actor, kernels.OWN_SLOT, -1) for actor in range(actors)]
-    rows += [(src, first + place, dst) for (src, dst), place in zip(ends, places, strict=True)]
+    for (src, dst), place in zip(ends, places, strict=True):
+        rows.append((src, first + place, dst if dst != src else -1))
     if geo[kernels.ACTS]:
         rows += [(actor, more, -1) for actor in range(actors)]
     if geo[kernels.LOSES]:
@@ -89,11 +92,12 @@ def tended(memo: Memo, filler: TableFiller) -> Memo:
         else:
             memo.heads[:] = 0
             figures[kernels.LISTED] = kernels.FIRST_LIST
-    if 2 * figures[kernels.EVENTS] > len(memo.abouts):
-        memo = memo._replace(abouts=_twice(memo.abouts))
+    if 2 * figures[kernels.EVENTS] > len(memo.items):
+        memo = memo._replace(items=_twice(memo.items))
     if 4 * figures[kernels.NAMED] > len(memo.events):
         events = np.full(4 * len(memo.events), -1, np.int64)
-        kernels.rehash_events(memo.events, events)
+        used = memo.events[::2] != -1
+        kernels.store(events, memo.events[::2][used], memo.events[1::2][used])
         memo = memo._replace(events=events)
     return _with_more_heads(memo, filler)
 
@@ -123,6 +127,6 @@ def share_text(memos: Iterable[Memo], filler: TableFiller) -> str:
     if reason is not None:
         return f"none, because {reason}"
     figures = [memo.figures for memo in memos]
-    total = sum(int(f[kernels.RECALLED]) for f in figures)
+    total = sum(int(f[kernels.SUCCESSORS]) for f in figures)
     derived = sum(int(f[kernels.DERIVED]) for f in figures)
     return f"{max(total - derived, 0) / max(total, 1):.1%} of {total:,}"

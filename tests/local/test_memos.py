@@ -42,7 +42,7 @@ def explored(system: System, **options: Any) -> tuple[Result, int, int]:
     search = search_on_threads(system, options=method(**{"threads": 1, **options}))
     result = explore(system, search)
     figures = [shard.memo.figures for shard in threads_of(search).shards]
-    total = sum(int(f[kernels.RECALLED]) for f in figures)
+    total = sum(int(f[kernels.SUCCESSORS]) for f in figures)
     return result, total, sum(int(f[kernels.DERIVED]) for f in figures)
 
 

@@ -51,6 +51,17 @@ def look_up(table, key, misses, control):
     return value
 
 
+@inlined
+def put_entry(table, key, value):
+    """Put a key with its value into `table`, which has room for it."""
+    mask = (table.shape[0] >> 1) - 1
+    slot = np.int64(mix(key) >> np.uint64(20)) & mask
+    while table[2 * slot] != -1 and table[2 * slot] != key:
+        slot = (slot + 1) & mask
+    table[2 * slot] = key
+    table[2 * slot + 1] = value
+
+
 @kernel
 def find_all(table, keys, values):
     """Write the value of every key, or -1, to `values`."""
@@ -61,10 +72,5 @@ def find_all(table, keys, values):
 @kernel
 def store(table, keys, values):
     """Put new keys with their values into `table`, which has room for them."""
-    mask = (table.shape[0] >> 1) - 1
     for k in range(keys.shape[0]):
-        slot = np.int64(mix(keys[k]) >> np.uint64(20)) & mask
-        while table[2 * slot] != -1 and table[2 * slot] != keys[k]:
-            slot = (slot + 1) & mask
-        table[2 * slot] = keys[k]
-        table[2 * slot + 1] = values[k]
+        put_entry(table, keys[k], values[k])

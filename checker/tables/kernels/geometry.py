@@ -205,18 +205,19 @@ class Memo(NamedTuple):
     Attributes:
         figures: int64; the numbers named below.
         sources: int64; per source of transitions (see `source_of`) the part that it is listed for,
-            its slot among that part's heads, and the receiver of its packets, or -1.
+            its slot among that part's heads, and the receiver of its packets, or -1 if there is none
+            but that part.
         heads: int32; where the list of a composite and a slot begins in `lists`; 0: not known yet.
             Composite g of part p has figures[SLOTS] of them, at
             (p * figures[MEMO_ROOM] + g) * figures[SLOTS]; the first is for its steps.
         lists: int32. A list of transitions is its length and its entries. An own transition has the
             composite that follows, kind and code of what it shows (see `coded`), and 1 + the
             delivered item. An offer has the event, and the sender's composite if the message is not
-            taken and if it is taken (-1: not known yet). A composite's steps are a hash table with
+            taken and if it is taken (-1: not known yet), and its kind << 1 | whether the packet
+            stays. A composite's steps are a hash table with
             open addressing: its capacity, the number of steps, and keys (-1: empty) with values.
         shows: int64; the bit sets of properties that codes stand for.
-        abouts: int64; per event, 1 + the item << 16, the kind << 1, whether the packet stays; or
-            STALE.
+        items: int64; per event, the delivered item, NO_ITEM, or STALE.
         events: int64, open addressing; the number of an event, and the message that the receipt of
             a packet delivers.
     """
@@ -226,7 +227,7 @@ class Memo(NamedTuple):
     heads: np.ndarray[Any, Any]
     lists: np.ndarray[Any, Any]
     shows: np.ndarray[Any, Any]
-    abouts: np.ndarray[Any, Any]
+    items: np.ndarray[Any, Any]
     events: np.ndarray[Any, Any]
 
 

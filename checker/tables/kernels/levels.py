@@ -25,6 +25,7 @@ from antecede.checker.tables.kernels.geometry import (
     ORBIT_FIRED,
     ORBIT_STATES,
     OVERFLOWED,
+    PARTS,
     PERMUTATIONS,
     POSTPONED,
     ROW_WORDS,
@@ -97,17 +98,22 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             geo[CHECKS_PROGRESS].
     """
     rows, todo, tables = borrow(rows), borrow(todo), borrowed(tables)
-    outbox = Outbox(borrow(outbox.out), outbox.sizes, borrow(outbox.order), borrow(outbox.recent))
+    room = outbox.out.shape[1]
+    flat_out = outbox.out.reshape(outbox.out.size)
+    outbox = Outbox(
+        borrow(flat_out), borrow(outbox.sizes), borrow(outbox.order), borrow(outbox.recent)
+    )
     weighing = Weighing(borrow(weighing.leads), borrow(weighing.depths), borrow(weighing.recent))
     misses, control = borrow(told.misses), borrow(told.control)
     memo = borrowed_memo(told.memo)
     told = Told(borrow(told.postponed), misses, told.shown, borrow(told.fired), control, memo)
     geo = tables.geo
     stride = geo[ROW_WORDS] + 1
-    capacity = outbox.out.shape[1] // stride
-    own_loc = np.empty(room_for(geo), np.int64)
+    capacity = room // stride
+    own_loc = np.empty(room_for(geo) + 2 * geo[PARTS], np.int64)
     own_block = np.empty(4096 * stride, np.int64)
     loc, block = borrow(own_loc), borrow(own_block)
+    places = borrow(own_loc[room_for(geo) :])
     sent = outbox.sizes.sum()
     done_todo = np.int64(0)
     while True:
@@ -124,7 +130,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
         if memo.figures[IN_USE]:
             if ahead:
                 prefetch_memo(memo, rows, at, geo)
-            work = Work(tables, memo, loc, block, control[KNOWN], misses, control)
+            work = Work(tables, memo, loc, block, places, control[KNOWN], misses, control)
             count = recall(rows, at, work)
         else:
             if ahead:
@@ -151,7 +157,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
                 break
             link = index * owners + me
             label = link if weighing.leads.shape[0] == 0 else np.int64(weighing.depths[index]) + 1
-            sent = send(block, count, label, geo, outbox, weighing, owners, sent)
+            sent = send(block, count, label, geo, outbox, room, weighing, owners, sent)
             count_transitions(rows, at, block, count, link, tables, told)
             orbit = orbit_of(rows, at, block, count, tables, loc)
             control[ORBIT_STATES] += orbit
@@ -198,12 +204,13 @@ def sent_lately(spot, block, start, label, outbox, weighing, row_words):
 
 
 @inlined
-def send(block, count, label, geo, outbox, weighing, owners, sent):
+def send(block, count, label, geo, outbox, room, weighing, owners, sent):
     """Send the successors of one row to their owners, except those that were sent lately.
 
     Args:
         block: the successors, as entries; `count` is their number.
         label: the highest bits of their information words.
+        outbox: its `out` is flat here; `room` words of it belong to each receiver.
         owners: the number of threads.
         sent: the number of entries in the outbox.
 
@@ -223,11 +230,9 @@ def send(block, count, label, geo, outbox, weighing, owners, sent):
         owner = owner_by(h, owners)
         if weighing.leads.shape[0] > 0:
             owner += weighing.leads[info >> 16 & 0x7FFF] * owners
-        target = outbox.sizes[owner] * stride
-        outbox.out[owner, target] = block[start]
-        for k in range(1, row_words):
-            outbox.out[owner, target + k] = block[start + k]
-        outbox.out[owner, target + row_words] = label << 31 | info & 0x7FFFFFFF
+        target = owner * room + outbox.sizes[owner] * stride
+        copy_row(block, start, outbox.out, target, row_words)
+        outbox.out[target + row_words] = label << 31 | info & 0x7FFFFFFF
         outbox.sizes[owner] += 1
         outbox.order[sent] = owner
         sent += 1
@@ -361,21 +366,23 @@ def gather(outbox, first, owners, row_words, frontier, count, keeps_parents, kin
     stride = row_words + 1
     rows, parents = borrow(frontier.rows), borrow(frontier.parents)
     places = borrow(frontier.places)
-    out, order = borrow(outbox.out), borrow(outbox.order)
-    at = np.zeros(out.shape[0], np.int64)
+    room = outbox.out.shape[1]
+    flat_out = outbox.out.reshape(outbox.out.size)
+    out, order = borrow(flat_out), borrow(outbox.order)
+    own_at = np.arange(outbox.out.shape[0]) * room
+    at = borrow(own_at)
     for e in range(outbox.sizes.sum()):
         owner = np.int64(order[e])
         entry = at[owner]
         at[owner] = entry + stride
-        info = out[owner, entry + row_words]
+        info = out[entry + row_words]
         if info >= 0 or not first <= owner < first + owners:
             continue
-        rows[count * row_words] = out[owner, entry]
-        for k in range(1, row_words):
-            rows[count * row_words + k] = out[owner, entry + k]
+        copy_row(out, entry, rows, count * row_words, row_words)
         kinds[info >> 16 & 0x7FFF] += 1
         if keeps_parents:
             parents[count] = info >> 31 & 0xFFFFFFFF
             places[count] = info & 0xFFFF
         count += 1
+    own_at[0] = 0
     return count

@@ -1,4 +1,4 @@
-"""Successors from memory: what the transitions of one composite do is derived only once.
+"""Successors from memory: what the transitions of one composite do is derived once.
 
 A transition changes few parts of a state. A send depends on the sender's composite alone. A
 delivery depends on the receiver's composite and on an *event*: the channel, the packet, whether it
@@ -28,8 +28,10 @@ from antecede.checker.tables.kernels.composites import (
     seek,
 )
 from antecede.checker.tables.kernels.entries import (
+    find,
     key_of,
     look_up,
+    put_entry,
 )
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
@@ -37,7 +39,6 @@ from antecede.checker.tables.kernels.geometry import (
     CHAN_COL,
     CHAN_DST,
     CHAN_SRC,
-    DEC_STRIDE,
     FORGETS,
     MISSED,
     OVERFLOWED,
@@ -53,9 +54,6 @@ from antecede.checker.tables.kernels.geometry import (
     Missing,
     Tables,
 )
-from antecede.checker.tables.kernels.hashing import (
-    mix,
-)
 from antecede.checker.tables.kernels.histories import (
     forget_by,
 )
@@ -69,20 +67,28 @@ from antecede.checker.tables.kernels.renaming import (
     represent,
 )
 from antecede.checker.tables.kernels.rows import (
+    change_field,
+    composite_in,
     copy_row,
     decode,
+    decode_part,
+    field_of,
     number_of,
-    part_in,
-    replace_part,
     same_row,
 )
 from antecede.checker.tables.kernels.successors import (
     ALL,
-    WAITING,
+    NOTE_DELIVERED,
+    NOTE_HOW,
+    NOTE_KIND,
+    NOTE_PENDING,
+    NOTE_SHOWN,
+    NOTE_SUBJECT,
     after_step,
     derive,
+    notes_at,
     settle,
-    waiting_from,
+    told_by,
 )
 
 
@@ -94,6 +100,7 @@ class Work(NamedTuple):
         memo: borrowed.
         loc: int64, working space; see `successors.room_for`.
         out: the successors, as entries; the last one is not filled.
+        places: int64; per part, its composite and where its heads begin.
         found: the bit set of properties not to report.
         misses, control: as in `Told`.
     """
@@ -102,6 +109,7 @@ class Work(NamedTuple):
     memo: Memo
     loc: np.ndarray[Any, Any]
     out: np.ndarray[Any, Any]
+    places: np.ndarray[Any, Any]
     found: int
     misses: np.ndarray[Any, Any]
     control: np.ndarray[Any, Any]
@@ -115,14 +123,14 @@ class Work(NamedTuple):
     NAMED,
     EVENTS,
     CODES,
-    RECALLED,
+    SUCCESSORS,
     DERIVED,
 ) = range(9)
 """The elements of `Memo.figures`.
 
 IN_USE: whether anything is to be remembered. MEMO_ROOM: composites per part that have heads. SLOTS:
 heads per composite. LISTED: words used in `lists`. NAMED: slots used in `events`. EVENTS, CODES:
-the numbers of events and codes. RECALLED: the number of successors. DERIVED: how many of them were
+the numbers of events and codes. SUCCESSORS: their number. DERIVED: how many of them were
 derived from the tables.
 """
 FIGURES = 9
@@ -135,19 +143,22 @@ The last one is not kept.
 """
 FIRST_LIST = 2
 """Where the lists begin."""
-OWN, OFFER, FEWEST_STEPS = 3, 3, 4
+OWN, OFFER, FEWEST_STEPS = 3, 4, 4
 """Words per entry of a list, and the first capacity of a composite's steps."""
 MOST_CODES = 8
 STEP_BITS = 26
 STEP_MASK = (1 << STEP_BITS) - 1
-MOVED, TOOK, UNFIT = 1 << 29, 1 << 30, -2
+MOVED, UNFIT = 1 << 29, -2
 """A step is the composite that follows, a code of what it shows, and two bits; or UNFIT.
 
-MOVED: something was delivered. TOOK: the sender's message was pending. UNFIT: the step depends on
+MOVED: something was delivered. Bit 30: the sender's message was pending. UNFIT: the step depends on
 more than the receiver and the event.
 """
-STALE = -1
-"""Stands for an event that says too little, because its packet turned out to deliver a message."""
+NO_ITEM, STALE = -1, -2
+"""What an event delivers if it delivers nothing, or says too little.
+
+The latter happens if its packet turned out to deliver a message.
+"""
 MOST_ITEMS = 1 << 28
 DELIVERS = 1 << 62
 """The bit that tells keys of `events` apart: the message that the receipt of a packet delivers."""
@@ -162,7 +173,7 @@ def borrowed_memo(memo):
         borrow(memo.heads),
         borrow(memo.lists),
         borrow(memo.shows),
-        borrow(memo.abouts),
+        borrow(memo.items),
         borrow(memo.events),
     )
 
@@ -176,32 +187,12 @@ def event_key(channel, packet, stays, says):
 @inlined
 def named(memo, key, value):
     """Return the value of a key in `events`; a new key gets `value`, or -1 without room."""
-    events, figures = memo.events, memo.figures
-    mask = (events.shape[0] >> 1) - 1
-    slot = np.int64(mix(key) >> np.uint64(20)) & mask
-    while events[2 * slot] != -1:
-        if events[2 * slot] == key:
-            return events[2 * slot + 1]
-        slot = (slot + 1) & mask
-    if value == -1:
-        return np.int64(-1)
-    if 3 * figures[NAMED] >= 2 * mask:
-        return np.int64(-1)
-    events[2 * slot], events[2 * slot + 1] = key, value
-    figures[NAMED] += 1
+    there = find(memo.events, key)
+    if there != -1 or value == -1 or 3 * memo.figures[NAMED] >= memo.events.shape[0]:
+        return there
+    put_entry(memo.events, key, value)
+    memo.figures[NAMED] += 1
     return value
-
-
-@kernel
-def rehash_events(old, events):
-    """Put all keys of a smaller table into an empty one."""
-    mask = (events.shape[0] >> 1) - 1
-    for k in range(old.shape[0] >> 1):
-        if old[2 * k] != -1:
-            slot = np.int64(mix(old[2 * k]) >> np.uint64(20)) & mask
-            while events[2 * slot] != -1:
-                slot = (slot + 1) & mask
-            events[2 * slot], events[2 * slot + 1] = old[2 * k], old[2 * k + 1]
 
 
 @inlined
@@ -219,22 +210,33 @@ def coded(memo, shown):
 
 
 @inlined
-def heads_of(memo, row, at, geo, part):
+def heads_of(memo, composite, part):
     """Return where the heads of a part's composite begin, or -1 if there is no room for them."""
-    composite = part_in(row, at, geo, part)
-    if composite >= memo.figures[MEMO_ROOM]:
+    room = memo.figures[MEMO_ROOM]
+    if composite >= room:
         return np.int64(-1)
-    return (part * memo.figures[MEMO_ROOM] + composite) * memo.figures[SLOTS]
+    return (part * room + composite) * memo.figures[SLOTS]
 
 
 @inlined
-def recalled(memo, heads, key):
-    """Return the step of a composite, or -1 if it is not known."""
-    if heads < 0 or memo.heads[heads] == 0:
+def steps_of(memo, heads):
+    """Return where the table of a composite's steps begins in `lists`, or 0."""
+    return np.int64(memo.heads[heads]) if heads >= 0 else np.int64(0)
+
+
+@inlined
+def slot_of_step(key):
+    """Return where the search for a step begins: events are low numbers, and items high ones."""
+    return key >> 1 ^ -(key & 1)
+
+
+@inlined
+def recalled(lists, first, key):
+    """Return the step of the table at lists[first:], or -1 if it is not known."""
+    if first == 0:
         return np.int64(-1)
-    lists, first = memo.lists, np.int64(memo.heads[heads])
     mask = np.int64(lists[first]) - 1
-    slot = key & mask
+    slot = slot_of_step(key) & mask
     while True:
         there = lists[first + 2 + 2 * slot]
         if there == key:
@@ -248,7 +250,7 @@ def recalled(memo, heads, key):
 def put_step(lists, first, key, value):
     """Put a step into a table of a composite that has room for it."""
     mask = np.int64(lists[first]) - 1
-    slot = key & mask
+    slot = slot_of_step(key) & mask
     while lists[first + 2 + 2 * slot] != -1 and lists[first + 2 + 2 * slot] != key:
         slot = (slot + 1) & mask
     lists[first + 1] += lists[first + 2 + 2 * slot] == -1
@@ -283,13 +285,16 @@ def remember(memo, heads, key, value):
 def prefetch_memo(memo, rows, at, geo):
     """Prefetch what `recall` will read for a later row: its heads, and nearer ones' lists."""
     for part in range(geo[PARTS]):
-        heads = heads_of(memo, rows, at + AHEAD * geo[ROW_WORDS], geo, part)
+        field = field_of(geo, part)
+        later = composite_in(rows, at + AHEAD * geo[ROW_WORDS], field)
+        heads = heads_of(memo, later, part)
         if heads >= 0:
             prefetch(memo.heads, heads)
-        heads = heads_of(memo, rows, at + AHEAD // 2 * geo[ROW_WORDS], geo, part)
+        nearer = composite_in(rows, at + AHEAD // 2 * geo[ROW_WORDS], field)
+        heads = heads_of(memo, nearer, part)
         if heads >= 0:
-            prefetch(memo.lists, max(memo.heads[heads], 0))
-            prefetch(memo.lists, max(memo.heads[heads + OWN_SLOT], 0))
+            for slot in range(memo.figures[SLOTS]):
+                prefetch(memo.lists, max(memo.heads[heads + slot], 0))
 
 
 @inlined
@@ -298,25 +303,30 @@ def recall(row, at, work):
     memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
     stride = geo[ROW_WORDS] + 1
     room = out.shape[0] // stride - 1
+    for part in range(geo[PARTS]):
+        composite = composite_in(row, at, field_of(geo, part))
+        work.places[2 * part] = composite
+        work.places[2 * part + 1] = heads_of(memo, composite, part)
     count = np.int64(0)
     complete = True
     for source in range(memo.sources.shape[0] // 3):
         part, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
-        heads = heads_of(memo, row, at, geo, part)
-        place = heads + memo.sources[3 * source + 1] if heads >= 0 else np.int64(-1)
-        head = np.int64(memo.heads[place]) if place >= 0 else np.int64(NOT_LISTED)
-        if head == 0:
-            start = count * stride
-            head = learn_list(source, place, row, at, work, start)
+        heads = work.places[2 * part + 1]
+        place = heads + memo.sources[3 * source + 1]
+        head = np.int64(memo.heads[place]) if heads >= 0 else np.int64(NOT_LISTED)
         if head == NOTHING_LISTED:
             continue
+        if head == 0:
+            head = learn_list(source, place, row, at, work, count * stride)
+            if head == NOTHING_LISTED:
+                continue
         now = np.int64(MISSED)
         if head <= NOT_LISTED:
             now = derive_into(source, ALL, 0, row, at, work, count)
         elif head > 0 and count + memo.lists[head] > room:
             now = np.int64(OVERFLOWED)
         elif head > 0 and dst >= 0:
-            now = recall_offers(source, place, row, at, work, count)
+            now = recall_offers(source, head, row, at, work, count)
         elif head > 0:
             now = recall_own(head, part, row, at, work, count)
         if now == OVERFLOWED:
@@ -327,7 +337,7 @@ def recall(row, at, work):
             count = now
     if not complete:
         return np.int64(MISSED)
-    memo.figures[RECALLED] += count
+    memo.figures[SUCCESSORS] += count
     if geo[PERMUTATIONS]:
         base = 2 * geo[ACTORS] * geo[WORDS]
         for k in range(count):
@@ -339,43 +349,44 @@ def recall(row, at, work):
 def recall_own(head, part, row, at, work, count):
     """Write the transitions in a composite's own list; return their number so far, or MISSED."""
     memo, out, geo = work.memo, work.out, work.tables.geo
-    lists = memo.lists
-    row_words = geo[ROW_WORDS]
+    lists, hidden, forgets = memo.lists, ~work.found, geo[FORGETS]
+    row_words, field, before = geo[ROW_WORDS], field_of(geo, part), work.places[2 * part]
     complete = True
     for k in range(lists[head]):
         entry = head + 1 + OWN * k
         start = count * (row_words + 1)
         copy_row(row, at, out, start, row_words)
-        replace_part(out, start, geo, part, lists[entry])
+        change_field(out, start, field, before, lists[entry])
         item = np.int64(lists[entry + 2]) - 1
-        if not forget_elsewhere(item, part, part, work, start):
+        if forgets and item >= 0 and not forget_elsewhere(item, part, part, work, start):
             complete = False
         info = np.int64(lists[entry + 1])
-        shown = memo.shows[info >> 15] & ~work.found
+        shown = memo.shows[info >> 15] & hidden
         out[start + row_words] = count | (info & 0x7FFF) << 16 | shown << 32
         count += 1
     return count if complete else np.int64(MISSED)
 
 
 @inlined
-def recall_offers(source, place, row, at, work, count):
+def recall_offers(source, head, row, at, work, count):
     """Write the deliveries that a channel's list offers; return as `recall_own`."""
-    memo, out, geo = work.memo, work.out, work.tables.geo
-    lists = memo.lists
+    memo, out, geo, places = work.memo, work.out, work.tables.geo, work.places
+    lists, hidden, forgets = memo.lists, ~work.found, geo[FORGETS]
     row_words = geo[ROW_WORDS]
     src, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
-    heads = heads_of(memo, row, at, geo, dst)
-    head = np.int64(memo.heads[place])
+    sends, takes = field_of(geo, src), field_of(geo, dst)
+    sender, receiver, heads = places[2 * src], places[2 * dst], places[2 * dst + 1]
+    steps = steps_of(memo, heads)
     complete = True
     for k in range(lists[head]):
         entry = head + 1 + OFFER * k
-        event = np.int64(lists[entry])
-        about = memo.abouts[event]
-        step = recalled(memo, heads, event << 1)
+        event, about = np.int64(lists[entry]), np.int64(lists[entry + 3])
+        step = recalled(lists, steps, event << 1)
         took = step >> 30 & 1
         after = lists[entry + 1 + took]
-        if step < 0 or after == -1 or about == STALE:
+        if step < 0 or after == -1:
             now = derive_into(source, k, entry, row, at, work, count)
+            steps = steps_of(memo, heads)
             if now == MISSED:
                 complete = False
             else:
@@ -383,16 +394,14 @@ def recall_offers(source, place, row, at, work, count):
             continue
         start = count * (row_words + 1)
         copy_row(row, at, out, start, row_words)
-        replace_part(out, start, geo, dst, step & STEP_MASK)
-        replace_part(out, start, geo, src, after)
-        item = (about >> 16) - 1 if took else np.int64(-1)
-        if not forget_elsewhere(item, src, dst, work, start):
+        change_field(out, start, takes, receiver, step & STEP_MASK)
+        change_field(out, start, sends, sender, after)
+        if forgets and took and not forget_elsewhere(memo.items[event], src, dst, work, start):
             complete = False
-        stays = about & 1 and not step & MOVED
-        if stays and same_row(row, at, out, start, row_words):
+        if about & 1 and not step & MOVED and same_row(row, at, out, start, row_words):
             continue
-        shown = memo.shows[step >> STEP_BITS & 7] & ~work.found
-        out[start + row_words] = count | (about >> 1 & 0x7FFF) << 16 | shown << 32
+        shown = memo.shows[step >> STEP_BITS & 7] & hidden
+        out[start + row_words] = count | about >> 1 << 16 | shown << 32
         count += 1
     return count if complete else np.int64(MISSED)
 
@@ -402,25 +411,23 @@ def forget_elsewhere(item, one, other, work, start):
     """Forget a delivered item in all parts of out[start:] but two; return False if one is missing.
 
     Args:
-        item: what `memo` calls the message and its receiver, or -1: nothing is to be forgotten.
+        item: what `memo` calls the message and its receiver.
         one, other: the parts that are done.
     """
     memo, out, geo = work.memo, work.out, work.tables.geo
     complete = True
-    if geo[FORGETS] and item >= 0:
-        for part in range(geo[PARTS]):
-            if part != one and part != other:
-                heads = heads_of(memo, out, start, geo, part)
-                after = recalled(memo, heads, item << 1 | 1)
-                if after == -1:
-                    composite = part_in(out, start, geo, part)
-                    after = forgotten(item, part, composite, work)
-                    if after != MISSED:
-                        remember(memo, heads, item << 1 | 1, after)
-                if after == MISSED:
-                    complete = False
-                else:
-                    replace_part(out, start, geo, part, after)
+    for part in range(geo[PARTS]):
+        if part != one and part != other:
+            composite, heads = work.places[2 * part], work.places[2 * part + 1]
+            after = recalled(memo.lists, steps_of(memo, heads), item << 1 | 1)
+            if after == -1:
+                after = forgotten(item, part, composite, work)
+                if after != MISSED:
+                    remember(memo, heads, item << 1 | 1, after)
+            if after == MISSED:
+                complete = False
+            else:
+                change_field(out, start, field_of(geo, part), composite, after)
     return complete
 
 
@@ -430,9 +437,7 @@ def forgotten(item, part, composite, work):
     tables, loc, misses, control = work.tables, work.loc, work.misses, work.control
     geo = tables.geo
     words = geo[WORDS]
-    first = geo[DEC_STRIDE] * part + composite * words
-    for k in range(words):
-        loc[part * words + k] = tables.dec[first + k]
+    decode_part(part, composite, geo, tables.dec, loc, 0)
     if not forget_by(part, item, loc, geo, tables.table, misses, control):
         return np.int64(MISSED)
     slot = seek(tables.cons, words, loc, part * words, part)
@@ -467,52 +472,51 @@ def derive_into(source, only, entry, row, at, work, count):
         if done == MISSED:
             complete = False
             continue
-        base = waiting_from(geo) + size + geo[PARTS] + k * (size + geo[PARTS] + WAITING)
         if only != ALL:
-            learn_step(source, entry, row, at, base, work, start)
+            learn_step(source, entry, notes_at(geo, k), work, start)
         if done:
-            out[start + stride - 1] = count | loc[base] | (loc[base + 1] & ~work.found) << 32
+            out[start + stride - 1] = count | told_by(loc, geo, k, work.found)
             count += 1
     memo.figures[DERIVED] += waiting if complete else 0
     return count if complete else np.int64(MISSED)
 
 
 @inlined
-def learn_step(source, entry, row, at, base, work, start):
+def learn_step(source, entry, notes, work, start):
     """Remember the receipt of a listed offer, whose successor is out[start:].
 
     Args:
         entry: where the offer is listed.
-        base: where loc has what `derive` says of the successor.
+        notes: loc[notes:] has the notes of `derive`.
     """
     memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
     src, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
     event = np.int64(memo.lists[entry])
-    delivered, took = loc[base + 4], loc[base + 5]
-    if memo.abouts[event] == STALE:
-        memo.heads[heads_of(memo, row, at, geo, src) + memo.sources[3 * source + 1]] = 0
+    delivered, took = loc[notes + NOTE_DELIVERED], loc[notes + NOTE_PENDING]
+    item = memo.items[event]
+    if item == STALE:
+        memo.heads[work.places[2 * src + 1] + memo.sources[3 * source + 1]] = 0
         return
-    item = (memo.abouts[event] >> 16) - 1
-    if delivered >= 0 and item == -1:
-        learn_delivery(source - geo[ACTORS], loc[base + 3], delivered, event, memo)
+    if delivered >= 0 and item == NO_ITEM:
+        learn_delivery(source - geo[ACTORS], loc[notes + NOTE_SUBJECT], delivered, event, memo)
         return
-    code = coded(memo, loc[base + 1])
+    code = coded(memo, loc[notes + NOTE_SHOWN])
     step = np.int64(UNFIT)
-    composite = part_in(out, start, geo, dst)
+    composite = composite_in(out, start, field_of(geo, dst))
     fits = delivered == -1 or (delivered >= 0 and item == delivered * geo[ACTORS] + dst)
     if fits and code >= 0 and composite <= STEP_MASK:
         step = composite | code << STEP_BITS | took << 30
-        if loc[base + 2] & 2:
+        if loc[notes + NOTE_HOW] & 2:
             step |= MOVED
-        memo.lists[entry + 1 + took] = part_in(out, start, geo, src)
-    remember(memo, heads_of(memo, row, at, geo, dst), event << 1, step)
+        memo.lists[entry + 1 + took] = composite_in(out, start, field_of(geo, src))
+    remember(memo, work.places[2 * dst + 1], event << 1, step)
 
 
 @inlined
 def learn_delivery(channel, packet, message, event, memo):
     """Remember that the receipt of a packet delivers a message; an event that does not is stale."""
     if named(memo, DELIVERS | channel << 25 | packet, message) == message:
-        memo.abouts[event] = STALE
+        memo.items[event] = STALE
 
 
 @kernel
@@ -549,10 +553,9 @@ def room_to_list(memo, words):
 
 @inlined
 def list_own(source, row, at, work, start):
-    """List transitions of a composite that receive nothing; return as `learn_list`."""
+    """List transitions that concern one composite alone; return as `learn_list`."""
     tables, memo, loc, out = work.tables, work.memo, work.loc, work.out
     geo, missing = tables.geo, Missing(work.misses, work.control)
-    size = geo[ACTORS] * geo[WORDS]
     part = memo.sources[3 * source]
     waiting = derive(source, ALL, 0, np.int64(0), tables, loc, work.misses, work.control)
     if waiting == MISSED:
@@ -566,16 +569,17 @@ def list_own(source, row, at, work, start):
         if done == MISSED:
             memo.figures[LISTED] = head
             return np.int64(MISSED)
-        base = waiting_from(geo) + size + geo[PARTS] + k * (size + geo[PARTS] + WAITING)
-        code, delivered = coded(memo, loc[base + 1]), loc[base + 4]
+        notes = notes_at(geo, k)
+        code, delivered = coded(memo, loc[notes + NOTE_SHOWN]), loc[notes + NOTE_DELIVERED]
         if delivered == -2 or code < 0:
             memo.figures[LISTED] = head
             return np.int64(NOT_LISTED)
         if done:
             entry = head + 1 + OWN * listed
-            memo.lists[entry] = part_in(out, start, geo, part)
-            memo.lists[entry + 1] = loc[base] >> 16 | code << 15
-            memo.lists[entry + 2] = 1 + delivered * geo[ACTORS] + part if loc[base + 5] else 0
+            memo.lists[entry] = composite_in(out, start, field_of(geo, part))
+            memo.lists[entry + 1] = loc[notes + NOTE_KIND] >> 16 | code << 15
+            taken = 1 + delivered * geo[ACTORS] + part
+            memo.lists[entry + 2] = taken if loc[notes + NOTE_PENDING] else 0
             listed += 1
     memo.figures[DERIVED] += listed
     memo.lists[head] = listed
@@ -616,6 +620,8 @@ def list_offers(source, work):
             return event
         entry = head + 1 + OFFER * k
         memo.lists[entry], memo.lists[entry + 1], memo.lists[entry + 2] = event, -1, -1
+        stays = code[spot + 3] == content
+        memo.lists[entry + 3] = code[spot + 2] << 1 | stays
         spot = after_step(code, spot)
     return head
 
@@ -626,7 +632,7 @@ def event_of(spot, channel, dst, pending, content, work):
     tables, memo, code = work.tables, work.memo, work.tables.code
     packet = code[spot + 4]
     message = named(memo, DELIVERS | channel << 25 | packet, -1)
-    says, item = np.int64(0), np.int64(-1)
+    says, item = np.int64(0), np.int64(NO_ITEM)
     if message >= 0:
         item = message * tables.geo[ACTORS] + dst
         src = tables.geo[CHAN_SRC + channel]
@@ -638,13 +644,13 @@ def event_of(spot, channel, dst, pending, content, work):
     stays = np.int64(code[spot + 3] == content)
     new = memo.figures[EVENTS]
     event = np.int64(-1)
-    if new < memo.abouts.shape[0] and item < MOST_ITEMS:
+    if new < memo.items.shape[0] and item < MOST_ITEMS:
         event = named(memo, event_key(channel, packet, stays, says), new)
     if event == -1:
         return np.int64(NO_ROOM)
     if event == new:
         memo.figures[EVENTS] = new + 1
-        memo.abouts[event] = (item + 1) << 16 | code[spot + 2] << 1 | stays
+        memo.items[event] = item
     return event
 
 

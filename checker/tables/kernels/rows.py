@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from antecede.checker.tables.kernels.composites import (
@@ -29,22 +31,54 @@ from antecede.checker.tables.kernels.jit import (
 )
 
 
+class Field(NamedTuple):
+    """Where rows have a part's composite: the word, its lowest bit, and a mask of its bits."""
+
+    word: Any
+    shift: Any
+    mask: Any
+
+
+@inlined
+def field_of(geo, part):
+    """Return the field of a part."""
+    return Field(geo[ROW_WORD + part], geo[ROW_SHIFT + part], geo[ROW_MASK + part])
+
+
+@inlined
+def composite_in(row, at, field):
+    """Return the composite in a field of row[at:]."""
+    return row[at + field.word] >> field.shift & field.mask
+
+
+@inlined
+def change_field(row, at, field, before, after):
+    """Replace the composite in a field of row[at:]."""
+    row[at + field.word] ^= (before ^ after) << field.shift
+
+
 @inlined
 def prefetch_composites(row, at, geo, dec):
     """Prefetch the words that `decode` will read for row[at:]."""
     for part in range(geo[PARTS]):
-        composite = part_in(row, at, geo, part)
+        composite = composite_in(row, at, field_of(geo, part))
         prefetch(dec, part * geo[DEC_STRIDE] + composite * geo[PART_WORDS])
 
 
 @inlined
 def decode(row, at, geo, dec, loc, base):
     """Write the local words of row[at:] to loc[base:]."""
-    words = geo[PART_WORDS]
     for part in range(geo[PARTS]):
-        start = part * geo[DEC_STRIDE] + part_in(row, at, geo, part) * words
-        for k in range(words):
-            loc[base + part * words + k] = dec[start + k]
+        decode_part(part, composite_in(row, at, field_of(geo, part)), geo, dec, loc, base)
+
+
+@inlined
+def decode_part(part, composite, geo, dec, loc, base):
+    """Write the words of a part's composite to their place in loc[base:]."""
+    words = geo[PART_WORDS]
+    start = part * geo[DEC_STRIDE] + composite * words
+    for k in range(words):
+        loc[base + part * words + k] = dec[start + k]
 
 
 @inlined
@@ -92,7 +126,8 @@ def emit(loc, base, row, at, tables, out, start, missing):
             if number == MISSED:
                 status = np.int64(MISSED)
             else:
-                replace_part(out, start, geo, part, number)
+                field = field_of(geo, part)
+                change_field(out, start, field, composite_in(row, at, field), number)
     return status
 
 
@@ -130,16 +165,3 @@ def same_row(one, at, other, start, row_words):
     for k in range(1, row_words):
         same = same and one[at + k] == other[start + k]
     return same
-
-
-@inlined
-def part_in(row, at, geo, part):
-    """Return a part's composite in row[at:]."""
-    return row[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part] & geo[ROW_MASK + part]
-
-
-@inlined
-def replace_part(row, at, geo, part, number):
-    """Write a part's composite into row[at:]."""
-    word, shift = at + geo[ROW_WORD + part], geo[ROW_SHIFT + part]
-    row[word] ^= (row[word] >> shift & geo[ROW_MASK + part] ^ number) << shift

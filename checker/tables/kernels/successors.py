@@ -77,8 +77,15 @@ from antecede.checker.tables.kernels.rows import (
     same_row,
 )
 
-WAITING = 6
-"""The words that follow a waiting successor's local words and slots; see `derive`."""
+NOTE_KIND, NOTE_SHOWN, NOTE_HOW, NOTE_SUBJECT, NOTE_DELIVERED, NOTE_PENDING = range(6)
+"""What `derive` notes about a waiting successor.
+
+NOTE_KIND: its kind, shifted by 16. NOTE_SHOWN: the properties that it shows. NOTE_HOW: whether it
+takes no packet (1), and whether it delivers a message (2). NOTE_SUBJECT: the packet or the sent
+message. NOTE_DELIVERED: the message of the column's owner that is delivered (-1: none, -2: several,
+or another actor's). NOTE_PENDING: whether that message was pending.
+"""
+NOTES = 6
 ALL = -1
 """Stands for all transitions of a source."""
 
@@ -90,14 +97,20 @@ def room_for(geo):
     The space begins with the local words of the current successor and of its parent, and with
     the space for `represent`. Successors that wait for memory follow (see `await_composites`).
     """
-    size = geo[ACTORS] * geo[WORDS]
-    return waiting_from(geo) + geo[CHOICES] * (size + geo[PARTS] + WAITING)
+    return waiting_at(geo, geo[CHOICES])
 
 
 @inlined
-def waiting_from(geo):
-    """Return where the first waiting successor begins in `loc`."""
-    return 2 * geo[ACTORS] * geo[WORDS] + room_to_represent(geo)
+def waiting_at(geo, k):
+    """Return where waiting successor k begins in `loc`: its local words, slots, and notes."""
+    size = geo[ACTORS] * geo[WORDS]
+    return 2 * size + room_to_represent(geo) + k * (size + geo[PARTS] + NOTES)
+
+
+@inlined
+def notes_at(geo, k):
+    """Return where the notes of waiting successor k begin in `loc`; see `NOTE_KIND`."""
+    return waiting_at(geo, k) + geo[ACTORS] * geo[WORDS] + geo[PARTS]
 
 
 @inlined
@@ -198,10 +211,7 @@ def happen(spot, complete, actor, tables, loc, misses, control):
 def derive(source, only, said, waiting, tables, loc, misses, control):
     """Append the successors that one source of transitions has to those that wait in `loc`.
 
-    loc holds the local words of the parent. After the local words and slots of each successor
-    follow: its kind (shifted by 16); the properties that it shows; whether it takes no packet (1)
-    and whether it delivers a message (2); the packet or the sent message; the message of the owner
-    that is delivered (-1: none, -2: several, or another actor's); and whether that was pending.
+    loc holds the local words of the parent.
 
     Args:
         source: see `source_of`.
@@ -215,9 +225,6 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
     geo, table, code, cons = tables.geo, tables.table, tables.code, tables.cons
     actors = geo[ACTORS]
     size = actors * geo[WORDS]
-    first = waiting_from(geo)
-    parts = geo[PARTS]
-    step = size + parts + WAITING
     kind, actor, owner, column, at_column = source_of(source, geo)
     sending = kind == SEND
     content = get(loc, size, geo, owner, column)
@@ -269,11 +276,11 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
             status = np.int64(MISSED)
             continue
         shown |= judged
-        base = first + waiting * step
-        await_composites(loc, size, geo, cons, base)
-        base += size + parts
-        loc[base], loc[base + 1], loc[base + 2] = info, shown, stays | (deliveries > 0) << 1
-        loc[base + 3], loc[base + 4], loc[base + 5] = subject, delivered, pending
+        await_composites(loc, size, geo, cons, waiting_at(geo, waiting))
+        notes = notes_at(geo, waiting)
+        loc[notes + NOTE_KIND], loc[notes + NOTE_SHOWN] = info, shown
+        loc[notes + NOTE_HOW], loc[notes + NOTE_SUBJECT] = stays | (deliveries > 0) << 1, subject
+        loc[notes + NOTE_DELIVERED], loc[notes + NOTE_PENDING] = delivered, pending
         waiting += 1
     return waiting if status == OK else status
 
@@ -286,13 +293,17 @@ def settle(k, row, at, tables, loc, out, start, missing):
         1, 0 if it is no transition, since it takes no packet and changes nothing, or MISSED.
     """
     geo = tables.geo
-    size = geo[ACTORS] * geo[WORDS]
-    step = size + geo[PARTS] + WAITING
-    base = waiting_from(geo) + k * step
-    if emit(loc, base, row, at, tables, out, start, missing) != OK:
+    if emit(loc, waiting_at(geo, k), row, at, tables, out, start, missing) != OK:
         return np.int64(MISSED)
-    changed = loc[base + size + geo[PARTS] + 2] != 1
+    changed = loc[notes_at(geo, k) + NOTE_HOW] != 1
     return np.int64(changed or not same_row(row, at, out, start, geo[ROW_WORDS]))
+
+
+@inlined
+def told_by(loc, geo, k, found):
+    """Return what an information word says of waiting successor k, except for its index."""
+    notes = notes_at(geo, k)
+    return loc[notes + NOTE_KIND] | (loc[notes + NOTE_SHOWN] & ~found) << 32
 
 
 @inlined
@@ -339,8 +350,6 @@ def successors(row, at, tables, loc, out, found, misses, control):
             waiting = now
     if waiting > out.shape[0] // (row_words + 1) - 1:
         return np.int64(OVERFLOWED)
-    step = size + geo[PARTS] + WAITING
-    base = waiting_from(geo) + size + geo[PARTS]
     for k in range(waiting):
         start = count * (row_words + 1)
         done = settle(k, row, at, tables, loc, out, start, Missing(misses, control))
@@ -349,9 +358,8 @@ def successors(row, at, tables, loc, out, found, misses, control):
         elif done:
             if geo[PERMUTATIONS]:
                 represent(out, start, geo, tables.renamings, loc, 2 * size)
-            out[start + row_words] = count | loc[base] | (loc[base + 1] & ~found) << 32
+            out[start + row_words] = count | told_by(loc, geo, k, found)
             count += 1
-        base += step
     return count if status == OK else status
 
 
