@@ -205,8 +205,8 @@ class Memo(NamedTuple):
     Attributes:
         figures: int64; the numbers named below.
         sources: int64; per source of transitions (see `source_of`) the part that it is listed for,
-            its slot among that part's heads, and the receiver of its packets, or -1 if there is none
-            but that part.
+            its slot among that part's heads, and the receiver of its packets, or -1 if there is
+            none but that part.
         heads: int32; where the list of a composite and a slot begins in `lists`; 0: not known yet.
             Composite g of part p has figures[SLOTS] of them, at
             (p * figures[MEMO_ROOM] + g) * figures[SLOTS]; the first is for its steps.

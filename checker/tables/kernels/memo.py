@@ -1,9 +1,8 @@
-"""Successors from memory: what the transitions of one composite do is derived once.
+"""A memo of successors: each effect of a transition on a composite is derived only once.
 
 A transition changes few parts of a state. A send depends on the sender's composite alone. A
-delivery depends on the receiver's composite and on an *event*: the channel, the packet, whether it
-stays there, and what the sender's history says of the delivered message. So two kinds of things are
-remembered:
+delivery depends on the receiver's composite and on an *event*: the channel, the packet, whether the
+packet stays there, and the entry of the delivered message in the sender's history. The memo stores:
 
 * for a composite and a source of transitions (see `Memo.heads`), a list. The list of the
   composite's own transitions has the composites that follow. The list of a channel has an *offer*
@@ -12,9 +11,9 @@ remembered:
   other actor's composite and a delivered message, the composite that remains when the message is
   forgotten.
 
-A successor is then its parent's row with one to three fields replaced. Whatever is not remembered
-is derived from the tables (`successors.derive`) and remembered for the next time. Each thread has a
-memo of its own, so there are no locks.
+A successor is then its parent's row with one to three fields replaced. A successor that the memo
+does not have yet is derived from the tables (`successors.derive`) and stored. Each thread has its
+own memo, so there are no locks.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ from antecede.checker.tables.kernels.successors import (
 
 
 class Work(NamedTuple):
-    """What a thread works with.
+    """The arguments that most functions here share.
 
     Attributes:
         tables: borrowed.
