@@ -199,11 +199,14 @@ def keep(file: str | None, content: bytes) -> None:
             "compiles them; give a folder with NUMBA_CACHE_DIR"
         )
         return
+    new = f"{file}.{os.getpid()}.new"
     try:
-        with tempfile.NamedTemporaryFile(dir=Path(file).parent, delete=False) as new:
-            new.write(sealed(content, file))
-        os.replace(new.name, file)
+        with open(new, "wb") as written:
+            written.write(sealed(content, file))
+        os.replace(new, file)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
         say(f"compiled kernels cannot be kept: {error}; the next start compiles them")
 
 

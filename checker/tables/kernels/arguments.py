@@ -92,7 +92,11 @@ def packer(kinds: Sequence[Kind]) -> Callable[[Sequence[Any]], bytes | None]:
     writer = _Writer()
     writer.unpack("given", kinds)
     lines = ["def pack(given):", " try:", *(f"  {line}" for line in writer.lines)]
-    lines += [f"  return write({', '.join(writer.words)})", f" except {_REFUSALS}:", "  return None"]
+    lines += [
+        f"  return write({', '.join(writer.words)})",
+        f" except {_REFUSALS}:",
+        "  return None",
+    ]
     writer.names["write"] = struct.Struct(writer.format).pack
     exec("\n".join(lines), writer.names)
     pack: Callable[[Sequence[Any]], bytes | None] = writer.names["pack"]

@@ -7,9 +7,15 @@ most of the time would go into machine code that nobody calls.
 
 from __future__ import annotations
 
+import gc
 import operator
+import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+# Numba formats a message for each type that it tries in vain. Colours double the time of that.
+os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 
 from attrs import frozen
 from llvmlite import ir
@@ -19,6 +25,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.datamodel.models import ArrayModel
+from numba.core.lowering import Lower
 from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
 from numba.extending import intrinsic, lower_builtin, register_model
@@ -61,11 +68,37 @@ class ObjectCode:
     returns: str | tuple[str, ...]
 
 
+class _Lower(Lower):
+    """Numba's generator of code, which takes apart every tuple of arrays to count references."""
+
+    def incref(self, typ: Any, val: Any) -> None:
+        """Count a reference, if any are counted."""
+        if _is_counted(typ):
+            Lower.incref(self, typ, val)
+
+    def decref(self, typ: Any, val: Any) -> None:
+        """Take a reference back, if any are counted."""
+        if _is_counted(typ):
+            Lower.decref(self, typ, val)
+
+
+def _is_counted(kind: Any) -> bool:
+    """Return whether references to a value, or to a part of it, are counted."""
+    if isinstance(kind, types.BaseTuple):
+        return any(map(_is_counted, kind))
+    return not isinstance(kind, (Given, types.Number, types.Boolean))
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _LowerForCallers(NativeLowering):
     """Generates code that only callers use: it is optimised in them, and never by itself."""
 
     _name = "lower_for_callers"
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        """The generator of code."""
+        return _Lower
 
     def run_pass(self, state: Any) -> bool:
         """Generate the code, and make it known to callers."""
@@ -105,10 +138,16 @@ def dispatcher(function: Callable[..., Any], **options: Any) -> Any:
     template = made.get_call_template
 
     def for_any_number(args: Any, keywords: Any) -> Any:
-        return template(tuple(map(types.unliteral, args)), keywords)
+        return template(tuple(map(_widened, args)), keywords)
 
     made.get_call_template = for_any_number
     return made
+
+
+def _widened(kind: Any) -> Any:
+    """Return int64 for constants and for narrower integers, and any other type itself."""
+    kind = types.unliteral(kind)
+    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
 
 
 def type_of(dispatcher: Any) -> Any:
@@ -118,7 +157,20 @@ def type_of(dispatcher: Any) -> Any:
     return types.Dispatcher(dispatcher)
 
 
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Switch the garbage collector off, which takes a tenth of the time of the compiler."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
 @global_compiler_lock
+@_without_collections()
 def object_code(dispatcher: Any, kinds: tuple[Kind, ...]) -> ObjectCode:
     """Compile a function for arguments of these kinds."""
     signature = tuple(map(_type, kinds))
@@ -157,7 +209,7 @@ def _type(kind: Kind) -> Any:
     """Return Numba's type for a kind of arguments."""
     if isinstance(kind, ArrayKind):
         dtype = from_dtype(kind.dtype)
-        return types.Array(dtype, kind.dimensions, kind.layout, readonly=not kind.writeable)
+        return Given(dtype, kind.dimensions, kind.layout, readonly=not kind.writeable)
     if isinstance(kind, TupleKind):
         return types.BaseTuple.from_types(tuple(map(_type, kind.parts)), kind.cls)
     return _TYPES[kind]
@@ -305,11 +357,19 @@ def _allocate(function: ir.Function, malloc: ir.Function) -> None:
     builder.ret(record)
 
 
-class Borrowed(types.Array):
+class Given(types.Array):
+    """The type of an array whose owner is elsewhere, so that no reference to it is counted."""
+
+
+class Borrowed(Given):
     """The type of a borrowed array; its indices must not be negative."""
 
 
-register_model(Borrowed)(ArrayModel)
+@register_model(Given)
+@register_model(Borrowed)
+class _Uncounted(ArrayModel):
+    def traverse(self, _builder: Any) -> list[Any]:
+        return []  # nothing to count in an array
 
 
 @lower_builtin(operator.getitem, Borrowed, types.Integer)

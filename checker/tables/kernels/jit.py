@@ -85,13 +85,13 @@ class Kernel:
         file = self._file(kinds)
         if file is None or not os.path.lexists(file):
             return None
-        from antecede.checker.tables.kernels import loading
+        from antecede.checker.tables.kernels.loading import unpacked
 
         try:
             content = cache.opened(file)
             if content is None:
                 raise ValueError(f"{file} is damaged or another kernel's")
-            entry = loading.unpacked(content, _text(kinds))
+            entry = unpacked(content, _text(kinds))
         except Exception as error:
             cache.say(f"a compiled kernel cannot be read, and is compiled anew: {error}")
             return None
@@ -100,15 +100,13 @@ class Kernel:
 
     def _compile(self, kinds: tuple[Kind, ...]) -> Entry:
         _check_memory(cache.EACH_COMPILED)
-        from antecede.checker.tables.kernels import compiler, loading
+        from antecede.checker.tables.kernels.compiler import object_code
+        from antecede.checker.tables.kernels.loading import Entry, packed
 
-        made = compiler.object_code(self._dispatcher, kinds)
+        made = object_code(self._dispatcher, kinds)
         self.compiled += 1
-        cache.keep(
-            self._file(kinds),
-            loading.packed(made.code, made.returns, _text(kinds)),
-        )
-        return loading.Entry(made.code, made.returns)
+        cache.keep(self._file(kinds), packed(made.code, made.returns, _text(kinds)))
+        return Entry(made.code, made.returns)
 
     def _file(self, kinds: tuple[Kind, ...]) -> str | None:
         """Return the kernel's file for arguments of these kinds; None if there is no folder."""
@@ -122,16 +120,16 @@ class Kernel:
 
     @functools.cached_property
     def _dispatcher(self) -> Any:
-        from antecede.checker.tables.kernels import compiler
+        from antecede.checker.tables.kernels.compiler import dispatcher
 
-        return compiler.dispatcher(self._function, **self._options)
+        return dispatcher(self._function, **self._options)
 
     @property
     def _numba_type_(self) -> Any:
         """What Numba takes this name for in a kernel that it compiles."""
-        from antecede.checker.tables.kernels import compiler
+        from antecede.checker.tables.kernels.compiler import type_of
 
-        return compiler.type_of(self._dispatcher)
+        return type_of(self._dispatcher)
 
 
 class _Intrinsic:
@@ -142,9 +140,9 @@ class _Intrinsic:
 
     @property
     def _numba_type_(self) -> Any:
-        from antecede.checker.tables.kernels import compiler
+        from antecede.checker.tables.kernels.compiler import INTRINSICS, type_of
 
-        return compiler.type_of(compiler.INTRINSICS[self._name])
+        return type_of(INTRINSICS[self._name])
 
 
 def _text(kinds: tuple[Kind, ...]) -> str:
