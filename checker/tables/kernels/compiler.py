@@ -180,7 +180,7 @@ def object_code(dispatcher: Any, kinds: tuple[Kind, ...]) -> ObjectCode:
     library = result.target_context.codegen().create_library(ENTRY)
     library.add_ir_module(_entry(result, kinds))
     library.add_linking_library(result.library)
-    library.add_ir_module(_memory())
+    library.add_ir_module(_Memory().module)
     codes: list[bytes] = []
     optimise = library._optimize_final_module
     library._optimize_final_module = lambda: (_hide_all_but_the_entry(library), optimise())
@@ -198,6 +198,11 @@ def _hide_all_but_the_entry(library: Any) -> None:
 
 
 def _emitted(library: Any) -> bytes:
+    """Return the object file of an optimised library."""
+    needed = {f.name for f in library._final_module.functions if f.is_declaration}
+    missing = {name for name in needed - EXTERNAL if not name.startswith("llvm.")}
+    if missing:
+        raise NotImplementedError(f"a kernel calls {', '.join(sorted(missing))}")
     return bytes(library._codegen._tm.emit_object(library._final_module))
 
 
@@ -321,40 +326,131 @@ def _words(context: Any, builder: Any, kind: Any, value: Any) -> Iterator[Any]:
 
 
 HEADER = 48
-"""The bytes of Numba's record of an array: the count of references, a destructor and its argument,
-the address of the data, their size, and an allocator."""
+"""The bytes of Numba's record of an array or a list: the count of references, a destructor, its
+argument, the address of the data, their size, and an allocator.
+
+In records of lists, whose data are elsewhere, the destructor is 1, and its argument is the address
+of the function that releases the elements, or 0.
+"""
+_DESTRUCTOR, _RELEASE, _DATA, _SIZE = range(1, 5)
+"""Places in the record."""
+
+_BYTE = ir.IntType(8).as_pointer()
+_NOTHING = ir.VoidType()
+
+EXTERNAL = {"malloc", "realloc", "free", "memcpy", "memmove", "memset", "memcmp"}
+"""Functions of the C library that kernels may call."""
 
 
-def _memory() -> ir.Module:
-    """Return Numba's functions that make and remove arrays, without its count of allocations."""
-    module = ir.Module(ENTRY)
-    byte = ir.IntType(8).as_pointer()
-    malloc = ir.Function(module, ir.FunctionType(byte, [WORD]), "malloc")
-    free = ir.Function(module, ir.FunctionType(ir.VoidType(), [byte]), "free")
-    kind = ir.FunctionType(byte, [WORD, ir.IntType(32)])
-    for name in ("NRT_MemInfo_alloc_safe_aligned", "NRT_MemInfo_alloc_aligned"):
-        _allocate(ir.Function(module, kind, name), malloc)
-    remove = ir.Function(module, ir.FunctionType(ir.VoidType(), [byte]), "NRT_MemInfo_call_dtor")
-    builder = ir.IRBuilder(remove.append_basic_block())
-    builder.call(free, remove.args)
-    builder.ret_void()
-    return module
+class _Memory:
+    """Generates Numba's functions that make and remove arrays and lists.
 
+    They are those of Numba's runtime without the count of allocations, so that a kernel needs
+    nothing but the C library.
+    """
 
-def _allocate(function: ir.Function, malloc: ir.Function) -> None:
-    """Generate a function (size, alignment) that returns a new record, or a null pointer."""
-    builder = ir.IRBuilder(function.append_basic_block())
-    size, alignment = function.args
-    before = builder.add(builder.zext(alignment, WORD), WORD(HEADER))
-    record = builder.call(malloc, [builder.add(before, size)])
-    with builder.if_then(cgutils.is_null(builder, record), likely=False):
+    def __init__(self) -> None:
+        self.module = ir.Module(ENTRY)
+        self._malloc = self._declare("malloc", _BYTE, WORD)
+        self._realloc = self._declare("realloc", _BYTE, _BYTE, WORD)
+        self._free = self._declare("free", _NOTHING, _BYTE)
+        for name in ("NRT_MemInfo_alloc_safe_aligned", "NRT_MemInfo_alloc_aligned"):
+            self._define(self._make_array, name, _BYTE, WORD, ir.IntType(32))
+        self._define(self._make_list, "NRT_MemInfo_new_varsize", _BYTE, WORD)
+        self._define(self._make_list, "NRT_MemInfo_new_varsize_dtor", _BYTE, WORD, _BYTE)
+        for name in ("NRT_MemInfo_varsize_alloc", "NRT_MemInfo_varsize_realloc"):
+            self._define(self._resize, name, _BYTE, _BYTE, WORD)
+        self._define(self._release_data, "NRT_MemInfo_varsize_free", _NOTHING, _BYTE, _BYTE)
+        self._define(self._remove, "NRT_MemInfo_call_dtor", _NOTHING, _BYTE)
+
+    def _declare(self, name: str, returned: Any, *given: Any) -> ir.Function:
+        return ir.Function(self.module, ir.FunctionType(returned, given), name)
+
+    def _define(self, body: Callable[..., None], name: str, returned: Any, *given: Any) -> None:
+        function = self._declare(name, returned, *given)
+        body(ir.IRBuilder(function.append_basic_block()), *function.args)
+
+    def _make_array(self, builder: ir.IRBuilder, size: Any, alignment: Any) -> None:
+        """Return a record that is followed by the data, or a null pointer."""
+        wide = builder.zext(alignment, WORD)
+        before = builder.add(wide, WORD(HEADER))
+        record = self._allocated(builder, builder.add(before, size))
+        end = builder.add(builder.ptrtoint(record, WORD), before)
+        _fill(builder, record, 0, WORD(0), builder.and_(end, builder.neg(wide)), size)
         builder.ret(record)
-    end = builder.add(builder.ptrtoint(record, WORD), before)
-    data = builder.and_(end, builder.neg(builder.zext(alignment, WORD)))
-    words = builder.bitcast(record, WORD.as_pointer())
-    for place, value in enumerate((WORD(1), WORD(0), WORD(0), data, size, WORD(0))):
-        builder.store(value, builder.gep(words, [WORD(place)]))
-    builder.ret(record)
+
+    def _make_list(self, builder: ir.IRBuilder, size: Any, release: Any = None) -> None:
+        """Return a record whose data are elsewhere, or a null pointer."""
+        data = self._allocated(builder, size)
+        record = builder.call(self._malloc, [WORD(HEADER)])
+        with builder.if_then(cgutils.is_null(builder, record), likely=False):
+            builder.call(self._free, [data])
+            builder.ret(record)
+        address = WORD(0) if release is None else builder.ptrtoint(release, WORD)
+        _fill(builder, record, 1, address, builder.ptrtoint(data, WORD), size)
+        builder.ret(record)
+
+    def _allocated(self, builder: ir.IRBuilder, size: Any) -> Any:
+        """Return new memory; if there is none, let the function return a null pointer."""
+        memory = builder.call(self._malloc, [size])
+        with builder.if_then(cgutils.is_null(builder, memory), likely=False):
+            builder.ret(memory)
+        return memory
+
+    def _resize(self, builder: ir.IRBuilder, record: Any, size: Any) -> None:
+        """Give the data of a list another size; return their address or a null pointer.
+
+        Numba frees the old data after `varsize_alloc`, so that function must not move them.
+        """
+        moves = builder.function.name.endswith("_realloc")
+        old = builder.inttoptr(builder.load(_at(builder, record, _DATA)), _BYTE)
+        function, given = (self._realloc, [old, size]) if moves else (self._malloc, [size])
+        data = builder.call(function, given)
+        with builder.if_then(cgutils.is_null(builder, data), likely=False):
+            builder.ret(data)
+        builder.store(builder.ptrtoint(data, WORD), _at(builder, record, _DATA))
+        builder.store(size, _at(builder, record, _SIZE))
+        builder.ret(data)
+
+    def _release_data(self, builder: ir.IRBuilder, record: Any, data: Any) -> None:
+        """Free data of a list, which may be its current ones."""
+        builder.call(self._free, [data])
+        place = _at(builder, record, _DATA)
+        with builder.if_then(
+            builder.icmp_signed("==", builder.load(place), _number(builder, data))
+        ):
+            builder.store(WORD(0), place)
+        builder.ret_void()
+
+    def _remove(self, builder: ir.IRBuilder, record: Any) -> None:
+        """Free an array or a list."""
+        elsewhere = builder.load(_at(builder, record, _DESTRUCTOR))
+        with builder.if_then(builder.icmp_signed("!=", elsewhere, WORD(0))):
+            data = builder.inttoptr(builder.load(_at(builder, record, _DATA)), _BYTE)
+            release = builder.load(_at(builder, record, _RELEASE))
+            with builder.if_then(builder.icmp_signed("!=", release, WORD(0))):
+                kind = ir.FunctionType(_NOTHING, [_BYTE]).as_pointer()
+                builder.call(builder.inttoptr(release, kind), [data])
+            builder.call(self._free, [data])
+        builder.call(self._free, [record])
+        builder.ret_void()
+
+
+def _number(builder: ir.IRBuilder, pointer: Any) -> Any:
+    return builder.ptrtoint(pointer, WORD)
+
+
+def _at(builder: ir.IRBuilder, record: Any, place: int) -> Any:
+    """Return the address of a word in a record."""
+    return builder.gep(builder.bitcast(record, WORD.as_pointer()), [WORD(place)])
+
+
+def _fill(
+    builder: ir.IRBuilder, record: Any, destructor: int, release: Any, data: Any, size: Any
+) -> None:
+    """Write a new record with one reference."""
+    for place, value in enumerate((WORD(1), WORD(destructor), release, data, size, WORD(0))):
+        builder.store(value, _at(builder, record, place))
 
 
 class Given(types.Array):
