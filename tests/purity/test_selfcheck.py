@@ -944,7 +944,7 @@ def test_equal_arguments_are_checked_once() -> None:
 
 def test_after_the_limit_the_handler_is_just_called() -> None:
     calls: list[str] = []
-    protocol = watched(counted(calls), limit=2)
+    protocol = watched(counted(calls), first=2)
     for packet in "ab":
         protocol.receive(0, 1, packet)
     calls.clear()
@@ -955,7 +955,7 @@ def test_after_the_limit_the_handler_is_just_called() -> None:
 
 def test_mode_all_has_no_limit() -> None:
     calls: list[str] = []
-    protocol = watched(counted(calls), "all", limit=1)
+    protocol = watched(counted(calls), "all", first=1)
     for packet in "abcd":
         calls.clear()
         protocol.receive(0, 1, packet)
@@ -968,9 +968,9 @@ def receive(state, src, packet):
     chance = random.random() if packet == "d" else 0
     return Step(Bag(state.got | {packet}, chance))
 """
-    run(watched(toy(tmp_path, body), limit=3))
+    run(watched(toy(tmp_path, body), first=3))
     with pytest.raises(ProtocolError, match="draws from the module random"):
-        run(watched(toy(tmp_path, body), "all", limit=3))
+        run(watched(toy(tmp_path, body), "all", first=3))
 
 
 def test_errors_of_the_handler_pass_through_unchanged() -> None:

@@ -20,7 +20,7 @@ from antecede.checker.tables import kernels
 table = np.full(16, -1, np.int64)
 kernels.store(table, np.array([5]), np.array([7]))
 print(sorted(set(table.tolist())))
-print("compiled" if kernels.store.stats.cache_misses else "kept")
+print("compiled" if kernels.store.compiled else "kept")
 """
 """A small kernel, which is compiled in a second."""
 
@@ -51,12 +51,12 @@ def changed(file: Path) -> None:
     file.write_bytes(content)
 
 
-@pytest.mark.parametrize(("kind", "damage"), [("nbi", truncated), ("nbc", changed)])
+@pytest.mark.parametrize("damage", [truncated, changed])
 def test_a_damaged_kernel_is_compiled_anew_and_that_is_said(
-    kept: Path, tmp_path: Path, kind: str, damage: object
+    kept: Path, tmp_path: Path, damage: object
 ) -> None:
     shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
-    (file,) = tmp_path.rglob(f"entries.store-*.{kind}")
+    (file,) = tmp_path.rglob("entries.store-*.kernel")
     assert callable(damage)
     damage(file)
 
@@ -67,10 +67,9 @@ def test_a_damaged_kernel_is_compiled_anew_and_that_is_said(
     assert (["kept"], "") == run(tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["nbi", "nbc"])
-def test_a_pipe_in_place_of_a_kernel_is_replaced(kept: Path, tmp_path: Path, kind: str) -> None:
+def test_a_pipe_in_place_of_a_kernel_is_replaced(kept: Path, tmp_path: Path) -> None:
     shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
-    (file,) = tmp_path.rglob(f"entries.store-*.{kind}")
+    (file,) = tmp_path.rglob("entries.store-*.kernel")
     file.unlink()
     os.mkfifo(file)
 
@@ -84,7 +83,7 @@ def test_a_pipe_in_place_of_a_kernel_is_replaced(kept: Path, tmp_path: Path, kin
 def test_a_kernel_under_the_name_of_another_one_is_not_loaded(kept: Path, tmp_path: Path) -> None:
     """Both take the same arguments, so that only the name tells them apart."""
     shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
-    (file,) = tmp_path.rglob("entries.store-*.nbc")
+    (file,) = tmp_path.rglob("entries.store-*.kernel")
     assert cache.opened(str(file)) is not None
     other = file.with_name(file.name.replace("entries.store", "entries.other"))
     assert cache.opened(str(file.rename(other))) is None
@@ -95,8 +94,8 @@ def test_a_kernel_under_the_name_of_another_one_is_not_loaded(kept: Path, tmp_pa
 
 def test_kernels_of_another_name_are_compiled_anew(kept: Path, tmp_path: Path) -> None:
     shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
-    (file,) = tmp_path.rglob("entries.store-*.nbc")
-    file.write_bytes(cache.sealed(file.read_bytes()[16:], str(file.with_name("another.nbc"))))
+    (file,) = tmp_path.rglob("entries.store-*.kernel")
+    file.write_bytes(cache.sealed(file.read_bytes()[16:], str(file.with_name("another.kernel"))))
 
     how, said = run(tmp_path)
 
@@ -139,7 +138,7 @@ def test_where_nothing_can_be_kept_kernels_work_and_it_is_said(tmp_path: Path) -
 def test_an_edit_of_any_kernel_is_an_edit_of_all(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Kernels contain those that they call; Numba looks at the file of the outermost one only."""
+    """Kernels contain those that they call."""
     sources = tmp_path / "kernels"
     shutil.copytree(cache._SOURCES, sources, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(cache, "_SOURCES", sources)
@@ -175,7 +174,7 @@ with interrupts.handled():
     try:
         kernels.store(np.full(16, -1, np.int64), np.array([5]), np.array([7]))
     except KeyboardInterrupt as reason:
-        print(reason, len(kernels.store.signatures))
+        print(reason, kernels.store.compiled)
 """
 """Ctrl-C while the kernel is compiled."""
 
@@ -202,7 +201,7 @@ kernels.text_end(np.frombuffer(b'a"', np.uint8), 0)
 def test_the_kernels_of_the_audit_are_kept_like_those_of_the_search(tmp_path: Path) -> None:
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", AUDIT], env=env, cwd=ROOT, timeout=300, check=True)
-    (file,) = tmp_path.rglob("parsing.text_end-*.nbc")
+    (file,) = tmp_path.rglob("parsing.text_end-*.kernel")
     home = cache.home_of(
         str(ROOT / "src" / "antecede" / "checker" / "audit" / "kernels" / "parsing.py")
     )

@@ -1,139 +1,154 @@
-"""Compilation of kernels: options and extensions for Numba.
+"""Kernels: functions that are compiled at their first call, or loaded from the disk.
 
 Kernels release the GIL. No kernel writes to an array that another thread reads at the same time.
+
+This module imports neither Numba nor LLVM, because a kernel that is on the disk needs no compiler.
 """
 
 from __future__ import annotations
 
-import operator
+import functools
+import hashlib
 import os
+import threading
 from collections.abc import Callable
-from typing import Any
-
-from llvmlite import ir
-from numba import config, njit
-from numba.core import cgutils, types
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    IndexDataCacheFile,
-)
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import register_pass
-from numba.core.datamodel.models import ArrayModel
-from numba.core.typed_passes import NativeLowering
-from numba.extending import intrinsic, lower_builtin, register_model
-from numba.np.arrayobj import load_item, make_array, store_item
+from typing import TYPE_CHECKING, Any
 
 from antecede.checker import interrupts, memory
 from antecede.checker.errors import CapacityError
 from antecede.checker.tables import cache
+from antecede.checker.tables.kernels.arguments import Kind, kind_of, packer
+
+if TYPE_CHECKING:
+    from antecede.checker.tables.kernels.loading import Entry
+
+_lock = threading.RLock()
+"""Held while a kernel is loaded or compiled."""
 
 
-class _Place:
-    """The folder of a function's compiled code, with the interface that Numba expects."""
-
-    def __init__(self, function: Any) -> None:
-        self._line = function.__code__.co_firstlineno
-        self._home = cache.home_of(function.__code__.co_filename)
-
-    @classmethod
-    def from_function(cls, function: Any, _file: str) -> _Place:
-        return cls(function)
-
-    def ensure_cache_path(self) -> None:
-        """Do nothing: the folder exists already, or nothing is cached."""
-
-    def get_cache_path(self) -> str:
-        return str(cache.folder(self._home) or "")
-
-    def get_source_stamp(self) -> str:
-        return cache.digest(self._home)
-
-    def get_disambiguator(self) -> str:
-        return str(self._line)
+def _is_on(variable: str) -> bool:
+    return os.environ.get(variable, "0").strip() not in ("", "0")
 
 
-class _Kept(CompileResultCacheImpl):
-    _locator_classes = [_Place]  # type: ignore[list-item]  # noqa: RUF012
+INTERPRETED = _is_on("NUMBA_DISABLE_JIT")
+"""Kernels run as plain Python functions, for debugging."""
 
 
-class _Sealed(IndexDataCacheFile):
-    """Cache files that are verified before they are unpickled, so that no foreign code runs."""
+class Kernel:
+    """A compiled function; called like the function from Python, and by other kernels.
 
-    def _load_index(self) -> Any:
-        if not os.path.lexists(self._index_path):
-            return {}
-        content = cache.opened(self._index_path)
-        if content is None:
-            raise OSError(f"{self._index_path} is damaged or another kernel's")
-        stamp, overloads = cache.unpickled(content)
-        return overloads if stamp == [self._version, self._source_stamp] else {}
+    Attributes:
+        compiled: the number of times that it was compiled by this process.
+        loaded: the number of times that it was loaded from the disk.
+    """
 
-    def _save_index(self, overloads: Any) -> None:
-        stamp = [self._version, self._source_stamp]
-        with self._open_for_write(self._index_path) as file:
-            file.write(cache.sealed(self._dump((stamp, overloads)), self._index_path))
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.compiled = self.loaded = 0
+        self._function, self._options = function, options
+        self._entries: list[tuple[Callable[..., bytes | None], Entry]] = []
+        self._known: dict[tuple[Kind, ...], Entry] = {}
 
-    def _load_data(self, name: str) -> Any:
-        content = cache.opened(self._data_path(name))
-        if content is None:
-            raise ValueError(f"{self._data_path(name)} is damaged or another kernel's")
-        return cache.unpickled(content)
-
-    def _save_data(self, name: str, data: Any) -> None:
-        with self._open_for_write(self._data_path(name)) as file:
-            file.write(cache.sealed(self._dump(data), self._data_path(name)))
-
-
-class _Cache(FunctionCache):
-    """Numba's cache in a folder of ours; prints a message and recompiles unreadable kernels."""
-
-    _impl_class = _Kept
-
-    def __init__(self, function: Any) -> None:
-        super().__init__(function)
-        impl = self._impl
-        place = impl.locator
-        self._cache_file = _Sealed(
-            place.get_cache_path(), impl.filename_base, place.get_source_stamp()
-        )
-
-    def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return a cached kernel, or None; Numba then compiles it.
+    def __call__(self, *args: Any) -> Any:
+        """Call the kernel.
 
         Raises:
-            CapacityError: there is too little memory for either. LLVM would abort the process.
+            TypeError: it takes no such arguments.
+            CapacityError: there is too little memory to compile it.
+        """
+        for pack, entry in self._entries:
+            words = pack(args)
+            if words is not None:
+                return entry.run(words)
+        self._add_entry(tuple(map(kind_of, args)))
+        return self(*args)
+
+    def _add_entry(self, kinds: tuple[Kind, ...]) -> None:
+        """Load or compile the kernel for arguments of these kinds.
+
+        Ctrl-C is delayed meanwhile. LLVM calls Python back, and an exception raised there would
+        only be printed on the terminal.
+        """
+        with interrupts.shielded(), _lock:
+            if kinds in self._known:  # made by another thread
+                return
+            self._known[kinds] = entry = self._load(kinds) or self._compile(kinds)
+            self._entries.append((packer(kinds), entry))
+
+    def _load(self, kinds: tuple[Kind, ...]) -> Entry | None:
+        """Return the kernel from the disk, or None; its file may be unreadable.
+
+        Raises:
+            CapacityError: there is too little memory. LLVM would abort the process.
         """
         _check_memory(cache.EACH)
+        file = self._file(kinds)
+        if file is None or not os.path.lexists(file):
+            return None
+        from antecede.checker.tables.kernels.loading import unpacked
+
         try:
-            cached = super().load_overload(signature, target)
+            content = cache.opened(file)
+            if content is None:
+                raise ValueError(f"{file} is damaged or another kernel's")
+            entry = unpacked(content, _text(kinds))
         except Exception as error:
             cache.say(f"a compiled kernel cannot be read, and is compiled anew: {error}")
-            self._forget()
-            cached = None
-        if cached is None:
-            _check_memory(cache.EACH_COMPILED)
-        return cached
+            return None
+        self.loaded += entry is not None
+        return entry
 
-    def _forget(self) -> None:
-        try:
-            self.flush()
-        except OSError as error:
-            cache.say(f"a damaged kernel cannot be replaced: {error}")
+    def _compile(self, kinds: tuple[Kind, ...]) -> Entry:
+        _check_memory(cache.EACH_COMPILED)
+        from antecede.checker.tables.kernels.compiler import object_code
+        from antecede.checker.tables.kernels.loading import Entry, packed
 
-    def save_overload(self, signature: Any, data: Any) -> None:
-        if cache.folder() is None:
-            tried = " and ".join(str(place) for place in cache.places())
-            cache.say(
-                f"compiled kernels cannot be kept, for {tried} cannot be written to: every start "
-                "compiles them; give a folder with NUMBA_CACHE_DIR"
-            )
-            return
-        try:
-            super().save_overload(signature, data)
-        except OSError as error:
-            cache.say(f"compiled kernels cannot be kept: {error}; the next start compiles them")
+        made = object_code(self._dispatcher, kinds)
+        self.compiled += 1
+        cache.keep(self._file(kinds), packed(made.code, made.returns, _text(kinds)))
+        return Entry(made.code, made.returns)
+
+    def _file(self, kinds: tuple[Kind, ...]) -> str | None:
+        """Return the kernel's file for arguments of these kinds; None if there is no folder."""
+        code = self._function.__code__
+        folder = cache.folder(cache.home_of(code.co_filename))
+        if folder is None:
+            return None
+        key = hashlib.blake2b(_text(kinds).encode(), digest_size=8).hexdigest()
+        module = self._function.__module__.rpartition(".")[2]
+        return str(folder / f"{module}.{code.co_name}-{code.co_firstlineno}-{key}{cache.SUFFIX}")
+
+    @functools.cached_property
+    def _dispatcher(self) -> Any:
+        from antecede.checker.tables.kernels.compiler import dispatcher
+
+        return dispatcher(self._function, **self._options)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba takes this name for in a kernel that it compiles."""
+        from antecede.checker.tables.kernels.compiler import type_of
+
+        return type_of(self._dispatcher)
+
+
+class _Intrinsic:
+    """A function that only compiled code can call; see `compiler`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def _numba_type_(self) -> Any:
+        from antecede.checker.tables.kernels.compiler import INTRINSICS, type_of
+
+        return type_of(INTRINSICS[self._name])
+
+
+def _text(kinds: tuple[Kind, ...]) -> str:
+    """Return a description of everything, besides the sources, on which machine code depends."""
+    checked = " with bounds checks" if _is_on("NUMBA_BOUNDSCHECK") else ""
+    return f"({', '.join(map(str, kinds))}){checked}"
 
 
 def _check_memory(needed: int) -> None:
@@ -141,68 +156,13 @@ def _check_memory(needed: int) -> None:
         raise CapacityError(f"too little memory for another compiled kernel: {lacks}")
 
 
-def kernel(function: Callable[..., Any], **options: Any) -> Any:
-    """Return a function that is compiled at its first call; the result is cached.
+if INTERPRETED:
 
-    Ctrl-C is delayed until the compilation ends. LLVM calls Python back, and an exception raised
-    there would only be printed on the terminal.
-    """
-    dispatcher: Any = njit(nogil=True, **options)(function)
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return dispatcher
-    dispatcher._cache = _Cache(function)
-    compiled = dispatcher.compile
+    def kernel(function: Callable[..., Any], **_options: Any) -> Any:
+        """Return the function itself."""
+        return function
 
-    def shielded(signature: Any) -> Any:
-        with interrupts.shielded():
-            return compiled(signature)
-
-    dispatcher.compile = shielded
-    return dispatcher
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _LowerForCallers(NativeLowering):
-    """Generates code that only callers use: it is optimised in them, and never by itself.
-
-    Most of the compilation time went into machine code of such functions that nobody called.
-    """
-
-    _name = "lower_for_callers"
-
-    def run_pass(self, state: Any) -> bool:
-        """Generate the code, and make it known to callers."""
-        codegen, flags = state.targetctx.codegen(), state.flags
-        library = state.library = codegen.create_library(state.func_id.func_qualname)
-        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        library._optimize_final_module = lambda: None
-        library._finalize_final_module = lambda: setattr(library, "_finalized", True)
-        NativeLowering.run_pass(self, state)
-        lowered = state["cr"]
-        key = object().__reduce__  # stands for the code; Numba accepts built-in methods only
-        state.targetctx.insert_user_function(key, lowered.fndesc, [library])
-        state["cr"] = lowered._replace(cfunc=key)
-        return True
-
-
-class _ForCallers(CompilerBase):
-    """Numba's usual compiler, with the pass above."""
-
-    def define_pipelines(self) -> list[Any]:
-        """Return the usual passes."""
-        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        manager.passes = [
-            (_LowerForCallers if each is NativeLowering else each, name)
-            for each, name in manager.passes
-        ]
-        manager.finalize()
-        return [manager]
-
-
-inlined = njit(nogil=True, forceinline=True, pipeline_class=_ForCallers)
-"""Inline a function into its callers."""
-
-if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    inlined = kernel
 
     def prefetch(_array: Any, _index: Any) -> None:
         """Do nothing: interpreted code gains nothing from prefetching."""
@@ -213,63 +173,16 @@ if config.DISABLE_JIT:  # type: ignore[attr-defined]
 
 else:
 
-    class Borrowed(types.Array):
-        """The type of a borrowed array; its indices must not be negative."""
+    def kernel(function: Callable[..., Any], **options: Any) -> Any:
+        """Return a function that is compiled at its first call; the result is cached."""
+        return Kernel(function, **options)
 
-    register_model(Borrowed)(ArrayModel)
+    def inlined(function: Callable[..., Any]) -> Any:
+        """Return a function that is inlined into the kernels that call it."""
+        return Kernel(function, forceinline=True)
 
-    @lower_builtin(operator.getitem, Borrowed, types.Integer)
-    def load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        """Generate array[index] without a branch for negative indices."""
-        kind, index = signature.args
-        view = make_array(kind)(context, builder, args[0])
-        at = context.cast(builder, args[1], index, types.intp)
-        return load_item(context, builder, kind, builder.gep(view.data, [at]))
+    borrow = _Intrinsic("borrow")
+    """Return a view of a contiguous array without reference counting; see `compiler.borrow`."""
 
-    @lower_builtin(operator.setitem, Borrowed, types.Integer, types.Any)
-    def save(context: Any, builder: Any, signature: Any, args: Any) -> None:
-        """Generate array[index] = value without a branch for negative indices."""
-        kind, index, given = signature.args
-        view = make_array(kind)(context, builder, args[0])
-        at = context.cast(builder, args[1], index, types.intp)
-        value = context.cast(builder, args[2], given, kind.dtype)
-        store_item(context, builder, kind, value, builder.gep(view.data, [at]))
-
-    @intrinsic
-    def borrow(typingctx: Any, array: Any) -> Any:
-        """Return a view of a contiguous array without reference counting.
-
-        Numba's atomic increments and decrements around every use of an array took 85 % of the time
-        of `expand`. Its handling of negative indices took a fifth of the remaining instructions.
-        The caller must keep the array itself alive. With NUMBA_BOUNDSCHECK=1, indices are checked
-        as usual.
-        """
-        plain = config.BOUNDSCHECK or array.ndim != 1  # type: ignore[attr-defined]
-        kind: Any = types.Array if plain else Borrowed
-        borrowed = kind(array.dtype, array.ndim, array.layout)
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            (struct,) = args
-            for place in (0, 1):  # meminfo and parent
-                kind = struct.type.elements[place]
-                struct = builder.insert_value(struct, ir.Constant(kind, None), place)
-            return struct
-
-        return borrowed(array), codegen
-
-    @intrinsic
-    def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
-        """Ask the processor to load array[index] into its caches."""
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            view = make_array(signature.args[0])(context, builder, args[0])
-            address = builder.gep(view.data, [args[1]])
-            byte = ir.IntType(8).as_pointer()
-            flag = ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            address = builder.bitcast(address, byte)
-            builder.call(function, [address, flag(0), flag(1), flag(1)])
-            return context.get_dummy_value()
-
-        return types.void(array, index), codegen
+    prefetch = _Intrinsic("prefetch")
+    """Ask the processor to load array[index] into its caches."""

@@ -165,7 +165,8 @@ def grow(slots, depths, tail, width, old, new):
         if place < slot:
             if (stashed + 1) * stride > stash.shape[0]:
                 larger = np.empty(2 * stash.shape[0], np.int64)
-                larger[: stash.shape[0]] = stash
+                for k in range(stash.shape[0]):  # Numba takes 2 s to compile a copy of a slice
+                    larger[k] = stash[k]
                 own_stash = larger
                 stash = borrow(own_stash)
             for k in range(width):
