@@ -161,8 +161,8 @@ class Output:
 def command(names: tuple[str, ...], selfcheck: str, **values: Any) -> int:
     """Check protocols, specs, or every spec in a folder.
 
-    antecede explores every order in which the actors can send and deliver the given number of
-    messages. It reports HOLDS, or VIOLATED with a shortest counterexample.
+    antecede explores every order of sends and deliveries of the given number of messages. It
+    reports HOLDS, or VIOLATED with a shortest counterexample.
 
     A spec is a TOML file with a question and its expected answer. Options replace the settings of a
     spec. If one of several specs cannot be checked, the others still are.

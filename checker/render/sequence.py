@@ -135,11 +135,8 @@ _UNSAFE_IN_PLANTUML = re.compile(r"[^A-Za-z0-9 .,()=+'_-]|--+|__+|''+")
 
 def mermaid(path: Path, report: CheckReport | None = None) -> str:
     """Return `path` as a Mermaid sequence diagram."""
-    said, actors, everyone = (
-        about(path, report),
-        path.system.actors,
-        f"p0,p{path.system.actors - 1}",
-    )
+    said, actors = about(path, report), path.system.actors
+    everyone = f"p0,p{actors - 1}"
     lines = ["sequenceDiagram", f"title {in_mermaid(said.headline)}"]
     lines += [
         f"participant p{i} as {in_mermaid(path.system.names.actor(i))}" for i in range(actors)
@@ -169,11 +166,8 @@ def _in_mermaid(line: Line, everyone: str) -> str:
 
 def plantuml(path: Path, report: CheckReport | None = None) -> str:
     """Return `path` as a PlantUML sequence diagram."""
-    said, actors, everyone = (
-        about(path, report),
-        path.system.actors,
-        f"p0, p{path.system.actors - 1}",
-    )
+    said, actors = about(path, report), path.system.actors
+    everyone = f"p0, p{actors - 1}"
     lines = [
         "@startuml",
         f"title {in_plantuml(said.headline)}",
