@@ -237,6 +237,15 @@ def parsed(name: str, text: str) -> Any:
     return _NUMBERS[kind](name.replace("_", " "), text)
 
 
+def parsed_list(name: str, text: str) -> list[Any]:
+    """Return the values of a field that a user wrote as a list such as `25,50`.
+
+    Raises:
+        InputError: the field cannot have one of these values.
+    """
+    return [parsed(name, part) for part in text.split(",") if part.strip()]
+
+
 def _quantity(text: str, units: Mapping[str, int]) -> float | None:
     """Return a number times its unit; None if the text is something else."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([^0-9. ]*)", text)

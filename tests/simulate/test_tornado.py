@@ -9,7 +9,7 @@ from attrs import asdict, evolve
 
 from antecede.checker.errors import InputError
 from antecede.checker.simulate.experiment import row_of, runs_of
-from antecede.checker.simulate.figures import FIGURES, HYBRID, KEY_NUMBERS, Grid
+from antecede.checker.simulate.figures import FIGURES, KEY_NUMBERS, Grid
 from antecede.checker.simulate.plots import drawn
 from antecede.checker.simulate.results import RESULTS
 from antecede.checker.simulate.scenario import FIELDS, MS, Scenario, parsed, written
@@ -85,8 +85,7 @@ def test_what_is_added_is_paired_by_program() -> None:
 def test_the_evaluation_runs_and_is_drawn(name: str) -> None:
     """Every protocol on one point of each part; all pictures are drawn, each with all protocols."""
     grid = FIGURES[name].grid(name, 1, quick=True)
-    parts = HYBRID.values() if name == "hybrid" else FIGURES[name].parts
-    ends = {s for part in parts for s in part.scenarios(quick=True)[-1:]}
+    ends = {s for part in FIGURES[name].parts.values() for s in part.scenarios(quick=True)[-1:]}
     small = evolve(grid, scenarios=tuple(s for s in grid.scenarios if s in ends))
     rows = [row_of(run) for run in runs_of(small, twins=True)]
     assert not [(row["protocol"], row["error"]) for row in rows if row["error"]]
