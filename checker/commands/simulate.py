@@ -15,18 +15,16 @@ from antecede.checker.commands.parameters import Named, options
 from antecede.checker.commands.shared import kept_rows, where
 from antecede.checker.settings import names_in
 from antecede.checker.simulate.figures import FIGURES
-from antecede.checker.simulate.scenario import FIELDS, written
+from antecede.checker.simulate.scenario import FIELDS, parameters, written
 from antecede.checker.sweep import parquet
 
 
 def assumption(name: str) -> Callable[[Any], Any]:
     """Return the option of a simulation for one of its parameters."""
-    about = FIELDS[name]
-    choices = about.metadata["choices"]
+    about = parameters()[name]
     flags = ["--actors", "--processes"] if name == "actors" else [f"--{name.replace('_', '-')}"]
-    says = about.metadata["says"]
-    meanings = [f"{choice}: {meaning}." for choice, meaning in (choices or {}).items()]
-    says = " ".join([f"{says[0].upper()}{says[1:]}.", *meanings])
+    meanings = [f"{choice}: {meaning}." for choice, meaning in about.choices.items()]
+    says = " ".join([f"{about.says[0].upper()}{about.says[1:]}.", *meanings])
     shown = written(name, about.default)
     return click.option(*flags, name, metavar="LIST", help=f"{says}  [default: {shown}]")
 

@@ -14,7 +14,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from antecede.checker.errors import InputError
-from antecede.checker.simulate.scenario import FIELDS, Scenario, parsed, parsed_list
+from antecede.checker.simulate.scenario import Scenario, parameters, parsed, parsed_list
 
 K = 1_000
 
@@ -105,14 +105,14 @@ class KeyNumber:
 
     def alternatives(self) -> Iterator[tuple[str, Any, Scenario]]:
         """Yield each assumption with each alternative value, and the scenario under it."""
-        for name, about in FIELDS.items():
+        for name, about in parameters().items():
             if name in ABOUT_JOBS and not self.scenario.job_share:
                 continue
             if name == "job_deviation" and self.scenario.job_lengths != "normal":
                 continue
             if name == "integer" and "rst" not in (self.of, self.over):
                 continue
-            for value in about.metadata["others"]:
+            for value in about.others:
                 if value != getattr(self.scenario, name):
                     yield name, value, evolve(self.scenario, **{name: value})
 

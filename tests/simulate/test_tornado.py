@@ -12,7 +12,7 @@ from antecede.checker.simulate.experiment import row_of, runs_of
 from antecede.checker.simulate.figures import FIGURES, KEY_NUMBERS, Grid
 from antecede.checker.simulate.plots import drawn
 from antecede.checker.simulate.results import RESULTS
-from antecede.checker.simulate.scenario import FIELDS, MS, Scenario, parsed, written
+from antecede.checker.simulate.scenario import MS, Scenario, parameters, parsed, written
 from antecede.checker.simulate.statistics import added, cell_of
 from antecede.checker.simulate.tornado import bars
 
@@ -39,9 +39,9 @@ def test_every_alternative_differs_in_one_assumption() -> None:
 
 def test_every_assumption_has_a_reason_and_is_tried_somewhere() -> None:
     tried = {name for key in KEY_NUMBERS.values() for name, _, _ in key.alternatives()}
-    for name, about in FIELDS.items():
-        if about.metadata["others"]:
-            assert about.metadata["reason"], name
+    for name, about in parameters().items():
+        if about.others:
+            assert about.reason, name
             assert name in tried, name
 
 
