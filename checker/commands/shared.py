@@ -51,10 +51,11 @@ PLACE = options(ON, click.option("--master", metavar="URL"), record(Options, "sp
 
 def kept_rows(file: str) -> Callable[[Any], Any]:
     """Return the options of a command that makes many rows in a `file`."""
-    output = {"type": A_FILE, "metavar": "FILE.jsonl", "default": file, "show_default": True}
     return options(
         click.option("--workers", type=Given(WORKERS)),
-        click.option("--output", **output),
+        click.option(
+            "--output", type=A_FILE, metavar="FILE.jsonl", default=file, show_default=True
+        ),
         click.option("--parquet", "parquet_file", type=A_FILE, metavar="FILE"),
     )
 
