@@ -9,9 +9,8 @@ from typing import Any
 
 from attrs import asdict, evolve, frozen
 
-from antecede.checker.claims.claim import Cell, Ruling, Source
+from antecede.checker.claims.claim import NAMES, Cell, Ruling, Source, source_named, sources
 from antecede.checker.claims.judge import Finding, Judged
-from antecede.checker.claims.sources import NAMES, source_named, sources
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.render.files import make_folder
 from antecede.checker.render.json import versions

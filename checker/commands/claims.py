@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from antecede.checker import interrupts
-from antecede.checker.claims import sources as papers
+from antecede.checker.claims import claim as papers
 from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record

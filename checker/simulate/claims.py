@@ -14,8 +14,7 @@ from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.claims.claim import Claim, Ruling, Runs
-from antecede.checker.claims.sources import source_named
+from antecede.checker.claims.claim import Claim, Ruling, Runs, source_named
 from antecede.checker.errors import InputError
 from antecede.checker.simulate.experiment import kept_in
 from antecede.checker.simulate.rules import RULES, MissingError, Numbers

@@ -20,9 +20,11 @@ from antecede.checker.claims.claim import (
     Runs,
     Source,
     Unchecked,
+    evidence_of,
+    source_named,
+    sources,
 )
 from antecede.checker.claims.judge import Finding, Judge, command_of
-from antecede.checker.claims.sources import evidence_of, source_named, sources
 from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol, Receive, Step
 from antecede.checker.registry import protocol_named
