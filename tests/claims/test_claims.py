@@ -30,7 +30,8 @@ from antecede.checker.model import Protocol, Receive, Step
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.options import Bounds, Options
 from antecede.protocols.cykas import Yct
-from antecede.protocols.mfss import MFSS, Data, Mfss
+from antecede.protocols.mfss import MFSS, Mfss
+from antecede.protocols.unordered import Data
 from tests.conftest import Command
 
 CLAIMS = [claim for source in sources() for claim in source.claims]
