@@ -17,7 +17,7 @@ from antecede.checker.simulate.claims import decide, markdown, timed_claims
 from antecede.checker.simulate.experiment import kept_in
 from antecede.checker.simulate.figures import FIGURES, HYBRID, Grid
 from antecede.checker.simulate.plots import drawn
-from antecede.checker.simulate.scenario import FIELDS, MS, written
+from antecede.checker.simulate.scenario import MS, parameters, written
 from antecede.checker.simulate.statistics import (
     CONTROL_EACH,
     THROUGHPUT,
@@ -103,16 +103,15 @@ def which_when(rows: Sequence[Row]) -> str:
 def assumptions() -> str:
     """Return the table of the parameters that the papers do not state."""
     lines = ["| Parameter | Default | What it is, and why | Tried |", "| --- | --- | --- | --- |"]
-    for name, about in FIELDS.items():
-        if not about.metadata["reason"]:
+    for name, about in parameters().items():
+        if not about.reason:
             continue
-        choices = about.metadata["choices"] or {}
-        meaning = choices.get(about.default, "")
-        says = about.metadata["says"] + (f": {meaning}" if meaning else "")
-        tried = ", ".join(written(name, value) for value in about.metadata["others"])
+        meaning = about.choices.get(about.default, "")
+        says = about.says + (f": {meaning}" if meaning else "")
+        tried = ", ".join(written(name, value) for value in about.others)
         lines.append(
             f"| `--{name.replace('_', '-')}` | {written(name, about.default)} | "
-            f"{says}. *{about.metadata['reason']}.* | {tried} |"
+            f"{says}. *{about.reason}.* | {tried} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -77,9 +77,9 @@ class Bug:
     """A protocol that is known to fail.
 
     Attributes:
-        protocol: its name, or that of the protocol that the mutant changes.
+        protocol: its name, or the name of the protocol that the mutant changes.
         mutant: the name of the mutant; empty for a protocol that fails as it is.
-        network: the network on which it fails.
+        network: a network where it fails.
         workload: `script` or `broadcast`.
         delivery: the properties of deliveries that it is checked for.
         unicast: it is known to fail with messages that have one destination.
@@ -455,7 +455,7 @@ def need(bugs: int) -> str:
 
 
 def _needs(bug: Found, actors: int) -> bool:
-    """Return whether deliveries reveal a bug with so many actors, and not with fewer."""
+    """Return whether deliveries reveal a bug with this number of actors, and not with fewer."""
     numbers = [found["actors"] for found in bug["deliveries"]["bounds"]]
     return min(numbers, default=0) == actors
 

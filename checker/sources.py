@@ -20,7 +20,7 @@ import functools
 import hashlib
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from importlib.machinery import PathFinder
 from pathlib import Path, PurePath
@@ -57,9 +57,10 @@ class Sources:
     files: Mapping[str, Path]
     values: Mapping[str, str]
 
-    def digests(self, read: Callable[[Path], bytes] = Path.read_bytes) -> dict[str, str]:
-        """Return the digests of everything, by name; `read` returns the relevant part of a file."""
-        return {name: digest_of(read(file)) for name, file in self.files.items()} | {**self.values}
+    def digests(self) -> dict[str, str]:
+        """Return the digests of everything, by name."""
+        files = {name: digest_of(file.read_bytes()) for name, file in self.files.items()}
+        return files | {**self.values}
 
 
 def sources_of(*roots: Any) -> Sources:

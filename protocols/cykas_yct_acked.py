@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from antecede import Packet, Protocol, Step
+from antecede import Packet, Step
 from antecede.protocols import cykas
-from antecede.protocols.cykas import Ack, Cykas, Yct
+from antecede.protocols.cykas import CYKAS, Ack, Cykas, Yct
 
 
 def receive(state: Cykas, src: int, packet: Packet) -> Step:
@@ -23,14 +23,10 @@ def receive(state: Cykas, src: int, packet: Packet) -> Step:
     return step
 
 
-CYKAS_YCT_ACKED = Protocol(
+CYKAS_YCT_ACKED = evolve(
+    CYKAS,
     name="cykas-yct-acked",
     summary="cykas that acknowledges YCTs by the same ACK (broken)",
     source="Cykas paper, Algorithms 1-5, with the ACKs of section 2.1",
-    initial=cykas.initial,
-    causal_send=cykas.application_send,
     receive=receive,
-    invariants=cykas.INVARIANTS,
-    at_rest=cykas.AT_REST,
-    witnesses=cykas.WITNESSES,
 )

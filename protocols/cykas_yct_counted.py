@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from antecede import Packet, Protocol, Step
+from antecede import Packet, Step
 from antecede.checker.model import with_item
 from antecede.protocols import cykas, cykas_yct_acked
-from antecede.protocols.cykas import Ack, Cykas, Sends, Yct
+from antecede.protocols.cykas import CYKAS, Ack, Cykas, Sends, Yct
 
 
 def receive(state: Cykas, src: int, packet: Packet) -> Step:
@@ -35,14 +35,10 @@ def receive_ack(state: Cykas, i: int) -> Step:
     return Step(state, ycts + sends)
 
 
-CYKAS_YCT_COUNTED = Protocol(
+CYKAS_YCT_COUNTED = evolve(
+    CYKAS,
     name="cykas-yct-counted",
     summary="cykas that acknowledges YCTs; a YCT sets UNACK",
     source="Cykas paper, Algorithms 1-5, with the ACKs of section 2.1, repaired",
-    initial=cykas.initial,
-    causal_send=cykas.application_send,
     receive=receive,
-    invariants=cykas.INVARIANTS,
-    at_rest=cykas.AT_REST,
-    witnesses=cykas.WITNESSES,
 )

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from antecede import Packet, Protocol, Step
+from antecede import Packet, Step
 from antecede.protocols import cykas
-from antecede.protocols.cykas import Cykas, Yct
+from antecede.protocols.cykas import CYKAS, Cykas, Yct
 
 
 @frozen
@@ -28,14 +28,10 @@ def receive(state: Cykas, src: int, packet: Packet) -> Step:
     return step
 
 
-CYKAS_YCT_NAMED = Protocol(
+CYKAS_YCT_NAMED = evolve(
+    CYKAS,
     name="cykas-yct-named",
     summary="cykas that acknowledges YCTs by another packet",
     source="Cykas paper, Algorithms 1-5, with the ACKs of section 2.1, repaired",
-    initial=cykas.initial,
-    causal_send=cykas.application_send,
     receive=receive,
-    invariants=cykas.INVARIANTS,
-    at_rest=cykas.AT_REST,
-    witnesses=cykas.WITNESSES,
 )

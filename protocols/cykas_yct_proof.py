@@ -16,25 +16,7 @@ from z3 import And, Exists, ForAll, Implies, Not, Or
 from antecede.checker.model import Packet, Receive, Transition
 from antecede.checker.prove.link import Event, Link, View, posted_in
 from antecede.checker.prove.stock import ACKNOWLEDGE, acknowledged, posted
-from antecede.checker.prove.vocabulary import (
-    MESSAGE,
-    Action,
-    Conjunct,
-    Formula,
-    Guard,
-    Relation,
-    Term,
-    Update,
-    actors,
-    c,
-    dst,
-    gains,
-    gains_all,
-    messages,
-    replaced,
-    src,
-    without_guard,
-)
+from antecede.checker.prove.vocabulary import *
 from antecede.protocols import cykas_proof
 from antecede.protocols.cykas import Ack, Cykas
 from antecede.protocols.cykas_proof import (

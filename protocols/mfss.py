@@ -17,6 +17,7 @@ from __future__ import annotations
 from attrs import evolve, frozen
 
 from antecede import Message, Protocol, Step
+from antecede.protocols.unordered import Data
 
 
 @frozen
@@ -25,13 +26,6 @@ class Mfss:
 
     OB: tuple[Message, ...] = ()
     unacknowledged: int = 0
-
-
-@frozen
-class Data:
-    """A message without control data."""
-
-    message: Message
 
 
 @frozen

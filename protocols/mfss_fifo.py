@@ -13,7 +13,8 @@ from __future__ import annotations
 from attrs import evolve, frozen
 
 from antecede import Message, Packet, Protocol, Step
-from antecede.protocols.mfss import Ack, Data
+from antecede.protocols.mfss import Ack
+from antecede.protocols.unordered import Data
 
 
 @frozen

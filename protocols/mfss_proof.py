@@ -17,9 +17,9 @@ from antecede.checker.model import CausalSend, Packet, Transition
 from antecede.checker.prove.link import Event, Link, View, causal_sent, delivered_in, posted_in
 from antecede.checker.prove.stock import *
 from antecede.checker.prove.vocabulary import *
-from antecede.protocols import unordered
-from antecede.protocols.mfss import Ack, Data, Mfss
+from antecede.protocols.mfss import Ack, Mfss
 from antecede.protocols.mfss_fifo import MfssFifo
+from antecede.protocols.unordered import Data, Nothing
 
 m, x = messages("m x")
 a = actors("a")
@@ -182,29 +182,25 @@ def rebuild_fifo(view: View, actor: int) -> MfssFifo:
     return MfssFifo(buffered(view, actor), len(found), receiver)
 
 
+def messages_in_flight(view: View) -> Iterator[tuple[int, int, Packet]]:
+    """Yield posted, undelivered messages."""
+    for m in view.sent():
+        if view.has("posted", m) and not view.has("delivered", m):
+            yield view.src(m), view.dst(m), Data(view.message(m))
+
+
 def channels(view: View) -> Iterator[tuple[int, int, Packet]]:
     """Yield posted, undelivered messages, and acknowledgements of delivered messages."""
+    yield from messages_in_flight(view)
     for m in view.sent():
-        src, dst = view.src(m), view.dst(m)
-        if view.has("posted", m) and not view.has("delivered", m):
-            yield src, dst, Data(view.message(m))
         if view.has("delivered", m) and not view.has("acknowledged", m):
-            yield dst, src, Ack()
+            yield view.dst(m), view.src(m), Ack()
 
 
 LINK = Link(events=events, rebuild=rebuild, channels=channels)
 FIFO_LINK = Link(events=events, rebuild=rebuild_fifo, channels=channels, network="fifo")
-
-
-def unordered_channels(view: View) -> Iterator[tuple[int, int, Packet]]:
-    """Yield posted, undelivered messages."""
-    for m in view.sent():
-        if view.has("posted", m) and not view.has("delivered", m):
-            yield view.src(m), view.dst(m), unordered.Data(view.message(m))
-
-
 UNORDERED_LINK = Link(
     events=events,
-    rebuild=lambda _view, _actor: unordered.Nothing(),
-    channels=unordered_channels,
+    rebuild=lambda _view, _actor: Nothing(),
+    channels=messages_in_flight,
 )

@@ -29,6 +29,7 @@ from attrs import evolve, frozen
 
 from antecede import Message, Packet, Protocol, Step
 from antecede.checker.model import with_item
+from antecede.protocols.mail_room import Held
 
 
 @frozen
@@ -47,14 +48,6 @@ class Null:
 
 
 @frozen
-class Held:
-    """A packet that was received from `src` and waits."""
-
-    src: int
-    packet: Timestamped
-
-
-@frozen
 class Newtop:
     """The Lamport clock, and per other actor the clock of the last packet received from it.
 
@@ -64,7 +57,7 @@ class Newtop:
     me: int
     clock: int
     last_received: tuple[int, ...]
-    held_back: tuple[Held, ...] = ()
+    held_back: tuple[Held[Timestamped], ...] = ()
 
 
 def initial(actor: int, actors: int) -> Newtop:

@@ -18,6 +18,7 @@ from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVE
 from antecede.checker.prove.vocabulary import *
 from antecede.protocols import newtop
 from antecede.protocols.fifo_proof import channels_of, events, held
+from antecede.protocols.mail_room import Held
 
 m, x, y, u = messages("m x y u")
 a, b, j = actors("a b j")
@@ -198,7 +199,7 @@ def with_clock(view: View, m: int) -> newtop.Timestamped:
 
 def rebuild_newtop(view: View, actor: int) -> newtop.Newtop:
     """Return the clock, the last clock received from each actor, and the held messages."""
-    waiting = (newtop.Held(view.src(m), with_clock(view, m)) for m in held(view, actor))
+    waiting = (Held(view.src(m), with_clock(view, m)) for m in held(view, actor))
     return newtop.Newtop(
         actor,
         clock=value(view, "clock", actor),

@@ -8,10 +8,12 @@ combines `rst-before` and `rst-no-deliv`. Everything else is as in `protocols.rs
 
 from __future__ import annotations
 
-from antecede import Protocol, Step
+from functools import partial
+
+from antecede import Protocol
 from antecede.checker.model import with_item
 from antecede.protocols import rst, rst_before, rst_no_deliv
-from antecede.protocols.rst import Mail, Rst, Stamped, at_least, column
+from antecede.protocols.rst import Mail, Rst, at_least, column
 
 
 def deliverable(state: Rst, held: Mail) -> bool:
@@ -26,17 +28,12 @@ def after_delivery(state: Rst, held: Mail) -> Rst:
     return rst.merge_past(state, held.packet)
 
 
-def receive(state: Rst, src: int, packet: Stamped) -> Step:
-    """Put the packet in the mail room; deliver from there as long as possible."""
-    return rst.receive(state, src, packet, deliverable, after_delivery)
-
-
 RST_MF = Protocol(
     name="rst-mf",
     summary="rst that increments before sending, with column i of SENT in the place of DELIV",
     source="Mattern and Fünfrocken 1995, section 2",
     initial=rst_no_deliv.initial,
     causal_send=rst_before.causal_send,
-    receive=receive,
+    receive=partial(rst.receive, may_deliver=deliverable, update=after_delivery),
     witnesses=rst.WITNESSES,
 )

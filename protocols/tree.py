@@ -22,6 +22,7 @@ from typing import TypeAlias
 from attrs import frozen
 
 from antecede import Message, Protocol, Step
+from antecede.protocols.unordered import Data
 
 Tree: TypeAlias = Sequence[int]
 """T of Figure 3: the parent of each node; the root is its own parent."""
@@ -36,13 +37,6 @@ class Node:
 
     actor: int
     routes: Routes
-
-
-@frozen
-class Data:
-    """A message without control data."""
-
-    message: Message
 
 
 def causal_send(state: Node, message: Message) -> Step:

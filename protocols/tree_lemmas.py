@@ -21,7 +21,8 @@ from typing import Literal, TypeAlias
 from attrs import evolve, frozen
 
 from antecede.checker.model import CausalSend, Message, Receive, Transition
-from antecede.protocols.tree import Data, Node, Routes
+from antecede.protocols.tree import Node, Routes
+from antecede.protocols.unordered import Data
 
 Kind: TypeAlias = Literal["in", "out"]
 Queue: TypeAlias = tuple[Kind, int, int]

@@ -28,7 +28,8 @@ from antecede.checker.prove.link import (
     received_message,
 )
 from antecede.checker.prove.vocabulary import *
-from antecede.protocols.tree import Data, Node, line
+from antecede.protocols.tree import Node, line
+from antecede.protocols.unordered import Data
 
 m, x, y = messages("m x y")
 a, b, u, v, w = actors("a b u v w")

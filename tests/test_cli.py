@@ -18,7 +18,7 @@ import pytest
 
 from antecede import cli
 from antecede.checker.check.engine import kernels_are_compiled
-from antecede.checker.commands.help_pages import PAGES
+from antecede.checker.commands.help_pages import PAGES, option_texts
 from antecede.checker.errors import InputError
 from antecede.checker.registry import default_properties
 from antecede.checker.render.files import _beside, check_writable, write_whole
@@ -953,6 +953,12 @@ def test_a_help_page_shows_every_option_once(name: str) -> None:
     entries = re.findall(r"^  (--[a-z0-9-]+)", command.get_help(context), re.MULTILINE)
     expected = {o.opts[0] for o in command.params if isinstance(o, click.Option)}
     assert sorted(expected - {"-h", "--help"}) == sorted(e for e in entries if e != "--help")
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_every_help_text_of_a_command_is_of_one_of_its_options(name: str) -> None:
+    own = option_texts(name).keys() - option_texts("no command").keys()
+    assert own <= {option.name for option in cli.command_named(name).params}
 
 
 @pytest.mark.parametrize("name", sorted(PAGES))

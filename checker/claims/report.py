@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from attrs import asdict, evolve, frozen
 
-from antecede.checker.claims.claim import Cell, Ruling, Source
+from antecede.checker.claims.claim import NAMES, Ruling, Source, source_named, sources
 from antecede.checker.claims.judge import Finding, Judged
-from antecede.checker.claims.sources import NAMES, source_named, sources
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.render.files import make_folder
 from antecede.checker.render.json import versions
-from antecede.checker.render.pages import asset
+from antecede.checker.render.pages import text_page
 from antecede.checker.render.registry import write_trace
 from antecede.checker.render.terminal import elapsed
 
@@ -172,52 +172,17 @@ def _finding_object(finding: Finding, saved: Saved | None) -> dict[str, Any]:
 
 def markdown(found: Sequence[Judged], files: Files, *, command: str) -> str:
     """Return the report as a page."""
-    used = ", ".join(f"{name} {version}" for name, version in versions().items())
-    head = asset(__package__, "head.md")
-    date = time.strftime("%Y-%m-%d")
-    parts = [head.format(command=command, date=date, versions=used, summary=summary(found))]
-    for source in sources():
-        of_source = [judged for judged in found if judged.source == source.name]
-        if of_source:
-            parts.append(_section(source, of_source, files))
-    return "\n".join(parts)
-
-
-def _section(source: Source, found: Sequence[Judged], files: Files) -> str:
-    lines = [f"## {source.name}", "", f"{source.citation}. {source.remark}".strip(), ""]
-    if source.rows:
-        lines += [*_table_1(source, found), ""]
-    lines += ["| place | claim | verdict | checked |", "| --- | --- | --- | --- |"]
-    lines += [_row(judged, files) for judged in found]
-    return "\n".join([*lines, ""])
-
-
-def _table_1(source: Source, found: Sequence[Judged]) -> list[str]:
-    """Return the table of a paper with a sign in each cell that was checked."""
-    cells: dict[tuple[str, str], str] = {}
-    for judged in found:
-        if judged.claim.cell is not None:
-            cell: Cell = judged.claim.cell
-            cells[cell.row, cell.column] = f"{cell.printed} {SIGNS[judged.ruling]}"
-    signs = ", ".join(f"{sign} {ruling}" for ruling, sign in SIGNS.items())
-    lines = [f"The paper's Table 1 as printed, with our verdict on each cell: {signs}.", ""]
-    columns = source.columns
-    lines += ["| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
-    return lines + [
-        f"| {row} | " + " | ".join(cells.get((row, column), "") for column in columns) + " |"
-        for row in source.rows
-    ]
-
-
-def _row(judged: Judged, files: Files) -> str:
-    note = f"<br>*{judged.claim.note}*" if judged.claim.note else ""
-    checked = "<br>".join(_checked(finding, files.get(finding)) for finding in judged.findings)
-    return f"| {judged.claim.place} | {judged.claim.text}{note} | {judged.ruling} | {checked} |"
-
-
-def _checked(finding: Finding, saved: Saved | None) -> str:
-    command = finding.command.removeprefix("antecede ").replace("|", "\\|")
-    text = f"`{command}`: {finding.text}" if command else finding.text
-    if saved is not None:
-        text += f" ([trace]({saved.trace}), [picture]({saved.picture}))"
-    return text
+    sections = [(source, [j for j in found if j.source == source.name]) for source in sources()]
+    printed = [(judged.claim.cell, judged.ruling) for judged in found if judged.claim.cell]
+    cells = {(cell.row, cell.column): f"{cell.printed} {SIGNS[it]}" for cell, it in printed}
+    return text_page(
+        "claims.md",
+        command=command,
+        date=time.strftime("%Y-%m-%d"),
+        versions=", ".join(f"{name} {version}" for name, version in versions().items()),
+        summary=summary(found),
+        sections=[(source, claims) for source, claims in sections if claims],
+        legend=", ".join(f"{sign} {ruling}" for ruling, sign in SIGNS.items()),
+        cells=defaultdict(str, cells),
+        files=files,
+    )

@@ -15,7 +15,7 @@ from antecede.checker.audit.records import fields_from
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE
-from antecede.checker.commands.shared import JSON_FILE, where
+from antecede.checker.commands.shared import JSON_FILE, PLACE
 from antecede.checker.errors import InputError
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.ticker import Ticker
@@ -23,42 +23,14 @@ from antecede.checker.render.ticker import Ticker
 
 @click.command("audit", cls=CommandWithExamples)
 @click.argument("names", type=A_FILE, metavar="LOG|FOLDER|-…", nargs=-1, required=True)
-@click.option(
-    "--log-format",
-    type=click.Choice(logs.FORMATS),
-    help="Format of the logs.  [default: guessed from the first line]",
-)
-@click.option(
-    "--event",
-    metavar="REGEX",
-    help="Regular expression that finds sends and deliveries in the texts of a ShiViz log. Its "
-    "named groups are message, event (or send and deliver) and to.  [default: finds texts such as "
-    "'causal-sends m1 to bob' and 'delivers m1']",
-)
-@click.option(
-    "--fields",
-    metavar="NAME=FIELD,…",
-    help="For a log that uses other names: its own names of the fields (actor=…, event=…, "
-    "message=…, to=…) and of the two events (send=…, deliver=…).",
-)
+@click.option("--log-format", type=click.Choice(logs.FORMATS))
+@click.option("--event", metavar="REGEX")
+@click.option("--fields", metavar="NAME=FIELD,…")
 @JSON_FILE
-@click.option(
-    "--trace",
-    "trace_file",
-    type=A_FILE,
-    metavar="FILE",
-    help="Draw the first violation of causal delivery. The ending of FILE selects the format: "
-    ".svg, .html, .shiviz or .json.",
-)
-@click.option(
-    "--unfinished",
-    is_flag=True,
-    help="The system was still running: do not report messages that are not delivered yet.",
-)
-@click.option("--quiet", is_flag=True, help="Print no progress.")
-@where(
-    "Where to audit: here (on this machine), or on a Spark cluster, whose executors read the logs."
-)
+@click.option("--trace", "trace_file", type=A_FILE, metavar="FILE")
+@click.option("--unfinished", is_flag=True)
+@click.option("--quiet", is_flag=True)
+@PLACE
 def command(
     names: tuple[str, ...],
     log_format: str | None,

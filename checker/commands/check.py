@@ -56,46 +56,14 @@ OUTPUT = options(
         "antecede replay reads .json. You can repeat this option.",
     ),
     TRACE_FORMAT,
-    click.option(
-        "--graph",
-        "graph_file",
-        type=A_FILE,
-        metavar="FILE",
-        help="Draw all states and transitions of a small system. The ending of FILE selects the "
-        "format: .dot or .graphml; if Graphviz is installed, also .svg or .html.",
-    ),
+    click.option("--graph", "graph_file", type=A_FILE, metavar="FILE"),
     record(Extras),
-    click.option(
-        "--max-counterexamples",
-        "wanted",
-        type=Given(WANTED),
-        default=1,
-        metavar="N",
-        help="After a violation, search for N counterexamples of different kinds. With --trace "
-        "bug.svg, the others are saved as bug-2.svg, bug-3.svg, …",
-    ),
+    click.option("--max-counterexamples", "wanted", type=Given(WANTED), default=1, metavar="N"),
     JUNIT_FILE,
-    click.option(
-        "--sarif",
-        "sarif_file",
-        type=A_FILE,
-        metavar="FILE",
-        help="Write unexpected results as SARIF for code scanning. The steps of a counterexample "
-        "point at the protocol's lines.",
-    ),
-    click.option(
-        "--github/--no-github",
-        default=None,
-        help="Mark unexpected results in the pull request on GitHub.  [default: on if the variable "
-        "GITHUB_ACTIONS is set]",
-    ),
-    click.option(
-        "--statistics",
-        is_flag=True,
-        help="Also report the transitions of each kind, the use of memory, and the states per "
-        "depth.",
-    ),
-    click.option("--quiet", is_flag=True, help="Print only the verdict."),
+    click.option("--sarif", "sarif_file", type=A_FILE, metavar="FILE"),
+    click.option("--github/--no-github", default=None),
+    click.option("--statistics", is_flag=True),
+    click.option("--quiet", is_flag=True),
 )
 
 
@@ -161,8 +129,8 @@ class Output:
 def command(names: tuple[str, ...], selfcheck: str, **values: Any) -> int:
     """Check protocols, specs, or every spec in a folder.
 
-    antecede explores every order in which the actors can send and deliver the given number of
-    messages. It reports HOLDS, or VIOLATED with a shortest counterexample.
+    antecede explores every order of sends and deliveries of the given number of messages. It
+    reports HOLDS, or VIOLATED with a shortest counterexample.
 
     A spec is a TOML file with a question and its expected answer. Options replace the settings of a
     spec. If one of several specs cannot be checked, the others still are.

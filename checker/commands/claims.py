@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from antecede.checker import interrupts
-from antecede.checker.claims import sources as papers
+from antecede.checker.claims import claim as papers
 from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record
@@ -25,28 +25,15 @@ from antecede.checker.search.options import Bounds, Options
     metavar="NAME",
     help=f"Decide the claims of one source: {', '.join(papers.NAMES)}.  [default: all]",
 )
-@click.option("--claim", metavar="KEY", help="Decide only this claim, and print what was found.")
+@click.option("--claim", metavar="KEY")
 @JSON_FILE
-@click.option(
-    "--output",
-    type=A_FILE,
-    metavar="FILE.md",
-    help="Write the report as a page. Counterexamples are saved in a folder of the same name.",
-)
-@click.option(
-    "--quick", is_flag=True, help="Check smaller systems, which takes less than a minute."
-)
-@click.option(
-    "--rows",
-    multiple=True,
-    type=A_FILE,
-    metavar="FILE.jsonl",
-    help="File that antecede simulate --output wrote. It decides the claims about times and sizes.",
-)
+@click.option("--output", type=A_FILE, metavar="FILE.md")
+@click.option("--quick", is_flag=True)
+@click.option("--rows", multiple=True, type=A_FILE, metavar="FILE.jsonl")
 @ENGINE_OF_MANY
 @record(Options, "threads")
 @record(Bounds, "max_seconds")
-@click.option("--quiet", is_flag=True, help="Print only the summary.")
+@click.option("--quiet", is_flag=True)
 def command(
     source: str | None,
     claim: str | None,

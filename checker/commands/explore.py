@@ -37,9 +37,7 @@ PORT = Setting(
     help=PORT.says,
 )
 @TRACED
-@click.option(
-    "--no-browser", is_flag=True, help="Print the address of the page, but do not open a browser."
-)
+@click.option("--no-browser", is_flag=True)
 @record(Bounds, "max_states", "max_seconds")
 def command(
     target: str,

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from antecede.checker.commands.help_pages import PAGES
+from antecede.checker.commands.help_pages import PAGES, option_texts
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
 from antecede.checker.settings import settings_of
@@ -54,8 +55,21 @@ class CommandWithExamples(click.Command):
     def _main(self) -> list[str]:
         return PAGES[str(self.name)].main
 
+    def _add_texts(self) -> None:
+        """Add the help texts of options, which are read only if someone asks for help."""
+        texts = option_texts(str(self.name))
+        for option in self.params:
+            if isinstance(option, click.Option) and option.help is None:
+                option.help = texts[str(option.name)]
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what the shell offers; some shells also show the help texts of options."""
+        self._add_texts()
+        return super().shell_complete(ctx, incomplete)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples and the main options, or all options in groups."""
+        self._add_texts()
         lines = {p.name: p.get_help_record(ctx) for p in self.get_params(ctx)}
         left = {name: line for name, line in lines.items() if line is not None}
         if not ctx.meta.get("all options"):

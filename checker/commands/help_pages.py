@@ -1,4 +1,4 @@
-"""The help page of each command, from `help_pages.toml`."""
+"""The help page of each command, from `help_pages.toml` and `option_texts.toml`."""
 
 from __future__ import annotations
 
@@ -29,12 +29,20 @@ class HelpPage:
     module: str = ""
 
 
-_TABLE: dict[str, Any] = tomllib.loads(
-    resources.files(__package__).joinpath("help_pages.toml").read_text(encoding="utf-8")
-)
+def _table_in(file: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath(file).read_text(encoding="utf-8"))
+
+
+_TABLE = _table_in("help_pages.toml")
 
 PAGES: Mapping[str, HelpPage] = {name: HelpPage(**page) for name, page in _TABLE["pages"].items()}
 """Command -> its page."""
 
 COMMAND_GROUPS: Mapping[str, list[str]] = _TABLE["groups"]
 """Heading -> commands."""
+
+
+def option_texts(command: str) -> dict[str, str]:
+    """Return the help texts of a command's options, by parameter."""
+    table = _table_in("option_texts.toml")
+    return {**table["shared"], **table.get(command, {})}

@@ -135,7 +135,7 @@ def _flat(_context: click.Context, _option: click.Parameter, given: Any) -> tupl
 
 
 def several(kind: type, name: str, says: str) -> Callable[[Any], Any]:
-    """Return the option for several values of a setting, each of which is tried."""
+    """Return the option for several values of a setting; the command tries each of them."""
     (known,) = (s for s in settings_of(kind) if s.name == name)
     return click.option(
         known.option,

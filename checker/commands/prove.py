@@ -24,77 +24,24 @@ TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
 @click.command("prove", cls=CommandWithExamples)
 @click.argument("target", type=Named("protocol"), metavar="NAME|FILE.py:OBJECT")
 @click.option(
-    "--timeout",
-    type=Given(TIMEOUT),
-    default=TIMEOUT.default,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time limit of the solver for each obligation (formula to prove), in seconds.",
+    "--timeout", type=Given(TIMEOUT), default=TIMEOUT.default, show_default=True, metavar="SECONDS"
 )
+@click.option("--expect", type=click.Choice(["proved", "failed"]))
+@click.option("--mutants", "mutated", is_flag=True)
+@click.option("--suggest", "suggests", is_flag=True)
+@click.option("--link", "links", is_flag=True)
+@click.option("--actors", type=int, default=3, show_default=True)
+@click.option("--messages", type=int, default=1, show_default=True)
 @click.option(
-    "--expect",
-    type=click.Choice(["proved", "failed"]),
-    help="The result that you expect. antecede ends with exit code 0 if the proof has this "
-    "result.  [default: failed for the shipped broken variants, otherwise proved]",
+    "--history", type=click.Choice(list(HISTORIES)), default="knowledge", show_default=True
 )
-@click.option(
-    "--mutants",
-    "mutated",
-    is_flag=True,
-    help="Show which parts the proof needs: repeat it without each conjunct of the invariant, and "
-    "without each guard (condition of an action).",
-)
-@click.option(
-    "--suggest",
-    "suggests",
-    is_flag=True,
-    help="Instead of proving, suggest conjuncts for the invariant. They are true in all states "
-    "that --link explores, and no action breaks them.",
-)
-@click.option(
-    "--link",
-    "links",
-    is_flag=True,
-    help="Also compare the model with the protocol's Python code, in every state with the given "
-    "--actors and --messages.",
-)
-@click.option(
-    "--actors",
-    type=int,
-    default=3,
-    show_default=True,
-    help="Number of actors for --link and --suggest.",
-)
-@click.option(
-    "--messages",
-    type=int,
-    default=1,
-    show_default=True,
-    help="Number of messages per actor for --link and --suggest.",
-)
-@click.option(
-    "--history",
-    type=click.Choice(list(HISTORIES)),
-    default="knowledge",
-    show_default=True,
-    help="How much of the past a state records, for --link: knowledge (least), clocks or full "
-    "(most).",
-)
-@click.option(
-    "--max-states",
-    type=click.IntRange(min=1),
-    help="Stop --link after this number of unique states (distinct states).",
-)
+@click.option("--max-states", type=click.IntRange(min=1))
 @JSON_FILE
 @JUNIT_FILE
 @click.option(
-    "--smt2",
-    "smt2_folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Write every obligation into this folder as SMT-LIB 2, for other solvers.",
+    "--smt2", "smt2_folder", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER"
 )
-@click.option("--quiet", is_flag=True, help="Print only the verdict, and no progress.")
+@click.option("--quiet", is_flag=True)
 def command(
     target: str,
     timeout: float,

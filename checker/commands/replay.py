@@ -20,22 +20,10 @@ from antecede.checker.render.registry import write_trace
 
 @click.command("replay", cls=CommandWithExamples)
 @click.argument("trace", type=Named("trace"), metavar="TRACE.json")
-@click.option(
-    "--trace",
-    "trace_files",
-    multiple=True,
-    type=A_FILE,
-    metavar="FILE",
-    help="Also save the run in another format, which the ending of FILE selects, as for antecede "
-    "check. You can repeat this option.",
-)
+@click.option("--trace", "trace_files", multiple=True, type=A_FILE, metavar="FILE")
 @TRACE_FORMAT
 @TRACED
-@click.option(
-    "--interactive",
-    is_flag=True,
-    help="Step through the run in the terminal, forwards and backwards.",
-)
+@click.option("--interactive", is_flag=True)
 def command(
     trace: str,
     trace_files: tuple[str, ...],

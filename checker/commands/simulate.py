@@ -12,21 +12,19 @@ from antecede.checker import interrupts
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import Named, options
-from antecede.checker.commands.shared import kept_rows, where
+from antecede.checker.commands.shared import PLACE, kept_rows
 from antecede.checker.settings import names_in
 from antecede.checker.simulate.figures import FIGURES
-from antecede.checker.simulate.scenario import FIELDS, written
+from antecede.checker.simulate.scenario import FIELDS, parameters, written
 from antecede.checker.sweep import parquet
 
 
 def assumption(name: str) -> Callable[[Any], Any]:
     """Return the option of a simulation for one of its parameters."""
-    about = FIELDS[name]
-    choices = about.metadata["choices"]
+    about = parameters()[name]
     flags = ["--actors", "--processes"] if name == "actors" else [f"--{name.replace('_', '-')}"]
-    says = about.metadata["says"]
-    meanings = [f"{choice}: {meaning}." for choice, meaning in (choices or {}).items()]
-    says = " ".join([f"{says[0].upper()}{says[1:]}.", *meanings])
+    meanings = [f"{choice}: {meaning}." for choice, meaning in about.choices.items()]
+    says = " ".join([f"{about.says[0].upper()}{about.says[1:]}.", *meanings])
     shown = written(name, about.default)
     return click.option(*flags, name, metavar="LIST", help=f"{says}  [default: {shown}]")
 
@@ -42,33 +40,14 @@ def assumption(name: str) -> Callable[[Any], Any]:
     help=f"Reproduce a figure of a paper: {', '.join(FIGURES)}; cykas stands for cykas-4, cykas-5 "
     "and cykas-6. You can repeat this option.",
 )
-@click.option(
-    "--quick", is_flag=True, help="With --figure: use fewer and smaller runs, which take a minute."
-)
+@click.option("--quick", is_flag=True)
 @options(*map(assumption, FIELDS))
-@click.option(
-    "--seeds",
-    type=click.IntRange(1, 100_000),
-    help="Number of random programs for each combination of values. Program N is made with the "
-    "seed N.  [default: 30; with --quick 3]",
-)
-@click.option(
-    "--own-handlers",
-    is_flag=True,
-    help="Run the same handlers as antecede check. Without this option, some protocols run faster "
-    "versions of their handlers.",
-)
-@where("Where to run: here (on this machine), or on a Spark cluster.")
-@kept_rows("run", "simulate.jsonl")
-@click.option(
-    "--svg",
-    "folder",
-    type=Named("dir"),
-    metavar="FOLDER",
-    help="With --figure: draw the figure as SVG in this folder. Needs Matplotlib: pip install "
-    "'antecede[plot]'.",
-)
-@click.option("--quiet", is_flag=True, help="Print no progress.")
+@click.option("--seeds", type=click.IntRange(1, 100000))
+@click.option("--own-handlers", is_flag=True)
+@PLACE
+@kept_rows("simulate.jsonl")
+@click.option("--svg", "folder", type=Named("dir"), metavar="FOLDER")
+@click.option("--quiet", is_flag=True)
 def command(
     protocols: str | None,
     figures: tuple[str, ...],

@@ -16,7 +16,7 @@ from antecede.checker.check.targets import targets_of
 from antecede.checker.commands import console, outputs, parameters
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import Given, Named, record, several
-from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, kept_rows, where
+from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, PLACE, kept_rows
 from antecede.checker.errors import InputError
 from antecede.checker.exit_codes import INCOMPLETE, INPUT_ERROR
 from antecede.checker.render.ticker import Ticker
@@ -32,13 +32,7 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
 
 @click.command("sweep", cls=CommandWithExamples)
 @click.argument("targets", nargs=-1, type=Named("target"), metavar="[NAME|SPEC.toml|FOLDER]…")
-@click.option(
-    "--protocol",
-    "protocols",
-    type=Named("registered"),
-    metavar="NAME,…",
-    help="Protocols to check. They replace the protocols of the specs.",
-)
+@click.option("--protocol", "protocols", type=Named("registered"), metavar="NAME,…")
 @several(Question, "actors", "2,3")
 @several(Question, "messages", "1,2,3")
 @several(Question, "network", "unordered,fifo,duplicating+lossy")
@@ -48,13 +42,7 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
 @several(Question, "history", "knowledge,clocks,full")
 @record(Question, "properties")
 @record(Options, "symmetry", "memory")
-@click.option(
-    "--smallest",
-    is_flag=True,
-    help="Find the fewest messages and actors with which a property is violated. The command "
-    "checks every script with one message in total, then with two, and so on, for 2, 3 and 4 "
-    "actors, or for --actors. A script lists the receivers of each actor's messages.",
-)
+@click.option("--smallest", is_flag=True)
 @click.option(
     "--max-messages",
     type=Given(MAX_MESSAGES),
@@ -62,10 +50,10 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
     f"[default: {smallests.MESSAGES}]",
 )
 @ENGINE_OF_MANY
-@where("Where to run the checks: here (on this machine), or on a Spark cluster.")
+@PLACE
 @BOUNDS
-@kept_rows("check", "sweep.jsonl")
-@click.option("--quiet", is_flag=True, help="Print only the results at the end.")
+@kept_rows("sweep.jsonl")
+@click.option("--quiet", is_flag=True)
 def command(
     targets: tuple[str, ...],
     protocols: str | None,

@@ -21,34 +21,16 @@ from antecede.checker.semantics.question import Question
 
 
 @click.command("table", cls=CommandWithExamples)
-@click.option(
-    "--bounds",
-    "size",
-    default="3x3",
-    show_default=True,
-    metavar="ACTORSxMESSAGES",
-    help="Number of actors, and number of messages per actor.",
-)
-@click.option(
-    "--history",
-    default="knowledge",
-    show_default=True,
-    metavar="NAME|all",
-    help="How much of the past a state records: knowledge (least), clocks or full (most); or all.",
-)
+@click.option("--bounds", "size", default="3x3", show_default=True, metavar="ACTORSxMESSAGES")
+@click.option("--history", default="knowledge", show_default=True, metavar="NAME|all")
 @record(Question, "sends", "clock_at")
 @METHOD
 @BOUNDS
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(tables.FORMATS),
-    default="text",
-    show_default=True,
-    help="Format of the table.",
+    "--format", "form", type=click.Choice(tables.FORMATS), default="text", show_default=True
 )
-@click.option("--output", type=A_FILE, metavar="FILE", help="Write the table to a file.")
-@click.option("--quiet", is_flag=True, help="Print no progress.")
+@click.option("--output", type=A_FILE, metavar="FILE")
+@click.option("--quiet", is_flag=True)
 def command(
     size: str,
     history: str,

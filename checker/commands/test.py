@@ -33,32 +33,14 @@ from antecede.checker.search.options import Options
 @click.argument("adapter", type=Named("adapter"), metavar="FILE.py:CLASS|pipe:COMMAND")
 @QUESTION
 @ENGINE_OF_MANY
-@click.option(
-    "--walks",
-    type=click.IntRange(0, 10**9),
-    default=Options().walks,
-    show_default=True,
-    help="Number of random walks that follow if a bound ends the breadth-first search; 0 for none.",
-)
-@click.option(
-    "--seed",
-    type=int,
-    default=Options().seed,
-    show_default=True,
-    help="Seed of the random walks.",
-)
+@click.option("--walks", type=click.IntRange(0, 10**9), default=Options().walks, show_default=True)
+@click.option("--seed", type=int, default=Options().seed, show_default=True)
 @SELFCHECK
 @BOUNDS
 @JSON_FILE
-@click.option(
-    "--trace",
-    "trace_file",
-    type=A_FILE,
-    metavar="FILE",
-    help="Save the counterexample. The ending of FILE selects the format, as for antecede check.",
-)
+@click.option("--trace", "trace_file", type=A_FILE, metavar="FILE")
 @TRACE_FORMAT
-@click.option("--quiet", is_flag=True, help="Print no progress.")
+@click.option("--quiet", is_flag=True)
 def command(
     adapter: str,
     walks: int,

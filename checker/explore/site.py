@@ -169,8 +169,8 @@ def _asked(place: Place, name: str) -> tuple[Property, ...]:
 def _found(result: Result, prop: Property, more: int) -> Note:
     """Return a note on a search whose result is `more` steps away.
 
-    The first witness is a nearest one. A violation later in the same level may be nearer, so a
-    level of which a bound ended the search may have a shorter path.
+    The first witness is a nearest one. A violation later in the same level may be nearer. So if a
+    bound ended the search within a level, that level may have a shorter path.
     """
     way = "A shortest way" if prop.sought or result.stopped_by is None else "A way"
     what = f"{'show' if prop.sought else 'violate'} {prop.name}"

@@ -50,7 +50,8 @@ class Need:
 def undecided(model: Model, timeout: float) -> tuple[str, ...]:
     """Return the needs that were not decided in time, as sentences.
 
-    The timeout is in seconds, for the small states of one need, and again for the contradiction.
+    The timeout limits the search for a small state that meets one need, and then the search for a
+    contradiction. It is in seconds.
 
     Raises:
         InputError: a need cannot be met.

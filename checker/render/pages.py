@@ -1,4 +1,4 @@
-"""Pages, pictures and style sheets from templates. Every value that is not markup is escaped."""
+"""Pages, pictures, style sheets and texts from templates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ def page(template: str, **values: Any) -> str:
     Strings are escaped, and invisible characters in them become spaces. `markup.Markup` is inserted
     unchanged. Numbers with a fraction are coordinates, which have one digit after the point.
     """
-    made: str = _environment().get_template(template).render(values, version=own_version())
+    made: str = _environment(True).get_template(template).render(values, version=own_version())
+    return made
+
+
+def text_page(template: str, **values: Any) -> str:
+    """Render a template of a text that is neither HTML nor SVG; nothing is escaped."""
+    made: str = _environment(False).get_template(template).render(values)
     return made
 
 
@@ -26,16 +32,17 @@ def asset(package: str, name: str) -> str:
 
 
 @cache
-def _environment() -> Any:
+def _environment(escapes: bool) -> Any:
     import jinja2
 
     return jinja2.Environment(
         loader=jinja2.FunctionLoader(_source),
-        autoescape=True,
+        autoescape=escapes,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_written,
+        keep_trailing_newline=not escapes,
+        finalize=_written if escapes else None,
     )
 
 

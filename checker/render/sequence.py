@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import groupby
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from attrs import frozen
 
@@ -24,6 +23,7 @@ from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.paths.violation import wrong_order
 from antecede.checker.render.about import about, explanation_of
 from antecede.checker.render.markup import plain
+from antecede.checker.render.pages import text_page
 from antecede.checker.render.prose import Remarks, Wording, failing, waiting
 from antecede.checker.semantics.values import contains
 
@@ -32,6 +32,7 @@ from antecede.checker.semantics.values import contains
 class Note:
     """An event at one actor or, with actor None, a remark on the whole run."""
 
+    kind: ClassVar[str] = "note"
     actor: int | None
     text: str
     wrong: bool = False
@@ -41,6 +42,7 @@ class Note:
 class Turn:
     """The begin, or the end (without text), of the steps that repeat for ever."""
 
+    kind: ClassVar[str] = "turn"
     text: str
     wrong: bool = False
 
@@ -49,6 +51,7 @@ class Turn:
 class Arrow:
     """A packet that is received or lost."""
 
+    kind: ClassVar[str] = "arrow"
     src: int
     dst: int
     text: str
@@ -122,12 +125,7 @@ def _travels(words: Wording, flights: tuple[Flight, ...]) -> Iterator[str]:
         yield f"{words.value(flight.packet)} ({src} to {dst})"
 
 
-# Languages
-
-MERMAID_CONFIG = "---\nconfig:\n  sequence:\n    wrap: true\n    width: 220\n---\n"
-"""The front matter, which wraps long notes."""
-MERMAID_WRONG, PLANTUML_WRONG = "rgba(213, 94, 0, 0.25)", "#FFD9B3"
-"""The backgrounds of a violation. The notes describe it in words, too."""
+# Languages. Their templates also mark the lines of a violation, whose notes describe it in words.
 
 _UNSAFE_IN_MERMAID = re.compile(r"[^\w .,()=+'/\[\]…-]|--+")
 _UNSAFE_IN_PLANTUML = re.compile(r"[^A-Za-z0-9 .,()=+'_-]|--+|__+|''+")
@@ -135,20 +133,27 @@ _UNSAFE_IN_PLANTUML = re.compile(r"[^A-Za-z0-9 .,()=+'_-]|--+|__+|''+")
 
 def mermaid(path: Path, report: CheckReport | None = None) -> str:
     """Return `path` as a Mermaid sequence diagram."""
-    said, actors, everyone = (
-        about(path, report),
-        path.system.actors,
-        f"p0,p{path.system.actors - 1}",
+    return _diagram("sequence.mmd", path, report, in_mermaid)
+
+
+def plantuml(path: Path, report: CheckReport | None = None) -> str:
+    """Return `path` as a PlantUML sequence diagram."""
+    return _diagram("sequence.puml", path, report, in_plantuml)
+
+
+def _diagram(
+    template: str, path: Path, report: CheckReport | None, written: Callable[[str], str]
+) -> str:
+    """Return a diagram whose texts are `written` in its language."""
+    actors = range(path.system.actors)
+    return text_page(
+        template,
+        said=about(path, report),
+        names=[path.system.names.actor(actor) for actor in actors],
+        last=actors[-1],
+        lines=list(lines_of(path)),
+        written=written,
     )
-    lines = ["sequenceDiagram", f"title {in_mermaid(said.headline)}"]
-    lines += [
-        f"participant p{i} as {in_mermaid(path.system.names.actor(i))}" for i in range(actors)
-    ]
-    lines.append(f"Note over {everyone}: {in_mermaid(f'{said.question}. {said.verdict}')}")
-    for wrong, group in groupby(lines_of(path), key=lambda line: line.wrong):
-        written = [_in_mermaid(line, everyone) for line in group]
-        lines += [f"rect {MERMAID_WRONG}", *written, "end"] if wrong else written
-    return MERMAID_CONFIG + "\n".join(lines[:1] + [f"    {line}" for line in lines[1:]]) + "\n"
 
 
 def in_mermaid(said: str) -> str:
@@ -156,52 +161,9 @@ def in_mermaid(said: str) -> str:
     return _escaped(said, _UNSAFE_IN_MERMAID, lambda character: f"#{ord(character)};")
 
 
-def _in_mermaid(line: Line, everyone: str) -> str:
-    text = in_mermaid(line.text)
-    if isinstance(line, Turn):
-        return f"loop {text}" if text else "end"
-    if isinstance(line, Note):
-        return f"Note over {everyone if line.actor is None else f'p{line.actor}'}: {text}"
-    shaft = "--" if line.control else "-"
-    head = "x" if line.lost else ")" if line.control else ">>"
-    return f"p{line.src}{shaft}{head}p{line.dst}: {text}"
-
-
-def plantuml(path: Path, report: CheckReport | None = None) -> str:
-    """Return `path` as a PlantUML sequence diagram."""
-    said, actors, everyone = (
-        about(path, report),
-        path.system.actors,
-        f"p0, p{path.system.actors - 1}",
-    )
-    lines = [
-        "@startuml",
-        f"title {in_plantuml(said.headline)}",
-        "hide footbox",
-        "skinparam wrapWidth 420",
-    ]
-    names = [in_plantuml(path.system.names.actor(actor)) for actor in range(actors)]
-    lines += [f'participant "{name}" as p{actor}' for actor, name in enumerate(names)]
-    lines.append(f"note over {everyone} : {in_plantuml(f'{said.question}. {said.verdict}')}")
-    lines += [_in_plantuml(line, everyone) for line in lines_of(path)]
-    return "\n".join([*lines, "@enduml"]) + "\n"
-
-
 def in_plantuml(said: str) -> str:
     """Return the text escaped for PlantUML."""
     return _escaped(said, _UNSAFE_IN_PLANTUML, lambda character: f"<U+{ord(character):04X}>")
-
-
-def _in_plantuml(line: Line, everyone: str) -> str:
-    text = in_plantuml(line.text)
-    if isinstance(line, Turn):
-        return f"loop {text}" if text else "end"
-    if isinstance(line, Note):
-        over = everyone if line.actor is None else f"p{line.actor}"
-        return f"note over {over}{f' {PLANTUML_WRONG}' if line.wrong else ''} : {text}"
-    style = "[#D55E00,bold]" if line.wrong else ""
-    head = "x" if line.lost else ">" if line.control else ""
-    return f"p{line.src} -{style}{'-' if line.control else ''}>{head} p{line.dst} : {text}"
 
 
 def _escaped(said: str, unsafe: re.Pattern[str], written: Callable[[str], str]) -> str:

@@ -14,12 +14,11 @@ from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.claims.claim import Claim, Ruling, Runs
-from antecede.checker.claims.sources import source_named
+from antecede.checker.claims.claim import Claim, Ruling, Runs, source_named
 from antecede.checker.errors import InputError
 from antecede.checker.simulate.experiment import kept_in
 from antecede.checker.simulate.rules import RULES, MissingError, Numbers
-from antecede.checker.simulate.scenario import FIELDS, written
+from antecede.checker.simulate.scenario import parameters, written
 from antecede.checker.sweep.kept import Row
 
 
@@ -82,7 +81,7 @@ def decide(claim: Claim, rows: Sequence[Row]) -> Decided:
 
 def alternatives() -> Iterable[tuple[str, Any]]:
     """Return each assumption with each of its alternative values."""
-    return ((name, value) for name, about in FIELDS.items() for value in about.metadata["others"])
+    return ((name, value) for name, about in parameters().items() for value in about.others)
 
 
 def decided_by(files: Sequence[str]) -> list[Decided]:

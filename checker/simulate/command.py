@@ -29,7 +29,7 @@ from antecede.checker.simulate.experiment import (
     runs_of,
 )
 from antecede.checker.simulate.figures import Grid, combined, figure_named
-from antecede.checker.simulate.scenario import Scenario, parsed
+from antecede.checker.simulate.scenario import Scenario, parsed_list
 from antecede.checker.sweep.kept import Row
 
 __all__ = ["NEVER_NULL", "PARQUET", "Found", "draw", "grids_of", "run", "runner_of"]
@@ -113,11 +113,7 @@ CYKAS = ("cykas-4", "cykas-5", "cykas-6")
 
 def _axes(values: Mapping[str, str | None]) -> dict[str, list[Any]]:
     """Return the parsed values of the given parameters."""
-    axes = {
-        name: [parsed(name, part) for part in text.split(",") if part.strip()]
-        for name, text in values.items()
-        if text is not None
-    }
+    axes = {name: parsed_list(name, text) for name, text in values.items() if text is not None}
     for name, listed in axes.items():
         if not listed:
             raise InputError(f"--{name.replace('_', '-')} has no value")

@@ -14,7 +14,7 @@ from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.handlers import digest, handlers_of
 from antecede.checker.simulate.results import RESULTS, results
 from antecede.checker.simulate.run import simulate
-from antecede.checker.simulate.scenario import FIELDS, Scenario
+from antecede.checker.simulate.scenario import FIELDS, Scenario, parameters
 from antecede.checker.simulate.workload import plan_of
 from antecede.checker.sweep.elsewhere import on_spark
 from antecede.checker.sweep.kept import Kept, Row
@@ -54,7 +54,7 @@ _TYPES = {"name": "string", "share": "float64"}
 PARQUET = {
     "protocol": "string",
     "seed": "int32",
-    **{name: _TYPES.get(about.metadata["kind"], "int64") for name, about in FIELDS.items()},
+    **{name: _TYPES.get(about.kind, "int64") for name, about in parameters().items()},
     "handlers": "string",
     "sources": "string",
     **dict.fromkeys(RESULTS, "int64"),

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
 from antecede.checker.errors import InputError
 from antecede.checker.simulate import tornado
 from antecede.checker.simulate.chart import Panel, Point, chart
-from antecede.checker.simulate.figures import HYBRID, Grid
+from antecede.checker.simulate.figures import HYBRID, PICTURES, Grid
 from antecede.checker.simulate.scenario import MS, Scenario, written
 from antecede.checker.simulate.statistics import (
-    CONTROL_EACH,
-    THROUGHPUT,
     Cell,
     Estimate,
     added,
@@ -38,8 +35,10 @@ def drawn(grid: Grid, rows: Sequence[Row]) -> dict[str, str]:
     right = [row for row in rows if row["error"] is None]
     if not right:
         raise InputError("there is nothing to draw: no run came out right")
-    drawers = _DRAWERS[grid.name]
-    return {name: draw(grid, right) for name, draw in drawers.items()}
+    if grid.name in _PAPERS:
+        return {grid.name: _PAPERS[grid.name](grid, right)}
+    questions = PICTURES[grid.name].items()
+    return {name: Question(**table).draw(grid, right) for name, table in questions}
 
 
 def seeds_of(rows: Iterable[Row]) -> str:
@@ -139,28 +138,29 @@ def _tornado(_grid: Grid, rows: Sequence[Row]) -> str:
     return tornado.drawn(rows, f"{tornado.TITLE} ({seeds_of(rows).lower()})")
 
 
-Found: TypeAlias = Mapping[tuple[str, Cell], Estimate]
-
-
 @frozen
 class Question:
-    """A picture of the hybrid evaluation: the growth of a measure along a parameter.
+    """A picture of the hybrid evaluation: the growth of measures along a parameter.
 
     Attributes:
-        along: scenario -> its position on the horizontal axis.
-        measures: title -> a measure to draw, which is divided by `scale`.
+        along: the parameter on the horizontal axis, divided by `unit` there.
+        added: title -> a measure that is compared with delivery without causal order.
+        measures: title -> a measure that is drawn as it is. All measures are divided by `scale`.
         part: the part of HYBRID, or None for all points.
-        least: the smallest value that is drawn, because axes are logarithmic.
+        least_x, least: the smallest values that are drawn, because axes are logarithmic.
         control: `unordered` is drawn, too.
     """
 
     title: str
     x: str
-    along: Callable[[Scenario], float]
-    measures: Mapping[str, Callable[[Sequence[Row]], Found]]
+    along: str
     y: str
-    part: str | None
+    added: Mapping[str, str] = field(factory=dict)
+    measures: Mapping[str, str] = field(factory=dict)
+    part: str | None = None
+    unit: int = 1
     scale: float = 1.0
+    least_x: float = 0.0
     least: float = 0.1
     control: bool = False
 
@@ -174,29 +174,38 @@ class Question:
         points = [s for s in grid.scenarios if part is None or part.has(s)]
         if not points:
             raise InputError("--svg draws the figure's own points; leave parameters as they are")
+        found = {
+            **{name: added(rows, measure, "unordered") for name, measure in self.added.items()},
+            **{name: medians(rows, measure) for name, measure in self.measures.items()},
+        }
         panels = [
             Panel(
                 f"{workload}: {name}",
                 self.x,
                 self.y,
-                self._series(grid, measure(rows), [s for s in points if s.workload == workload]),
+                self._series(grid, values, [s for s in points if s.workload == workload]),
                 log="xy",
-                ticks=sorted({self.along(s) for s in points}),
+                ticks=sorted({self._place(s) for s in points}),
             )
             for workload in dict.fromkeys(s.workload for s in points)
-            for name, measure in self.measures.items()
+            for name, values in found.items()
         ]
         across = 4 if len(panels) > 2 else 2
         note = f"{seeds_of(rows)}; values below {self.least:g} are drawn at {self.least:g}"
         return chart(self.title, panels, note, across)
 
+    def _place(self, scenario: Scenario) -> float:
+        """Return the position of a scenario on the horizontal axis."""
+        value: float = getattr(scenario, self.along)
+        return max(value / self.unit, self.least_x)
+
     def _series(
-        self, grid: Grid, found: Found, points: Sequence[Scenario]
+        self, grid: Grid, found: Mapping[tuple[str, Cell], Estimate], points: Sequence[Scenario]
     ) -> dict[str, list[Point]]:
         return {
             protocol: [
-                self._point(self.along(s), found[protocol, cell_of(s)])
-                for s in sorted(points, key=self.along)
+                self._point(self._place(s), found[protocol, cell_of(s)])
+                for s in sorted(points, key=self._place)
                 if (protocol, cell_of(s)) in found
             ]
             for protocol in grid.protocols
@@ -212,83 +221,12 @@ class Question:
         return Point(x, y, low, high)
 
 
-def _added(measure: str) -> Callable[[Sequence[Row]], Found]:
-    return lambda rows: added(rows, measure, "unordered")
-
-
-def _median(measure: str) -> Callable[[Sequence[Row]], Found]:
-    return lambda rows: medians(rows, measure)
-
-
-_LATENCY = {"median": _added("latency_p50_ns"), "99th percentile": _added("latency_p99_ns")}
-_ADDED = "added latency, ms"
-
-QUESTIONS: Mapping[str, Question] = {
-    "hybrid-latency": Question(
-        "How much later than without causal order is a message delivered, under what load?",
-        "interval between a process' sends, ms",
-        lambda s: s.interval / MS,
-        _LATENCY,
-        _ADDED,
-        "load",
-        MS,
-    ),
-    "hybrid-handling": Question(
-        "And if every delivery keeps its process busy for a while? (round trip 10 to 12 ms)",
-        "handling of a message, ms (0.25: none)",
-        lambda s: max(s.handling / MS, 0.25),
-        _LATENCY,
-        _ADDED,
-        "handling",
-        MS,
-    ),
-    "hybrid-control": Question(
-        "How many bytes beside the payload does a message cost?",
-        "processes",
-        lambda s: s.actors,
-        {"control bytes": _median(CONTROL_EACH)},
-        "bytes per message",
-        "size",
-        control=True,
-    ),
-    "hybrid-buffers": Question(
-        "How many messages does a process hold back at most, before sending and after receiving?",
-        "interval between a process' sends, ms",
-        lambda s: s.interval / MS,
-        {"to send": _median("sender_buffer"), "received": _median("receiver_buffer")},
-        "messages",
-        "load",
-        least=0.5,
-    ),
-    "hybrid-throughput": Question(
-        "How many messages a second, if all are sent at once and the round trip grows?",
-        "propagation delay, ms",
-        lambda s: s.delay / MS,
-        {"throughput": _median(THROUGHPUT)},
-        "deliveries per second",
-        "distance",
-        control=True,
-    ),
+_PAPERS: Mapping[str, Callable[[Grid, Sequence[Row]], str]] = {
+    "cykas-4": _figure_4,
+    "cykas-5": _figure_5,
+    "processes-5": _processes_5,
+    "cykas-6": _figure_6,
+    "tornado": _tornado,
+    "tornado-4": _tornado,
 }
-"""Name of a picture -> the question that it answers."""
-
-_BROADCAST = Question(
-    "Broadcasts: how much later than without causal order?",
-    "interval between a process' sends, ms",
-    lambda s: s.interval / MS,
-    _LATENCY,
-    _ADDED,
-    None,
-    MS,
-)
-
-_DRAWERS: Mapping[str, Mapping[str, Callable[[Grid, Sequence[Row]], str]]] = {
-    "cykas-4": {"cykas-4": _figure_4},
-    "cykas-5": {"cykas-5": _figure_5},
-    "processes-5": {"processes-5": _processes_5},
-    "cykas-6": {"cykas-6": _figure_6},
-    "tornado": {"tornado": _tornado},
-    "tornado-4": {"tornado-4": _tornado},
-    "hybrid": {name: question.draw for name, question in QUESTIONS.items()},
-    "hybrid-broadcast": {"hybrid-broadcast": _BROADCAST.draw},
-}
+"""Figure -> the function that draws its only picture."""

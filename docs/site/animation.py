@@ -9,10 +9,11 @@ diagram at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+
+from jinja2 import Template
 
 PICTURE = re.compile(r'<p><img [^>]*src="(images/[\w-]+\.svg)"[^>]*></p>')
 DOCS = Path(__file__).resolve().parents[1]
@@ -77,53 +78,17 @@ def _following_the_page(sheet: str) -> str:
 
 def _rules(timed: list[ElementTree.Element], last: int) -> str:
     """Return the rules that show each part of a drawing at its time."""
-    times = {(part.get("data-step", ""), part.get("data-met", "")) for part in timed}
-    rules = "".join(rule for pair in sorted(times) for rule in _rules_of(*pair, last))
-    whole = last * SECONDS_PER_STEP + SECONDS_OF_REST
-    return (
-        "@media screen and (prefers-reduced-motion: no-preference) {\n"
-        f".counterexample [data-step] {{ --whole: {whole:g}s; }}\n{rules}"
-        f".counterexample .spacetime > g > .band {{ animation: at-{last} {whole:g}s infinite; }}\n"
-        ".counterexample:has(:checked) * { animation-play-state: paused !important; }\n}\n"
+    pairs = sorted({(part.get("data-step", ""), part.get("data-met", "")) for part in timed})
+    sheet = (DOCS / "site" / "animation.css").read_text(encoding="utf-8")
+    template = Template(sheet, trim_blocks=True, keep_trailing_newline=True)
+    return template.render(
+        times=[(step, met, _share(step, last), met and _share(met, last)) for step, met in pairs],
+        last=last,
+        whole=f"{last * SECONDS_PER_STEP + SECONDS_OF_REST:g}",
+        faint=FAINT,
     )
 
 
-def _rules_of(step: str, met: str, last: int) -> Iterator[str]:
-    """Yield the rules of the parts that appear with a transition, and of an arrow's way."""
-    sent = _share(int(step), last)
-    part = f'.counterexample [data-step="{step}"]'
-    if not met:
-        yield _appearing(f"at-{step}", sent, 0)
-        yield _appearing(f"row-{step}", sent, FAINT)
-        yield f"{part}.mark {{ animation: at-{step} var(--whole) infinite; }}\n"
-        yield f"{part}.row text {{ animation: row-{step} var(--whole) infinite; }}\n"
-        return
-    received = _share(int(met), last)
-    way = f"way-{step}-{met}"
-    yield (
-        f"@keyframes {way} {{ 0%, {sent:.2f}% {{ stroke-dashoffset: 1; }}"
-        f" {received:.2f}%, 100% {{ stroke-dashoffset: 0; }} }}\n"
-    )
-    part += f'[data-met="{met}"]'
-    yield (
-        f"{part} path[pathLength] {{ stroke-dasharray: 1; animation: {way} var(--whole)"
-        " infinite linear; }\n"
-    )
-    yield f"{part} text {{ animation: at-{step} var(--whole) infinite; }}\n"
-    yield (
-        f"{part} :is(.head, .cross, path:not([pathLength]))"
-        f" {{ animation: at-{met} var(--whole) infinite; }}\n"
-    )
-
-
-def _appearing(name: str, share: float, before: float) -> str:
-    """Return the frames of what appears when a share of the time, in percent, has passed."""
-    return (
-        f"@keyframes {name} {{ 0%, {share - 0.5:.2f}% {{ opacity: {before}; }}"
-        f" {share + 1:.2f}%, 100% {{ opacity: 1; }} }}\n"
-    )
-
-
-def _share(step: int, last: int) -> float:
+def _share(step: str, last: int) -> float:
     """Return when a transition happens, as a percentage of the time."""
-    return 100 * step * SECONDS_PER_STEP / (last * SECONDS_PER_STEP + SECONDS_OF_REST)
+    return 100 * int(step) * SECONDS_PER_STEP / (last * SECONDS_PER_STEP + SECONDS_OF_REST)

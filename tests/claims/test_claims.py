@@ -20,15 +20,18 @@ from antecede.checker.claims.claim import (
     Runs,
     Source,
     Unchecked,
+    evidence_of,
+    source_named,
+    sources,
 )
 from antecede.checker.claims.judge import Finding, Judge, command_of
-from antecede.checker.claims.sources import evidence_of, source_named, sources
 from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol, Receive, Step
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.options import Bounds, Options
 from antecede.protocols.cykas import Yct
-from antecede.protocols.mfss import MFSS, Data, Mfss
+from antecede.protocols.mfss import MFSS, Mfss
+from antecede.protocols.unordered import Data
 from tests.conftest import Command
 
 CLAIMS = [claim for source in sources() for claim in source.claims]

@@ -25,7 +25,7 @@ from antecede.checker.semantics.workloads import workload_from
 from antecede.protocols import cbcast, ks, mfss_fifo, newtop, rst, rst_before, ses
 from antecede.protocols.cbcast import CBCAST
 from antecede.protocols.ks import KS, Entry
-from antecede.protocols.mfss import MFSS, Ack, Data
+from antecede.protocols.mfss import MFSS, Ack
 from antecede.protocols.mfss_fifo import MFSS_FIFO, MfssFifo
 from antecede.protocols.newtop import NEWTOP, NEWTOP_NULL, Newtop, Null, Timestamped
 from antecede.protocols.rst import RST, Mail, Rst, Stamped
@@ -33,6 +33,7 @@ from antecede.protocols.rst_before import RST_BEFORE
 from antecede.protocols.rst_no_deliv import RST_NO_DELIV
 from antecede.protocols.rst_self import RST_SELF
 from antecede.protocols.ses import SES
+from antecede.protocols.unordered import Data
 from tests import naive
 
 Load: TypeAlias = Callable[[int, int], Workload]

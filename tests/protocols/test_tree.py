@@ -19,7 +19,6 @@ from antecede.protocols.tree import (
     TREE_FIGURE_2_LEFT,
     TREE_FIGURE_2_RIGHT,
     TREE_STAR,
-    Data,
     Node,
     Tree,
     check_well_formed,
@@ -27,6 +26,7 @@ from antecede.protocols.tree import (
     routes_in,
     tree,
 )
+from antecede.protocols.unordered import Data
 from tests.conftest import search
 
 FIGURE_1 = (1, 2, 2, 2)

@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 import pytest
 
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.claims.claim import Ruling
+from antecede.checker.claims.claim import Ruling, evidence_of
 from antecede.checker.claims.judge import Judge
-from antecede.checker.claims.sources import evidence_of
 from antecede.checker.model import Message, Protocol, State
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.transition import enabled, initial_state, successor

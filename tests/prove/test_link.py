@@ -29,6 +29,7 @@ from antecede.protocols import (
     ses,
     tree,
 )
+from antecede.protocols.unordered import Data
 
 LINKED = tuple(
     name
@@ -143,13 +144,13 @@ def test_a_changed_update_is_found(name: str) -> None:
 
 def posts_at_once(state: mfss.Mfss) -> Step:
     """Post without waiting for an acknowledgement."""
-    sends = tuple((m.receiver, mfss.Data(m)) for m in state.OB)
+    sends = tuple((m.receiver, Data(m)) for m in state.OB)
     return Step(mfss.Mfss((), state.unacknowledged + len(sends)), sends=sends)
 
 
 def posts_to_anybody(state: mfss_fifo.MfssFifo) -> Step:
     """As before, on FIFO links."""
-    sends = tuple((m.receiver, mfss.Data(m)) for m in state.OB)
+    sends = tuple((m.receiver, Data(m)) for m in state.OB)
     count = state.unacknowledged + len(sends)
     receiver = sends[-1][0] if sends else state.receiver
     return Step(mfss_fifo.MfssFifo((), count, receiver if count else None), sends=sends)

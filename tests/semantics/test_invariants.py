@@ -14,10 +14,11 @@ from antecede.protocols import cykas, mfss, mfss_fifo, rst
 from antecede.protocols.cykas import CYKAS, Cykas, Eager
 from antecede.protocols.cykas_as_printed import CYKAS_AS_PRINTED
 from antecede.protocols.hybrid_basic import HYBRID_BASIC
-from antecede.protocols.mfss import MFSS, Data, Mfss
+from antecede.protocols.mfss import MFSS, Mfss
 from antecede.protocols.mfss_fifo import MFSS_FIFO, MfssFifo
 from antecede.protocols.rst_no_deliv import RST_GHOST_DELIV
 from antecede.protocols.rst_no_step_2 import RST_NO_STEP_2
+from antecede.protocols.unordered import Data
 from tests.conftest import search
 
 Change = tuple[Any, str, Callable[..., Any]]

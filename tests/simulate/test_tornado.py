@@ -9,10 +9,10 @@ from attrs import asdict, evolve
 
 from antecede.checker.errors import InputError
 from antecede.checker.simulate.experiment import row_of, runs_of
-from antecede.checker.simulate.figures import FIGURES, HYBRID, KEY_NUMBERS, Grid
+from antecede.checker.simulate.figures import FIGURES, KEY_NUMBERS, Grid
 from antecede.checker.simulate.plots import drawn
 from antecede.checker.simulate.results import RESULTS
-from antecede.checker.simulate.scenario import FIELDS, MS, Scenario, parsed, written
+from antecede.checker.simulate.scenario import MS, Scenario, parameters, parsed, written
 from antecede.checker.simulate.statistics import added, cell_of
 from antecede.checker.simulate.tornado import bars
 
@@ -39,9 +39,9 @@ def test_every_alternative_differs_in_one_assumption() -> None:
 
 def test_every_assumption_has_a_reason_and_is_tried_somewhere() -> None:
     tried = {name for key in KEY_NUMBERS.values() for name, _, _ in key.alternatives()}
-    for name, about in FIELDS.items():
-        if about.metadata["others"]:
-            assert about.metadata["reason"], name
+    for name, about in parameters().items():
+        if about.others:
+            assert about.reason, name
             assert name in tried, name
 
 
@@ -85,8 +85,7 @@ def test_what_is_added_is_paired_by_program() -> None:
 def test_the_evaluation_runs_and_is_drawn(name: str) -> None:
     """Every protocol on one point of each part; all pictures are drawn, each with all protocols."""
     grid = FIGURES[name].grid(name, 1, quick=True)
-    parts = HYBRID.values() if name == "hybrid" else FIGURES[name].parts
-    ends = {s for part in parts for s in part.scenarios(quick=True)[-1:]}
+    ends = {s for part in FIGURES[name].parts.values() for s in part.scenarios(quick=True)[-1:]}
     small = evolve(grid, scenarios=tuple(s for s in grid.scenarios if s in ends))
     rows = [row_of(run) for run in runs_of(small, twins=True)]
     assert not [(row["protocol"], row["error"]) for row in rows if row["error"]]
