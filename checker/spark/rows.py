@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field, frozen
 
+from antecede.checker.local import memos
 from antecede.checker.search.transport import Totals
 from antecede.checker.spark.distinct import MANY, NOTHING, Gathered, Scratch
 from antecede.checker.tables import kernels
@@ -145,6 +146,7 @@ class WorkerComposites(CompositeStore):
         tables: the tables as the kernels read them.
         known: per part, how many composites have weights and, under symmetry, an orbit.
         weights: see `kernels.weigh`.
+        memo: what is remembered of transitions between these composites.
         scratch: memory that is used while a task runs.
     """
 
@@ -156,6 +158,7 @@ class WorkerComposites(CompositeStore):
     pending: Words = field(init=False)
     known: Words = field(init=False)
     weights: Words = field(init=False)
+    memo: kernels.Memo = field(init=False)
     scratch: Scratch = field(factory=Scratch)
 
     @property
@@ -214,6 +217,7 @@ class WorkerComposites(CompositeStore):
             geo, table, code, self.cons, self.dec, self.orbits.tables(), np.zeros(0, np.int32)
         )
         self._refresh()
+        self.memo = memos.empty(self.tables.geo)
 
     def _current(self) -> kernels.Tables:
         self._refresh()
@@ -485,8 +489,9 @@ class _Expansion:
                 1,
                 kernels.Outbox(out, sizes, order, self.recent),
                 kernels.BY_DEPTH,
-                kernels.Told(postponed, misses, shown, self.fired, control, kernels.NO_MEMO),
+                kernels.Told(postponed, misses, shown, self.fired, control, own.memo),
             )
+            own.memo = memos.tended(own.memo, own.tables.geo)
             self._send(out[0], int(sizes[0]), stride, which)
             sizes[:] = 0
             missing.append(postponed[: control[kernels.POSTPONED]].copy())
