@@ -25,9 +25,6 @@ IN_A_BUCKET = 1 << 14
 Part = tuple[Words, Any]
 """Flat rows, and a note for each, or one for all of them."""
 
-MANY = 1 << 23
-"""Rows, of all owners, that wait before they are looked through for duplicates."""
-
 
 class Scratch:
     """Memory of one process that is used again and again, for fresh pages are dear.
@@ -85,47 +82,35 @@ def distinct(parts: Sequence[Part], words: int, scratch: Scratch) -> Part:
 
 @define(eq=False)
 class Gathered:
-    """Rows for one owner, as they come, with duplicates; these are dropped now and then.
+    """Rows for one owner, as they come, with duplicates: only the owner drops these.
 
     Attributes:
         name: of the owner, for `scratch`.
         words: of a row.
-        most: rows that may wait to be looked through for duplicates.
         scratch: holds the rows, and nothing else of this name.
         count: how many rows there are.
-        kept: how many of them have no duplicates.
     """
 
     name: str
     words: int
-    most: int
     scratch: Scratch
     count: int = 0
-    kept: int = 0
 
     def add(self, rows: Words, notes: Words) -> None:
         """Take in some rows, which are copied."""
-        count, more = self.count, self.count + len(notes)
-        all_rows, all_notes = self._room(more)
+        count, self.count = self.count, self.count + len(notes)
+        all_rows, all_notes = self._room(count, self.count)
         all_rows[count * self.words :], all_notes[count:] = rows, notes
-        self.count = more
-        if more - self.kept > max(self.most, 2 * self.kept):
-            self._compact()
 
-    def done(self) -> Part:
-        """Return the rows without duplicates, and their notes, as `distinct` does."""
-        return distinct([self._room(self.count)], self.words, self.scratch)
+    def taken(self) -> tuple[Words, Words]:
+        """Give the rows and their notes away; they lie in `scratch` until the next `add`."""
+        count, self.count = self.count, 0
+        return self._room(count, count)
 
-    def _compact(self) -> None:
-        rows, notes = self.done()
-        all_rows, all_notes = self._room(len(notes))
-        all_rows[:], all_notes[:] = rows, notes
-        self.count = self.kept = len(notes)
-
-    def _room(self, count: int) -> Part:
+    def _room(self, kept: int, count: int) -> tuple[Words, Words]:
         words, room = self.words, self.scratch.room
-        rows = room(f"rows of {self.name}", count * words, kept=self.count * words)
-        return rows, room(f"notes of {self.name}", count, kept=self.count)
+        rows = room(f"rows of {self.name}", count * words, kept=kept * words)
+        return rows, room(f"notes of {self.name}", count, kept=kept)
 
 
 def unseen(

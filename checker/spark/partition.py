@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from antecede.checker.errors import ClusterError
 from antecede.checker.spark.messages import Job
@@ -110,16 +110,36 @@ class Partition:
         return cls(columns=pieces[0].columns, **whole)
 
 
-def parcels(
-    job: Job, number: int, owner: int, rows: Words, notes: Any, words: int
-) -> Iterator[Any]:
-    """Yield what a partition sends to an owner, in files or in copies."""
-    if job.folder is not None:
-        name = f"{job.number}-sent-{number}-{owner}"
-        if len(rows):
-            its_notes = to_file(notes, job.folder, f"{name}-notes")
-            yield owner, (number, 0, to_file(rows, job.folder, name), its_notes)
-        return
-    for at in range(0, len(rows) // words, PIECE):
-        some = rows[at * words : (at + PIECE) * words].copy()
-        yield owner, (number, at, some, notes[at : at + PIECE].copy())
+@define(eq=False)
+class Sender:
+    """Sends what a partition has for others, in files or in copies.
+
+    Attributes:
+        job: what for.
+        number: of the partition.
+        sent: rows per owner.
+        bytes: of the rows and notes.
+        parcels: how many there were.
+    """
+
+    job: Job
+    number: int
+    sent: Words = field(init=False)
+    bytes: int = 0
+    parcels: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        """Begin with nothing sent."""
+        self.sent = np.zeros(self.job.owners, np.int64)
+
+    def parcel(self, owner: int, rows: Words, notes: Any, words: int) -> Any:
+        """Return what carries rows of some words to an owner: a pair with the owner's number."""
+        job, place = self.job, self.parcels
+        self.parcels += 1
+        self.sent[owner] += len(rows) // words
+        self.bytes += rows.nbytes + notes.nbytes
+        if job.folder is None:
+            return owner, (self.number, place, rows.copy(), notes.copy())
+        name = f"{job.number}-sent-{self.number}-{place}"
+        its_notes = to_file(notes, job.folder, f"{name}-notes")
+        return owner, (self.number, place, to_file(rows, job.folder, name), its_notes)

@@ -21,12 +21,15 @@ from attrs import define, field, frozen
 
 from antecede.checker.local import memos
 from antecede.checker.search.transport import Totals
-from antecede.checker.spark.distinct import MANY, NOTHING, Gathered, Scratch
+from antecede.checker.spark.distinct import NOTHING, Gathered, Scratch
 from antecede.checker.tables import kernels
 from antecede.checker.tables.composites import CompositeStore
 from antecede.checker.tables.packing import Fields, Placement, wider
 from antecede.checker.tables.table_filler import refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
+
+PARCEL = 1 << 18
+"""Rows that are sent to an owner at a time."""
 
 CHUNK = 1 << 13
 """Rows that are expanded at a time: few enough that they and their successors stay in caches."""
@@ -353,8 +356,6 @@ class Expanded:
     """The result of the expansion of a block.
 
     Attributes:
-        sent: per owner, the flat successors with a link for each, or a mark. They stay until the
-            next block is expanded.
         postponed: numbers of the rows that miss something.
         waiting: these rows, as flat rows.
         keys: of the table entries that they miss, as far as they came to need them.
@@ -362,7 +363,6 @@ class Expanded:
         shown: (properties, index, place) where properties are shown; place -1: the state itself.
     """
 
-    sent: list[Gathered]
     postponed: Words
     waiting: Words
     keys: Words
@@ -370,18 +370,11 @@ class Expanded:
     shown: list[tuple[int, int, int]]
 
 
-def expand_block(
-    own: WorkerComposites,
-    flat: Words,
-    numbers: Words,
-    partition: int,
-    owners: int,
-    known: int,
-    weights: BlockWeights = UNWEIGHTED,
-) -> Expanded:
-    """Expand a block.
+@define(eq=False)
+class Expansion:
+    """Expands a block.
 
-    Args:
+    Attributes:
         own: this process's composites and tables.
         flat: rows of a level in one partition.
         numbers: of the rows in their level; they become part of links.
@@ -390,32 +383,28 @@ def expand_block(
         known: bit set of the properties not to report any more.
         weights: the depths of the rows, where levels are sums of weights.
     """
-    with wrapping():
-        return _Expansion(own, flat, numbers, partition, owners, known, weights).run()
 
-
-@define(eq=False)
-class _Expansion:
     own: WorkerComposites
     flat: Words
     numbers: Words
     partition: int
     owners: int
     known: int
-    weights: BlockWeights
+    weights: BlockWeights = UNWEIGHTED
     recent: Words = field(init=False)
     packed: Fields = field(init=False)
     gathered: list[Gathered] = field(init=False)
     control: Words = field(init=False)
     fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
     shown: list[tuple[int, int, int]] = field(factory=list)
-    keys: list[Words] = field(factory=list)
+    keys: list[Words] = field(factory=lambda: [NOTHING])
+    left: list[Words] = field(factory=lambda: [NOTHING])
     entries: int = ENTRIES
 
     def __attrs_post_init__(self) -> None:
         self._forget_recent()
-        words, scratch, most = self.own.codec.words, self.own.scratch, MANY // self.owners
-        self.gathered = [Gathered(f"{p}", words, most, scratch) for p in range(self.owners)]
+        words, scratch = self.own.codec.words, self.own.scratch
+        self.gathered = [Gathered(f"{p}", words, scratch) for p in range(self.owners)]
         self.control = np.zeros(kernels.CONTROL_SIZE, np.int64)
         self.control[kernels.KNOWN] = self.known
 
@@ -424,14 +413,31 @@ class _Expansion:
         self.packed = self.own.row_fields
         self.recent = np.full(RECENT * self.own.row_words, -1, np.int64)
 
-    def run(self) -> Expanded:
-        words = self.own.codec.words
-        left = np.concatenate([NOTHING, *map(self._chunk, self._chunks())])
+    def parcels(self) -> Iterator[tuple[int, Words, Words]]:
+        """Expand all rows; yield successors as they come, each time many of one owner.
+
+        Yields:
+            An owner, flat successors, and a link for each, or a mark. The arrays are used again
+            afterwards.
+        """
+        for which in self._chunks():
+            with wrapping():
+                self.left.append(self._chunk(which))
+            yield from self._gathered(PARCEL)
+        yield from self._gathered(1)
+
+    def _gathered(self, least: int) -> Iterator[tuple[int, Words, Words]]:
+        for owner, gathered in enumerate(self.gathered):
+            if gathered.count >= least:
+                yield owner, *gathered.taken()
+
+    def done(self) -> Expanded:
+        """Return the result, once all parcels are there."""
+        words, left = self.own.codec.words, np.concatenate(self.left)
         return Expanded(
-            sent=self.gathered,
             postponed=self.numbers[left],
             waiting=self.flat.reshape(-1, words)[left].ravel(),
-            keys=np.unique(np.concatenate([NOTHING, *self.keys])),
+            keys=np.unique(np.concatenate(self.keys)),
             totals=Totals(
                 fired=int(self.control[kernels.FIRED]),
                 finals=int(self.control[kernels.FINALS]),
@@ -478,8 +484,11 @@ class _Expansion:
         postponed, shown = np.empty(len(waiting), np.int64), np.empty((64, 3), np.int64)
         misses = own.misses()
         todo, missing, composites = waiting.copy(), [], []
-        control[kernels.TODO] = len(todo)
-        while control[kernels.TODO]:
+        # The kernel fetches rows in advance unless they are listed.
+        listed = len(rows) != len(waiting) * own.row_words
+        control[kernels.TODO], control[kernels.AT_FRESH] = len(todo) * listed, 0
+        control[kernels.END_FRESH] = len(todo) * (not listed)
+        while control[kernels.TODO] or control[kernels.AT_FRESH] < control[kernels.END_FRESH]:
             control[kernels.MISSES] = control[kernels.POSTPONED] = control[kernels.FOUND] = 0
             kernels.expand(
                 rows,

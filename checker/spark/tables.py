@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.spark.distinct import NOTHING
-from antecede.checker.spark.rows import Growth, WorkerComposites, expand_block, widened
+from antecede.checker.spark.rows import Expansion, Growth, WorkerComposites, widened
 from antecede.checker.tables import kernels
 from antecede.checker.tables.grading import NotGradedError, Weights
 from antecede.checker.tables.table_filler import TableFiller, wrapping
@@ -108,7 +109,9 @@ class SharedTables:
                     self._grow()
                     flat = widened(flat, before, self.own.codec)
                 todo = np.arange(len(flat) // self.own.codec.words)
-                tried = expand_block(self.own, flat, todo, 0, 1, 0)
+                trial = Expansion(self.own, flat, todo, 0, 1, 0)
+                deque(trial.parcels(), maxlen=0)
+                tried = trial.done()
                 keys, flat = tried.keys, tried.waiting
                 if not len(keys):
                     return

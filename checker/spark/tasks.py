@@ -15,11 +15,11 @@ from attrs import define, evolve, field
 from antecede.checker.search.global_properties import first_combinations
 from antecede.checker.spark.distinct import NOTHING, Part, distinct, known, unseen
 from antecede.checker.spark.messages import ExpandReport, Job, MergeReport
-from antecede.checker.spark.partition import Partition, parcels
+from antecede.checker.spark.partition import Partition, Sender
 from antecede.checker.spark.row_accounting import RowCounts
 from antecede.checker.spark.rows import (
+    Expansion,
     WorkerComposites,
-    expand_block,
     widened,
 )
 from antecede.checker.spark.transfer import from_file, to_file
@@ -218,24 +218,23 @@ def expand_task(
         depths = depths_of(partition.marks[numbers]) if job.by_weight else NOTHING
         del partition
         weights = evolve(job.weights, depths=depths)
-        done = expand_block(own, rows, numbers, number, job.owners, job.known, weights)
-        some = max(SAMPLE // job.owners, 1 << 10) * own.codec.words
-        report = ExpandReport(
-            expanded=evolve(done, sent=[], waiting=done.waiting[:some]),
-            held=held,
-            sent=np.zeros(job.owners, np.int64),
-            sent_bytes=0,
-            straggler_links=straggler_links,
-            seconds=time.perf_counter() - began,
-        )
-        for owner, gathered in enumerate(done.sent):
+        expansion = Expansion(own, rows, numbers, number, job.owners, job.known, weights)
+        sender, words, seconds = Sender(job, number), own.codec.words, 0.0
+        for owner, flat, notes in expansion.parcels():
+            parcel = sender.parcel(owner, flat, notes_sent(job, notes), words)
+            seconds += time.perf_counter() - began
+            yield parcel
             began = time.perf_counter()
-            rows, notes = gathered.done()
-            notes = notes_sent(job, notes)
-            report.sent[owner] = len(rows) // own.codec.words
-            report.sent_bytes += rows.nbytes + notes.nbytes
-            report.seconds += time.perf_counter() - began
-            yield from parcels(job, number, owner, rows, notes, own.codec.words)
+        done = expansion.done()
+        some = max(SAMPLE // job.owners, 1 << 10) * words
+        report = ExpandReport(
+            expanded=evolve(done, waiting=done.waiting[:some]),
+            held=held,
+            sent=sender.sent,
+            sent_bytes=sender.bytes,
+            straggler_links=straggler_links,
+            seconds=seconds + time.perf_counter() - began,
+        )
         reports.add({(job.number, 0, number): report})
         if len(done.postponed):
             yield number, (done.postponed, done.waiting if job.graded else NOTHING)

@@ -52,7 +52,7 @@ from antecede.checker.spark.rows import (
     BlockWeights,
     Codec,
     Expanded,
-    expand_block,
+    Expansion,
     widened,
 )
 from antecede.checker.spark.tables import SharedTables
@@ -283,19 +283,20 @@ class SparkTransport:
         """
         if any(len(e.postponed) > len(e.waiting) // codec.words for e in waiting.values()):
             return None
-        parts, totals, own = [], Totals(new=None), self.tables.own
+        totals, own, owners = Totals(new=None), self.tables.own, self.state.owners
+        sent: list[list[tuple[Words, Words]]] = [[] for _ in range(owners)]
         for p, expanded in sorted(waiting.items()):
             flat = widened(expanded.waiting, codec, own.codec)
-            done = expand_block(own, flat, expanded.postponed, p, self.state.owners, 0)
+            expansion = Expansion(own, flat, expanded.postponed, p, owners, 0)
+            for owner, rows, links in expansion.parcels():
+                sent[owner].append((rows.copy(), links.copy()))
+            done = expansion.done()
             if len(done.postponed) or done.shown:
                 return None
             totals += done.totals
-            parts.append([[part.copy() for part in gathered.done()] for gathered in done.sent])
-        for owner in range(self.state.owners):
-            rows, links = (
-                np.concatenate(some) for some in zip(*(p[owner] for p in parts), strict=True)
-            )
-            if len(rows):
+        for owner, parts in enumerate(sent):
+            if parts:
+                rows, links = (np.concatenate(some) for some in zip(*parts, strict=True))
                 self.state.stragglers[owner] = rows, links
         return totals
 

@@ -24,6 +24,7 @@ from antecede.checker.search.loop import explore
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.spark import cluster as clusters
 from antecede.checker.spark import partition as travelling
+from antecede.checker.spark import rows as blocks
 from antecede.checker.spark.cluster import provide_java
 from antecede.checker.spark.distinct import NOTHING, Scratch, unseen
 from antecede.checker.spark.partition import Partition
@@ -297,6 +298,7 @@ def test_partitions_move_between_the_cluster_and_the_driver(
     symmetry: bool,
 ) -> None:
     monkeypatch.setattr(travelling, "PIECE", 7)
+    monkeypatch.setattr(blocks, "PARCEL", 3)
     system = small(name, actors, messages, **options)
     explorer = Moving(system, options=method(engine="spark", threads=2, symmetry=symmetry))
     result = explore(system, explorer)
