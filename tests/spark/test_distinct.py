@@ -68,7 +68,7 @@ def test_the_order_does_not_depend_on_what_the_memory_held() -> None:
 
 def test_what_is_gathered_is_given_away_once() -> None:
     chance, scratch = np.random.default_rng(2), Scratch()
-    gathered = [Gathered(name, 2, scratch) for name in ("one", "other")]
+    gathered = [Gathered(name, np.int64, 2, scratch) for name in ("one", "other")]
     for _ in range(3):
         expected = []
         for size in (30, 0, 500):
