@@ -9,7 +9,6 @@ import numpy as np
 
 from antecede.checker.tables import kernels
 from antecede.checker.tables.kernels import Memo
-from antecede.checker.tables.table_filler import TableFiller
 from antecede.checker.tables.tabulate import Words
 
 LISTS, EVENTS = 1 << 14, 1 << 10
@@ -18,24 +17,28 @@ MOST_WORDS = 1 << 26
 """The greatest size of a memo's lists, and of its heads: 256 MB each."""
 
 
-def why_not(filler: TableFiller) -> str | None:
+def why_not(geo: Words) -> str | None:
     """Return why transitions of this system depend on more than a memo expects, or None."""
-    if filler.layout.parted:
+    if geo[kernels.PARTS] > geo[kernels.ACTORS]:
         return "with --history full, the past of an actor is a part of its own"
-    if filler.system.network.budget is not None:
+    if geo[kernels.BUDGET]:
         return "the network counts lost packets"
-    if filler.tabulation.oracle.number is not None:
+    if geo[kernels.FOLLOWS]:
         return "only one message is followed"
     return None
 
 
-def empty(filler: TableFiller) -> Memo:
-    """Return a memo that knows nothing, with room for the composites that there are."""
-    if why_not(filler):
+def empty(geo: Words) -> Memo:
+    """Return a memo that knows nothing, with room for the composites that there is room for.
+
+    Args:
+        geo: the geometry of the composites that it is about.
+    """
+    if why_not(geo):
         return kernels.NO_MEMO
-    sources = _sources(filler)
-    slots, parts = int(sources[1::3].max()) + 1, len(filler.layout.counts)
-    room = min(filler.layout.room, MOST_WORDS // (slots * parts))
+    sources = _sources(geo)
+    slots, parts = int(sources[1::3].max()) + 1, int(geo[kernels.PARTS])
+    room = min(int(geo[kernels.REN_STRIDE]), MOST_WORDS // (slots * parts))
     figures = np.zeros(kernels.FIGURES, np.int64)
     figures[kernels.IN_USE] = 1
     figures[kernels.MEMO_ROOM], figures[kernels.SLOTS] = room, slots
@@ -51,19 +54,18 @@ def empty(filler: TableFiller) -> Memo:
     )
 
 
-def emptied(memo: Memo, filler: TableFiller) -> Memo:
+def emptied(memo: Memo, geo: Words) -> Memo:
     """Return an empty memo that counts on."""
     if not memo.figures[kernels.IN_USE]:
         return memo
-    after = empty(filler)
+    after = empty(geo)
     for figure in (kernels.SUCCESSORS, kernels.DERIVED):
         after.figures[figure] = memo.figures[figure]
     return after
 
 
-def _sources(filler: TableFiller) -> Words:
+def _sources(geo: Words) -> Words:
     """Return `Memo.sources`, in the order of `transition.enabled`."""
-    geo = filler.tables.geo
     actors = int(geo[kernels.ACTORS])
     channels = range(int(geo[kernels.CHANNEL_COUNT]))
     ends = [(int(geo[kernels.CHAN_SRC + k]), int(geo[kernels.CHAN_DST + k])) for k in channels]
@@ -81,7 +83,7 @@ def _sources(filler: TableFiller) -> Words:
     return np.array(rows, np.int64).ravel()
 
 
-def tended(memo: Memo, filler: TableFiller) -> Memo:
+def tended(memo: Memo, geo: Words) -> Memo:
     """Return a memo with more room, where it may soon lack some; or with forgotten lists."""
     figures = memo.figures
     if not figures[kernels.IN_USE]:
@@ -99,7 +101,7 @@ def tended(memo: Memo, filler: TableFiller) -> Memo:
         used = memo.events[::2] != -1
         kernels.store(events, memo.events[::2][used], memo.events[1::2][used])
         memo = memo._replace(events=events)
-    return _with_more_heads(memo, filler)
+    return _with_more_heads(memo, geo)
 
 
 def _twice(array: Any) -> Any:
@@ -108,10 +110,10 @@ def _twice(array: Any) -> Any:
     return longer
 
 
-def _with_more_heads(memo: Memo, filler: TableFiller) -> Memo:
+def _with_more_heads(memo: Memo, geo: Words) -> Memo:
     """Return a memo with heads for all composites that there is room for."""
-    figures, parts = memo.figures, len(filler.layout.counts)
-    slots, room = int(figures[kernels.SLOTS]), filler.layout.room
+    figures, parts = memo.figures, int(geo[kernels.PARTS])
+    slots, room = int(figures[kernels.SLOTS]), int(geo[kernels.REN_STRIDE])
     if room <= figures[kernels.MEMO_ROOM] or parts * room * slots > MOST_WORDS:
         return memo
     heads = np.zeros((parts, room * slots), np.int32)
@@ -121,9 +123,9 @@ def _with_more_heads(memo: Memo, filler: TableFiller) -> Memo:
     return memo._replace(heads=heads.ravel())
 
 
-def share_text(memos: Iterable[Memo], filler: TableFiller) -> str:
+def share_text(memos: Iterable[Memo], geo: Words) -> str:
     """Say how many successors came from memory, or why none did."""
-    reason = why_not(filler)
+    reason = why_not(geo)
     if reason is not None:
         return f"none, because {reason}"
     figures = [memo.figures for memo in memos]

@@ -261,7 +261,7 @@ class Threads:
             "composites": int(self.expansion.filler.layout.counts.sum()),
             "dropped_composites": self.expansion.composites_dropped,
             "remembered_successors": memos.share_text(
-                [shard.memo for shard in self.shards], self.expansion.filler
+                [shard.memo for shard in self.shards], self.expansion.filler.tables.geo
             ),
             "spilled_bytes": self.arenas.spilled_bytes,
             "row_bytes": 8 * self.expansion.filler.layout.row_words,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from attrs import asdict
 
+from antecede.checker.spark.numbering import Form
 from antecede.checker.spark.partition import Partition
 from antecede.checker.tables.checkpoint import Files
 
@@ -32,17 +33,18 @@ def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str,
     def task(number: int, partitions: Iterator[Any]) -> Iterator[tuple[str, int, int]]:
         partition = Partition.joined([piece for _, piece in partitions])
         buffer = io.BytesIO()
-        np.savez(buffer, **asdict(partition, recurse=False))
-        data = buffer.getvalue()
+        data = asdict(partition, recurse=False)
+        np.savez(buffer, **data | asdict(data.pop("form")))
+        content = buffer.getvalue()
         file = Path(folder) / partition_name(number)
         # Another attempt at this task may be at it, too.
         partial = file.with_name(f"{file.name}.{os.getpid()}")
         with partial.open("wb") as out:
-            out.write(data)
+            out.write(content)
             out.flush()
             os.fsync(out.fileno())
         partial.rename(file)
-        yield file.name, len(data), zlib.crc32(data)
+        yield file.name, len(content), zlib.crc32(content)
 
     return task
 
@@ -66,7 +68,8 @@ def load_task(folder: str) -> Callable[[int], list[tuple[int, Partition]]]:
     def load(number: int) -> list[tuple[int, Partition]]:
         with np.load(Path(folder) / partition_name(number), allow_pickle=False) as saved:
             arrays = dict(saved)
-        columns, piece = tuple(arrays.pop("columns").tolist()), int(arrays.pop("piece"))
-        return [(number, Partition(columns=columns, piece=piece, **arrays))]
+        columns, numbers = (arrays.pop(name).astype(int) for name in ("columns", "numbers"))
+        form = Form(tuple(columns.tolist()), tuple(numbers.tolist()))
+        return [(number, Partition(form=form, piece=int(arrays.pop("piece")), **arrays))]
 
     return load

@@ -28,6 +28,8 @@ class ClusterState:
             of an open one.
         held: per partition, its row counts.
         rounds: figures of each round.
+        columns: the widths of the columns in `composites`; empty: nothing was recorded yet.
+        composites: records of those that have numbers; None: rows are flat.
     """
 
     owners: int = 0
@@ -39,6 +41,8 @@ class ClusterState:
     least: int = 0
     held: dict[int, RowCounts] = field(factory=dict)
     rounds: list[dict[str, Any]] = field(factory=list)
+    columns: tuple[int, ...] = ()
+    composites: Words | None = None
 
     def record(self) -> dict[str, Any]:
         """Return this as data."""
@@ -50,4 +54,5 @@ class ClusterState:
     def recorded(cls, record: dict[str, Any]) -> Self:
         """Return the state that was recorded."""
         held = {p: RowCounts(*counts) for p, counts in record["held"].items()}
-        return cls(**{**record, "held": held, "totals": Totals(*record["totals"])})
+        totals, columns = Totals(*record["totals"]), tuple(record["columns"])
+        return cls(**{**record, "held": held, "totals": totals, "columns": columns})

@@ -25,9 +25,6 @@ IN_A_BUCKET = 1 << 14
 Part = tuple[Words, Any]
 """Flat rows, and a note for each, or one for all of them."""
 
-MANY = 1 << 23
-"""Rows, of all owners, that wait before they are looked through for duplicates."""
-
 
 class Scratch:
     """Memory of one process that is used again and again, for fresh pages are dear.
@@ -54,7 +51,7 @@ def known(rows: Words) -> Part:
     return rows, np.array([kernels.HELD], np.int64)
 
 
-def distinct(parts: Sequence[Part], words: int, scratch: Scratch) -> Part:
+def distinct(parts: Sequence[Part], words: int, scratch: Scratch, shift: int = -1) -> Part:
     """Return the rows of some parts without duplicates and without known ones, and their notes.
 
     What is returned lies in `scratch` until the next call. The order depends only on the
@@ -64,19 +61,25 @@ def distinct(parts: Sequence[Part], words: int, scratch: Scratch) -> Part:
         parts: their notes may be of any type.
         words: of a row.
         scratch: takes all rows once more.
+        shift: rows with little in their first words come first, where this many bits on the right
+            do not count; -1: rows come in any order.
     """
     count = sum(len(rows) for rows, _ in parts) // words
-    bits = max(1, (count // IN_A_BUCKET).bit_length())
-    counts = np.zeros(1 << bits, np.int64)
+    keys = np.zeros(1 << kernels.KEY_BITS, np.int64)
+    if shift >= 0:
+        firsts = (int(rows[::words].max()) >> shift for rows, _ in parts if len(rows))
+        keys = np.zeros(max(firsts, default=0) + 1, np.int64)
     for rows, _ in parts:
-        kernels.count_buckets(rows, words, bits, counts)
+        kernels.count_keys(rows, words, shift, keys)
+    buckets = ((np.cumsum(keys) - keys) // IN_A_BUCKET).astype(np.int32)
+    counts = np.bincount(buckets, keys).astype(np.int64)
     ends = np.cumsum(counts)
     places = ends - counts
     all_rows, all_notes = scratch.room("rows", count * words), scratch.room("notes", count)
     for rows, notes in parts:
         if len(rows):
             wide = np.asarray(notes, np.int64)
-            kernels.scatter(rows, wide, words, bits, places, all_rows, all_notes)
+            kernels.scatter(rows, wide, words, shift, buckets, places, all_rows, all_notes)
     most = max(16, 1 << (3 * int(counts.max()) // 2).bit_length())
     slots = scratch.room("slots", most, np.int32)
     kept = kernels.keep_least(all_rows, all_notes, words, ends, slots)
@@ -85,57 +88,47 @@ def distinct(parts: Sequence[Part], words: int, scratch: Scratch) -> Part:
 
 @define(eq=False)
 class Gathered:
-    """Rows for one owner, as they come, with duplicates; these are dropped now and then.
+    """Rows for one owner, as they come, with duplicates: only the owner drops these.
 
     Attributes:
         name: of the owner, for `scratch`.
+        note: the type of notes.
         words: of a row.
-        most: rows that may wait to be looked through for duplicates.
         scratch: holds the rows, and nothing else of this name.
         count: how many rows there are.
-        kept: how many of them have no duplicates.
     """
 
     name: str
+    note: Any
     words: int
-    most: int
     scratch: Scratch
     count: int = 0
-    kept: int = 0
 
     def add(self, rows: Words, notes: Words) -> None:
         """Take in some rows, which are copied."""
-        count, more = self.count, self.count + len(notes)
-        all_rows, all_notes = self._room(more)
+        count, self.count = self.count, self.count + len(notes)
+        all_rows, all_notes = self._room(count, self.count)
         all_rows[count * self.words :], all_notes[count:] = rows, notes
-        self.count = more
-        if more - self.kept > max(self.most, 2 * self.kept):
-            self._compact()
 
-    def done(self) -> Part:
-        """Return the rows without duplicates, and their notes, as `distinct` does."""
-        return distinct([self._room(self.count)], self.words, self.scratch)
+    def taken(self) -> tuple[Words, Words]:
+        """Give the rows and their notes away; they lie in `scratch` until the next `add`."""
+        count, self.count = self.count, 0
+        return self._room(count, count)
 
-    def _compact(self) -> None:
-        rows, notes = self.done()
-        all_rows, all_notes = self._room(len(notes))
-        all_rows[:], all_notes[:] = rows, notes
-        self.count = self.kept = len(notes)
-
-    def _room(self, count: int) -> Part:
+    def _room(self, kept: int, count: int) -> tuple[Words, Words]:
         words, room = self.words, self.scratch.room
-        rows = room(f"rows of {self.name}", count * words, kept=self.count * words)
-        return rows, room(f"notes of {self.name}", count, kept=self.count)
+        rows = room(f"rows of {self.name}", count * words, kept=kept * words)
+        return rows, room(f"{self.note} notes of {self.name}", count, self.note, kept)
 
 
 def unseen(
-    parts: Sequence[Part], words: int, held: Iterable[Words], scratch: Scratch
+    parts: Sequence[Part], words: int, held: Iterable[Words], scratch: Scratch, shift: int = -1
 ) -> tuple[Words, Words]:
     """Return the flat rows of a few that are not among many, without duplicates, and their notes.
 
     Only the few are put into a set; the many are looked up in it.
     """
-    flat, notes = distinct(parts, words, scratch)
+    flat, notes = distinct(parts, words, scratch, shift)
     arena = Arenas(None, (), reserve_bytes(1)).make(np.int64, "rows")
     few = Visited(words, arena, capacity=max(SMALLEST, int(len(notes) / HIGHEST_LOAD) + 1))
     few.add(flat)

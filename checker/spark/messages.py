@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from attrs import define, frozen
 
@@ -56,12 +57,32 @@ class Job:
         return self.graded and self.advances
 
 
+@frozen(eq=False)
+class Parcel:
+    """Rows that one partition sends to another.
+
+    Attributes:
+        sender, place: the partition, and how many parcels it sent before.
+        rows, notes: the rows, and a note for each; or none are wanted. They may be in files.
+        count: how many rows there are.
+        flat: they are flat rows although other rows are not, because they have composites without
+            a number.
+    """
+
+    sender: int
+    place: int
+    rows: Words
+    notes: Any
+    count: int
+    flat: bool
+
+
 @define(eq=False)
 class ExpandReport:
     """The report of the first task of a partition.
 
     Attributes:
-        expanded: the result of the expansion, without the rows except some postponed ones.
+        expanded: the result of the expansion, with some of the postponed rows, as flat rows.
         held: row counts of the partition before the job.
         sent: rows that it gave to each owner.
         sent_bytes: that it gave to the shuffle.
@@ -91,7 +112,8 @@ class MergeReport:
         links: of those, if they are wanted; may be in a file.
         visited: states of earlier depths in it.
         least: the least progress among the following ones.
-        preview: some states of the next level; the driver finds out their misses.
+        preview: some states of the next level, as flat rows; the driver finds out their misses.
+        composites: records of composites that have no number yet, as far as states have them.
         combinations: as `first_combinations` returns them for the new states; none if no global
             property is asked.
         seconds: at work.
@@ -107,6 +129,7 @@ class MergeReport:
     visited: int
     least: int
     preview: Words
+    composites: Words
     combinations: Words
     seconds: float
 

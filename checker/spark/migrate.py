@@ -50,16 +50,16 @@ def partitions_of(
     pieces = []
     for p in range(state.owners):
         partition = Partition(
-            columns=own.codec.col_widths,
+            form=own.form,
             level=NOTHING,
             todo=NOTHING,
-            visited=old[old_owners == p].ravel(),
+            visited=own.formed(old[old_owners == p].ravel()),
             progress=progress[old_owners == p].astype(np.int32),
-            following=following[owners == p].ravel(),
+            following=own.formed(following[owners == p].ravel()),
             marks=weighted[owners == p] if len(weighted) else NO_MARKS,
         )
         state.held[p] = partition.held(own)
-        pieces += [(p, piece) for piece in partition.pieces(own.codec.words)]
+        pieces += [(p, piece) for piece in partition.pieces(own.row_size, own.codec.words)]
     return pieces
 
 

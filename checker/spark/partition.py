@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from antecede.checker.errors import ClusterError
-from antecede.checker.spark.messages import Job
+from antecede.checker.spark.distinct import NOTHING
+from antecede.checker.spark.messages import Job, Parcel
+from antecede.checker.spark.numbering import Form
 from antecede.checker.spark.row_accounting import RowCounts
 from antecede.checker.spark.rows import NO_MARKS, Marks, WorkerComposites
 from antecede.checker.spark.transfer import from_file, to_file
@@ -22,10 +24,10 @@ together, and Java's heap holds several such heaps at once."""
 
 @frozen(eq=False)
 class Partition:
-    """The content of one partition, or a piece of it; all rows flat. Its arrays may be in files.
+    """The content of one partition, or a piece of it. Its arrays may be in files.
 
     Attributes:
-        columns: the widths of the codec.
+        form: how its rows are packed.
         level: the states of the current depth; where every state has one depth only, those that
             are still to be expanded.
         todo: the numbers of those in their level.
@@ -33,7 +35,9 @@ class Partition:
         progress: of each of them, int32; see `WorkerComposites.progress`.
         following: the states of the next depth found so far; where levels are sums of weights,
             the states of all open levels, and nothing else is held.
-        marks: of these, where levels are sums of weights; see `checker.spark.rows`.
+        rest: flat rows that come after those in `following`: of states with composites that had no
+            number when they were found; the next job can give them the form of the others.
+        marks: of all these, where levels are sums of weights; see `checker.spark.rows`.
         piece: the number of the piece.
     """
 
@@ -43,23 +47,27 @@ class Partition:
         "visited",
         "progress",
         "following",
+        "rest",
         "marks",
     )
 
-    columns: tuple[int, ...]
+    form: Form
     level: Words
     todo: Words
     visited: Words
     progress: Any
     following: Words
+    rest: Words = NOTHING
     marks: Marks = NO_MARKS
     piece: int = 0
 
-    def pieces(self, words: int, folder: str | None = None, name: str = "") -> Iterator[Partition]:
+    def pieces(
+        self, words: int, flat_words: int, folder: str | None = None, name: str = ""
+    ) -> Iterator[Partition]:
         """Yield this partition as it travels.
 
         Args:
-            words: of a row.
+            words, flat_words: of a row, and of a flat row.
             folder: where to put its arrays; None: they travel themselves, in pieces.
             name: for the files, the same for no other partition.
         """
@@ -69,26 +77,28 @@ class Partition:
             )
             return
         rows = max(map(len, (self.level, self.visited, self.following))) // words
+        rows = max(rows, len(self.rest) // flat_words, len(self.marks))
         for piece, at in enumerate(range(0, max(rows, 1), PIECE)):
             here, there = slice(at, at + PIECE), slice(at * words, (at + PIECE) * words)
             yield Partition(
-                columns=self.columns,
+                form=self.form,
                 level=self.level[there],
                 todo=self.todo[here],
                 visited=self.visited[there],
                 progress=self.progress[here],
                 following=self.following[there],
+                rest=self.rest[at * flat_words : (at + PIECE) * flat_words],
                 marks=self.marks[here],
                 piece=piece,
             )
 
     def held(self, own: WorkerComposites) -> RowCounts:
         """Return how many rows there are of each sort."""
-        words = own.codec.with_widths(self.columns).words
+        words, flat_words = own.words_in(self.form), own.words_in(Form(self.form.columns))
         level, visited, following = (
             len(rows) // words for rows in (self.level, self.visited, self.following)
         )
-        return RowCounts(level, len(self.todo), visited, following)
+        return RowCounts(level, len(self.todo), visited, following + len(self.rest) // flat_words)
 
     @classmethod
     def joined(cls, pieces: list[Partition]) -> Partition:
@@ -107,19 +117,42 @@ class Partition:
         whole: dict[str, Any] = {
             k: p[0] if len(p) == 1 else np.concatenate(p) for k, p in found.items()
         }
-        return cls(columns=pieces[0].columns, **whole)
+        return cls(form=pieces[0].form, **whole)
 
 
-def parcels(
-    job: Job, number: int, owner: int, rows: Words, notes: Any, words: int
-) -> Iterator[Any]:
-    """Yield what a partition sends to an owner, in files or in copies."""
-    if job.folder is not None:
-        name = f"{job.number}-sent-{number}-{owner}"
-        if len(rows):
-            its_notes = to_file(notes, job.folder, f"{name}-notes")
-            yield owner, (number, 0, to_file(rows, job.folder, name), its_notes)
-        return
-    for at in range(0, len(rows) // words, PIECE):
-        some = rows[at * words : (at + PIECE) * words].copy()
-        yield owner, (number, at, some, notes[at : at + PIECE].copy())
+@define(eq=False)
+class Sender:
+    """Sends what a partition has for others, in files or in copies.
+
+    Attributes:
+        job: what for.
+        number: of the partition.
+        sent: rows per owner.
+        bytes: of the rows and notes.
+        parcels: how many there were.
+    """
+
+    job: Job
+    number: int
+    sent: Words = field(init=False)
+    bytes: int = 0
+    parcels: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        """Begin with nothing sent."""
+        self.sent = np.zeros(self.job.owners, np.int64)
+
+    def parcel(
+        self, owner: int, rows: Words, notes: Any, count: int, *, flat: bool
+    ) -> tuple[int, Parcel]:
+        """Return a parcel of some rows, with the number of the owner that it is for."""
+        job, place = self.job, self.parcels
+        self.parcels += 1
+        self.sent[owner] += count
+        self.bytes += rows.nbytes + notes.nbytes
+        if job.folder is None:
+            return owner, Parcel(self.number, place, rows.copy(), notes.copy(), count, flat)
+        name = f"{job.number}-sent-{self.number}-{place}"
+        its_notes = to_file(notes, job.folder, f"{name}-notes")
+        its_rows = to_file(rows, job.folder, name)
+        return owner, Parcel(self.number, place, its_rows, its_notes, count, flat)

@@ -1,8 +1,9 @@
 """Rounds on blocks of rows that travel between processes; see `checker.spark.transport`.
 
 A composite is a number that one process gave to local words, so rows of composites cannot travel.
-A *flat row* holds the local words themselves, packed bit by bit; their components have the driver's
-numbers. Whoever expands a block translates it into composites of its own and the successors back.
+Rows travel with the driver's numbers instead (see `checker.spark.numbering`), or else as *flat
+rows*, which hold the local words themselves, packed bit by bit. Whoever expands a block translates
+it into composites of its own and the successors back.
 
 Only the driver calls the protocol. Rows that miss a table entry are postponed, and their misses are
 reported; the driver fills its tables and sends what was added, and the rows are tried
@@ -19,15 +20,21 @@ from typing import Any
 import numpy as np
 from attrs import define, field, frozen
 
+from antecede.checker.errors import ClusterError
+from antecede.checker.local import memos
 from antecede.checker.search.transport import Totals
-from antecede.checker.spark.distinct import MANY, NOTHING, Gathered, Scratch
+from antecede.checker.spark.distinct import NOTHING, Gathered, Scratch
+from antecede.checker.spark.numbering import NO_NUMBERS, Form, Numbering, words_of
 from antecede.checker.tables import kernels
 from antecede.checker.tables.composites import CompositeStore
 from antecede.checker.tables.packing import Fields, Placement, wider
 from antecede.checker.tables.table_filler import refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
 
-CHUNK = 1 << 13
+PARCEL = 1 << 18
+"""Rows that are sent to an owner at a time."""
+
+CHUNK = 1 << 15
 """Rows that are expanded at a time: few enough that they and their successors stay in caches."""
 
 ENTRIES = 1 << 16
@@ -49,6 +56,22 @@ PLACE_BITS, INDEX_BITS = kernels.PLACE_BITS, 32
 the partition takes the rest."""
 
 
+SHORT_PLACE_BITS = 8
+"""How many bits a short note has for the transition's place."""
+
+
+def links_of(notes: Any, partition: int) -> Words:
+    """Return the links that the notes of a partition's successors stand for."""
+    links = notes.astype(np.int64)
+    if notes.dtype == np.uint32:
+        places = links & (1 << SHORT_PLACE_BITS) - 1
+        links >>= SHORT_PLACE_BITS
+        links <<= PLACE_BITS
+        links |= places
+    links |= partition << INDEX_BITS + PLACE_BITS
+    return links
+
+
 @frozen(eq=False)
 class Growth:
     """Additions to the tables since the version before.
@@ -62,6 +85,8 @@ class Growth:
         sent, pending: as for `kernels.progress_of_flat`.
         perms: as in `Orbits`. The renamings of all components that the tables know are among the
             entries.
+        numbers: the widths of the numbers in rows; empty: rows are flat from now on.
+        composites: records of the composites that get the next numbers.
     """
 
     version: int
@@ -73,6 +98,8 @@ class Growth:
     sent: Words
     pending: Words
     perms: Sequence[Sequence[int]]
+    numbers: tuple[int, ...]
+    composites: Words
 
 
 @frozen
@@ -85,7 +112,7 @@ class Codec:
         col_widths: bits of each column; equal `col_widths` imply equal codecs in one search.
         actors: how many there are.
         parted: as in `Layout`.
-        fields: of the columns in an actor's local words.
+        placed: the columns in an actor's local words.
     """
 
     widths: Words
@@ -93,7 +120,7 @@ class Codec:
     col_widths: tuple[int, ...]
     actors: int
     parted: bool
-    fields: Fields
+    placed: Placement
 
     @classmethod
     def of(cls, actors: int, col_widths: Iterable[int], *, parted: bool) -> Codec:
@@ -104,7 +131,12 @@ class Codec:
         np.add.at(used, placed.in_actor.word, columns)
         widths = np.tile(used, actors)
         words = -(-int(widths.sum()) // kernels.FLAT_BITS)
-        return cls(widths, words, columns, actors, parted, placed.in_actor)
+        return cls(widths, words, columns, actors, parted, placed)
+
+    @property
+    def fields(self) -> Fields:
+        """The fields of the columns in an actor's local words."""
+        return self.placed.in_actor
 
     @property
     def packing(self) -> kernels.Packing:
@@ -145,6 +177,11 @@ class WorkerComposites(CompositeStore):
         tables: the tables as the kernels read them.
         known: per part, how many composites have weights and, under symmetry, an orbit.
         weights: see `kernels.weigh`.
+        numbering: the composites that the driver has numbered.
+        numbered: rows have these numbers, and not the composites' columns.
+        tags, mine: the numbers of this process's composites, see `kernels.dispatch`, and the other
+            way round, see `kernels.localize`.
+        memo: what is remembered of transitions between these composites.
         scratch: memory that is used while a task runs.
     """
 
@@ -156,6 +193,11 @@ class WorkerComposites(CompositeStore):
     pending: Words = field(init=False)
     known: Words = field(init=False)
     weights: Words = field(init=False)
+    numbering: Numbering = field(init=False)
+    numbered: bool = True
+    tags: Words = field(init=False)
+    mine: Any = field(init=False)
+    memo: kernels.Memo = field(init=False)
     scratch: Scratch = field(factory=Scratch)
 
     @property
@@ -166,7 +208,7 @@ class WorkerComposites(CompositeStore):
     def learn(self, growth: Growth) -> None:
         """Take over what was added to the tables.
 
-        Where columns became wider all composites are forgotten: they hold columns of old widths.
+        Where columns became wider all composites of this process are forgotten.
         """
         first = self.version < 0
         actors = int(growth.geo[kernels.ACTORS])
@@ -175,12 +217,71 @@ class WorkerComposites(CompositeStore):
         table = self._stored(table, growth)
         if first or self.codec.col_widths != growth.col_widths:
             parted = int(growth.geo[kernels.PARTS]) > actors
-            self.codec = Codec.of(actors, growth.col_widths, parted=parted)
+            codec = Codec.of(actors, growth.col_widths, parted=parted)
+            if first:
+                self.numbering = Numbering()
+                self.numbering.words = codec.placed.words
+                self.numbering.begin(int(growth.geo[kernels.PARTS]), (), SMALLEST_ROOM)
+            else:
+                self.numbering.repack(self.codec.placed, codec.placed)
+            self.codec = codec
             self._start_anew(growth.geo, growth.perms, table, code)
         else:
             self.tables = self.tables._replace(table=table, code=code, geo=growth.geo)
             self._refresh()
         self.sent, self.pending, self.version = growth.sent, growth.pending, growth.version
+        self.numbered = bool(growth.numbers)
+        if self.numbered:
+            self.numbering.widen_rows(growth.numbers)
+            self.give_numbers(growth.composites)
+
+    def give_numbers(self, records: Words) -> Words:
+        """Number the composites in `records`; return those that had no number, in order."""
+        since, numbering = self.numbering.counts.copy(), self.numbering
+        while not numbering.add(records):
+            numbering.wider_rows()
+        numbering.refresh(self.tables)
+        self._make_room_for_numbers()
+        upto = numbering.counts
+        for part, numbers, found in _pairs(numbering.tables, self.tables, since, upto):
+            self.mine.reshape(len(upto), -1)[part, numbers] = found
+            self._tag(part, found[found >= 0], numbers[found >= 0])
+        return numbering.records(since)
+
+    def _make_room_for_numbers(self) -> None:
+        parts = len(self.counts)
+        if len(self.tags) != parts * self.room:
+            self.tags = wider(self.tags.reshape(parts, -1), self.room, -1)
+        if len(self.mine) != parts * self.numbering.room:
+            self.mine = wider(self.mine.reshape(parts, -1), self.numbering.room, -1)
+
+    def _tag(self, part: int, composites: Words, numbers: Words) -> None:
+        """Note the numbers of some composites of a part; -1: they have none."""
+        weights = self.weights.reshape(len(self.counts), -1)[part, composites]
+        tags = self.tags.reshape(len(self.counts), -1)
+        tags[part, composites] = weights << 32 | numbers & 0xFFFFFFFF
+
+    @property
+    def form(self) -> Form:
+        """How rows are packed now."""
+        numbers = tuple(self.numbering.row_widths) if self.numbered else ()
+        return Form(self.codec.col_widths, numbers)
+
+    @property
+    def row_size(self) -> int:
+        """The words of a row that travels."""
+        return self.numbering.row_words if self.numbered else self.codec.words
+
+    @property
+    def first_shift(self) -> int:
+        """The lowest bit of the first number in the first word of a row; -1: rows are flat."""
+        return int(self.numbering.row_fields.shift[0]) if self.numbered else -1
+
+    def words_in(self, form: Form) -> int:
+        """Return the words of a row of another form."""
+        if form.numbers:
+            return words_of(form.numbers)
+        return self.codec.with_widths(form.columns).words
 
     def _stored(self, table: Words, growth: Growth) -> Words:
         capacity = len(table) // 2
@@ -210,10 +311,14 @@ class WorkerComposites(CompositeStore):
         self.words = int(geo[kernels.PART_WORDS])
         self.begin(int(geo[kernels.PARTS]), perms, SMALLEST_ROOM)
         self.known, self.weights = 0 * self.counts, np.zeros(0, np.int64)
+        self.tags, self.mine = NOTHING, NO_NUMBERS
         self.tables = kernels.Tables(
             geo, table, code, self.cons, self.dec, self.orbits.tables(), np.zeros(0, np.int32)
         )
         self._refresh()
+        self.memo = memos.empty(self.tables.geo)
+        self.numbering.refresh(self.tables)
+        self._make_room_for_numbers()
 
     def _current(self) -> kernels.Tables:
         self._refresh()
@@ -231,12 +336,19 @@ class WorkerComposites(CompositeStore):
             geo=geo, cons=self.cons, dec=self.dec, renamings=self.orbits.tables()
         )
 
-    def composed(self, flat: Words, which: Words) -> Words:
-        """Return the rows of composites of some flat rows."""
+    def composed(self, given: Words, which: Words, *, flat: bool) -> Words:
+        """Return the rows of composites of some rows, which are flat, or have numbers."""
         while True:
             rows = np.empty(max(len(which), 1) * self.row_words, np.int64)
             composites = kernels.Composites(self.counts, self.limits)
-            done = kernels.compose(flat, which, self.codec.packing, self.tables, composites, rows)
+            if flat:
+                packing = self.codec.packing
+                done = kernels.compose(given, which, packing, self.tables, composites, rows)
+            else:
+                others = self.numbering.tables
+                done = kernels.localize(
+                    given, which, others, self.mine, self.tables, composites, rows
+                )
             if done == len(which) and self._learn_new():
                 return rows
             if done < len(which):
@@ -271,6 +383,11 @@ class WorkerComposites(CompositeStore):
             self.weights = wider(self.weights.reshape(parts, -1), self.room, 0)
         t = self.tables
         kernels.weigh(t.geo, t.dec, SALTS, self.known, self.counts, self.weights)
+        self._make_room_for_numbers()
+        numbering = self.numbering.tables
+        for part, composites, found in _pairs(self.tables, numbering, self.known, self.counts):
+            self._tag(part, composites, found)
+            self.mine.reshape(parts, -1)[part, found[found >= 0]] = composites[found >= 0]
         self.known = self.counts.copy()
         return before is self.row_fields
 
@@ -282,24 +399,68 @@ class WorkerComposites(CompositeStore):
                 rows, count, stride, t.geo, t.renamings, self.weights, t.dec
             )
 
-    def orbit_sizes(self, flat: Words) -> int:
-        """Return how many states the representatives `flat` stand for."""
-        count = len(flat) // self.codec.words
-        rows, t = self.composed(flat, np.arange(count)), self.tables
-        return int(kernels.orbits(rows, count, t.geo, t.renamings))
+    def orbit_sizes(self, given: Words) -> int:
+        """Return how many states the representatives in the present form stand for."""
+        count = len(given) // self.row_size
+        rows = self.composed(given, np.arange(count), flat=not self.numbered)
+        return int(kernels.orbits(rows, count, self.tables.geo, self.tables.renamings))
 
     def representatives(self, flat: Words) -> Words:
         """Return the representatives of flat rows."""
         count = len(flat) // self.codec.words
         if not self.symmetric:
             return flat
-        rows = self.composed(flat, np.arange(count))
+        rows, t = self.composed(flat, np.arange(count), flat=True), self.tables
         self.represent(rows, count, self.row_words)
-        return self.flattened(rows, count, self.row_words)
+        return self.codec.packed(rows, count, self.row_words, t.geo, t.dec)
 
-    def flattened(self, rows: Words, count: int, stride: int) -> Words:
-        """Return the flat rows of rows of composites, `stride` words apart."""
-        return self.codec.packed(rows, count, stride, self.tables.geo, self.tables.dec)
+    def flat(self, rows: Words) -> Words:
+        """Return the flat rows of rows of the present form."""
+        if not self.numbered:
+            return rows
+        return self._flat(rows)
+
+    def _flat(self, rows: Words) -> Words:
+        words, t = self.numbering.row_words, self.numbering.tables
+        return self.codec.packed(rows, len(rows) // words, words, t.geo, t.dec)
+
+    def formed(self, flat: Words) -> Words:
+        """Return flat rows in the present form; the driver has numbered their composites."""
+        if not self.numbered:
+            return flat
+        numbering, count = self.numbering, len(flat) // self.codec.words
+        rows = np.empty(count * numbering.row_words, np.int64)
+        full = kernels.Composites(numbering.counts, np.append(numbering.counts, 0))
+        packing, which = self.codec.packing, np.arange(count)
+        done = kernels.compose(flat, which, packing, numbering.tables, full, rows)
+        if done < count:
+            raise ClusterError("a composite was not numbered; please report this")
+        return rows
+
+    def converted(self, rows: Words, before: Form) -> Words:
+        """Return rows of another form in the present form."""
+        if before == self.form or not len(rows):
+            return rows
+        if not before.numbers:
+            flat = widened(rows, self.codec.with_widths(before.columns), self.codec)
+            return self.formed(flat)
+        rows = self.numbering.in_fields(rows, before.numbers)
+        return rows if self.numbered else self._flat(rows)
+
+    def unnumbered(self, flat: Words) -> Words:
+        """Return records of the composites in some flat rows that have no number."""
+        fresh, parts = CompositeStore(), len(self.counts)
+        fresh.words = self.words
+        fresh.begin(parts, (), SMALLEST_ROOM)
+        step = CHUNK * self.codec.words
+        for at in range(0, len(flat) * self.numbered, step):
+            some = flat[at : at + step]
+            records = np.empty((len(some) // self.codec.words * parts, 1 + self.words), np.int64)
+            t, packing = self.numbering.tables, self.codec.packing
+            count = kernels.list_unnumbered(some, packing, t, records)
+            while not fresh.add(records[:count]):
+                fresh.wider_rows()
+        return fresh.records()
 
     def owners_of(self, flat: Words, owners: int) -> Words:
         """Return the owner of each flat row, which stays the same when columns become wider."""
@@ -313,6 +474,17 @@ class WorkerComposites(CompositeStore):
         packing, geo = self.codec.packing, self.tables.geo
         kernels.progress_of_flat(flat, packing, geo, self.sent, self.pending, out)
         return out
+
+
+def _pairs(
+    one: kernels.Tables, other: kernels.Tables, since: Words, upto: Words
+) -> Iterator[tuple[int, Words, Words]]:
+    """Yield, per part, some composites of one store, and which ones of another they are, or -1."""
+    for part, (first, last) in enumerate(zip(since.tolist(), upto.tolist(), strict=True)):
+        if first < last:
+            found = np.empty(last - first, np.int64)
+            kernels.find_composites(one, other, part, first, found)
+            yield part, np.arange(first, last), found
 
 
 Marks = np.ndarray[Any, np.dtype[np.int32]]
@@ -349,16 +521,13 @@ class Expanded:
     """The result of the expansion of a block.
 
     Attributes:
-        sent: per owner, the flat successors with a link for each, or a mark. They stay until the
-            next block is expanded.
         postponed: numbers of the rows that miss something.
-        waiting: these rows, as flat rows.
+        waiting: these rows.
         keys: of the table entries that they miss, as far as they came to need them.
         totals: sums over the expanded rows; they do not know which successors are new.
         shown: (properties, index, place) where properties are shown; place -1: the state itself.
     """
 
-    sent: list[Gathered]
     postponed: Words
     waiting: Words
     keys: Words
@@ -366,68 +535,94 @@ class Expanded:
     shown: list[tuple[int, int, int]]
 
 
-def expand_block(
-    own: WorkerComposites,
-    flat: Words,
-    numbers: Words,
-    partition: int,
-    owners: int,
-    known: int,
-    weights: BlockWeights = UNWEIGHTED,
-) -> Expanded:
-    """Expand a block.
+@define(eq=False)
+class Expansion:
+    """Expands a block.
 
-    Args:
+    Attributes:
         own: this process's composites and tables.
-        flat: rows of a level in one partition.
-        numbers: of the rows in their level; they become part of links.
-        partition: for the links.
+        rows: of a level in one partition.
+        flat: these rows are flat, and all successors are sent as flat rows.
+        numbers: of the rows in their level; they become part of notes.
         owners: how many partitions there are.
         known: bit set of the properties not to report any more.
         weights: the depths of the rows, where levels are sums of weights.
     """
-    with wrapping():
-        return _Expansion(own, flat, numbers, partition, owners, known, weights).run()
 
-
-@define(eq=False)
-class _Expansion:
     own: WorkerComposites
-    flat: Words
+    rows: Words
+    flat: bool
     numbers: Words
-    partition: int
     owners: int
     known: int
-    weights: BlockWeights
+    weights: BlockWeights = UNWEIGHTED
     recent: Words = field(init=False)
     packed: Fields = field(init=False)
-    gathered: list[Gathered] = field(init=False)
+    note: Any = field(init=False)
+    gathered: list[list[Gathered]] = field(init=False)
     control: Words = field(init=False)
     fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
     shown: list[tuple[int, int, int]] = field(factory=list)
-    keys: list[Words] = field(factory=list)
+    keys: list[Words] = field(factory=lambda: [NOTHING])
+    left: list[Words] = field(factory=lambda: [NOTHING])
     entries: int = ENTRIES
 
     def __attrs_post_init__(self) -> None:
         self._forget_recent()
-        words, scratch, most = self.own.codec.words, self.own.scratch, MANY // self.owners
-        self.gathered = [Gathered(f"{p}", words, most, scratch) for p in range(self.owners)]
+        self.note = self._note_type()
+        flat, scratch = self.own.codec.words, self.own.scratch
+        outboxes = ((self.words, "sent"), (flat, "sent as flat rows"))
+        self.gathered = [
+            [Gathered(f"{p} {name}", self.note, words, scratch) for p in range(self.owners)]
+            for words, name in outboxes
+        ]
         self.control = np.zeros(kernels.CONTROL_SIZE, np.int64)
         self.control[kernels.KNOWN] = self.known
+
+    def _note_type(self) -> Any:
+        """Return the type of notes: a short one if all parents' numbers and all places fit it."""
+        most = int(self.own.tables.geo[kernels.CHOICES])
+        short = len(self.numbers) == 0 or int(self.numbers.max()) < 1 << 32 - SHORT_PLACE_BITS
+        if self.weights.on or (short and most <= 1 << SHORT_PLACE_BITS):
+            return np.uint32
+        return np.int64
+
+    @property
+    def words(self) -> int:
+        """The words of a row."""
+        return self.own.codec.words if self.flat else self.own.row_size
 
     def _forget_recent(self) -> None:
         """Forget the last successors; rows of composites that are packed otherwise are others."""
         self.packed = self.own.row_fields
         self.recent = np.full(RECENT * self.own.row_words, -1, np.int64)
 
-    def run(self) -> Expanded:
-        words = self.own.codec.words
-        left = np.concatenate([NOTHING, *map(self._chunk, self._chunks())])
+    def parcels(self) -> Iterator[tuple[int, Words, Words, bool]]:
+        """Expand all rows; yield successors as they come, each time many of one owner.
+
+        Yields:
+            An owner, successors, a note for each (see `links_of`), and whether they are flat rows
+            although the expanded rows are not. The arrays are used again afterwards.
+        """
+        for which in self._chunks():
+            with wrapping():
+                self.left.append(self._chunk(which))
+            yield from self._gathered(PARCEL)
+        yield from self._gathered(1)
+
+    def _gathered(self, least: int) -> Iterator[tuple[int, Words, Words, bool]]:
+        for flat, outbox in enumerate(self.gathered):
+            for owner, gathered in enumerate(outbox):
+                if gathered.count >= least:
+                    yield owner, *gathered.taken(), bool(flat)
+
+    def done(self) -> Expanded:
+        """Return the result, once all parcels are there."""
+        left = np.concatenate(self.left)
         return Expanded(
-            sent=self.gathered,
             postponed=self.numbers[left],
-            waiting=self.flat.reshape(-1, words)[left].ravel(),
-            keys=np.unique(np.concatenate([NOTHING, *self.keys])),
+            waiting=self.rows.reshape(-1, self.words)[left].ravel(),
+            keys=np.unique(np.concatenate(self.keys)),
             totals=Totals(
                 fired=int(self.control[kernels.FIRED]),
                 finals=int(self.control[kernels.FINALS]),
@@ -444,7 +639,11 @@ class _Expansion:
         Of successors that come soon after each other only the first is kept, with its depth; and
         within a chunk rows that miss a composite come later.
         """
-        first, depths = self.flat[:: self.own.codec.words], self.weights.depths
+        first, depths = self.rows[:: self.words], self.weights.depths
+        if not (self.flat or len(depths)):  # rows of numbers are almost sorted, see `distinct`
+            for at in range(0, len(first), CHUNK):
+                yield at + np.argsort(first[at : at + CHUNK])
+            return
         order = np.lexsort((first, depths)) if len(depths) else np.argsort(first)
         cuts = np.flatnonzero(np.diff(depths[order] if len(depths) else depths)) + 1
         for start, end in pairwise([0, *cuts.tolist(), len(order)]):
@@ -452,14 +651,14 @@ class _Expansion:
 
     def _chunk(self, which: Words) -> Words:
         """Expand the rows at these indices; return those that miss a table entry."""
-        rows = self.own.composed(self.flat, which)
+        rows = self.own.composed(self.rows, which, flat=self.flat)
         waiting = np.arange(len(which), dtype=np.int64)
         while len(waiting):
             missing, composites = self._pass(rows, waiting, which)
             if not len(missing) or not len(composites):
                 return which[missing]
             if not self.own.number(composites):
-                rows = self.own.composed(self.flat, which)
+                rows = self.own.composed(self.rows, which, flat=self.flat)
             waiting = missing
         return which[:0]
 
@@ -469,13 +668,16 @@ class _Expansion:
         if self.packed is not own.row_fields:
             self._forget_recent()
         stride = own.row_words + 1
-        out = np.empty((1, self.entries * stride), np.int64)
-        sizes, order = np.zeros(1, np.int64), np.empty(self.entries, np.uint16)
+        out, order = self._room(stride)
+        sizes = np.zeros(1, np.int64)
         postponed, shown = np.empty(len(waiting), np.int64), np.empty((64, 3), np.int64)
         misses = own.misses()
         todo, missing, composites = waiting.copy(), [], []
-        control[kernels.TODO] = len(todo)
-        while control[kernels.TODO]:
+        # The kernel fetches rows in advance unless they are listed.
+        listed = len(rows) != len(waiting) * own.row_words
+        control[kernels.TODO], control[kernels.AT_FRESH] = len(todo) * listed, 0
+        control[kernels.END_FRESH] = len(todo) * (not listed)
+        while control[kernels.TODO] or control[kernels.AT_FRESH] < control[kernels.END_FRESH]:
             control[kernels.MISSES] = control[kernels.POSTPONED] = control[kernels.FOUND] = 0
             kernels.expand(
                 rows,
@@ -485,8 +687,9 @@ class _Expansion:
                 1,
                 kernels.Outbox(out, sizes, order, self.recent),
                 kernels.BY_DEPTH,
-                kernels.Told(postponed, misses, shown, self.fired, control, kernels.NO_MEMO),
+                kernels.Told(postponed, misses, shown, self.fired, control, own.memo),
             )
+            own.memo = memos.tended(own.memo, own.tables.geo)
             self._send(out[0], int(sizes[0]), stride, which)
             sizes[:] = 0
             missing.append(postponed[: control[kernels.POSTPONED]].copy())
@@ -499,29 +702,59 @@ class _Expansion:
                 refuse_crowds(int(control[kernels.FULL]))
                 self.entries = max(2 * self.entries, 2 * int(control[kernels.FULL]))
                 control[kernels.FULL] = 0
-                out = np.empty((1, self.entries * stride), np.int64)
-                order = np.empty(self.entries, np.uint16)
+                out, order = self._room(stride)
         return np.concatenate(missing), np.concatenate(composites)
+
+    def _room(self, stride: int) -> tuple[Words, Words]:
+        """Return room for entries, and for their order."""
+        scratch = self.own.scratch
+        out = scratch.room("entries", self.entries * stride).reshape(1, -1)
+        return out, scratch.room("order", self.entries, np.uint16)
 
     def _send(self, entries: Words, count: int, stride: int, which: Words) -> None:
         """Give successors to their owners."""
-        own, weights, words = self.own, self.weights, self.own.codec.words
+        own, weights = self.own, self.weights
         own.represent(entries, count, stride)
-        rows = own.scratch.room("rows of all", self.owners * self.entries * words)
-        rows = rows.reshape(self.owners, -1)
-        notes = own.scratch.room("notes of all", self.owners * self.entries)
-        notes = notes.reshape(self.owners, -1)
-        sizes = np.zeros(self.owners, np.int64)
         source = kernels.NoteSource(
-            self.partition << INDEX_BITS + PLACE_BITS,
+            PLACE_BITS if self.note is np.int64 else SHORT_PLACE_BITS,
             (weights.depths if weights.on else self.numbers)[which],
             weights.leads,
         )
-        outbox = kernels.FlatOutbox(rows, notes, sizes)
-        kernels.dispatch(entries, count, own.tables, own.codec.packing, own.weights, source, outbox)
-        for owner, size in enumerate(sizes.tolist()):
-            if size:
-                self.gathered[owner].add(rows[owner, : size * words], notes[owner, :size])
+        numbers = kernels.Numbers(own.numbering.tables.geo, own.tags, not self.flat)
+        outboxes = [self._outbox(gathered) for gathered in self.gathered]
+        kernels.dispatch(entries, count, own.tables, own.codec.packing, numbers, source, *outboxes)
+        for outbox, gathered in zip(outboxes, self.gathered, strict=True):
+            for owner, size in enumerate(outbox.sizes.tolist()):
+                if size:
+                    words = gathered[owner].words
+                    gathered[owner].add(
+                        outbox.rows[owner, : size * words], outbox.notes[owner, :size]
+                    )
+
+    def _outbox(self, gathered: list[Gathered]) -> kernels.FlatOutbox:
+        """Return room for what one pass can send to each owner."""
+        room, name = self.own.scratch.room, gathered[0].name
+        rows = room(f"{name}, rows of all", self.owners * self.entries * gathered[0].words)
+        notes = room(f"{name}, {self.note} notes of all", self.owners * self.entries, self.note)
+        shape = (self.owners, -1)
+        return kernels.FlatOutbox(
+            rows.reshape(shape), notes.reshape(shape), np.zeros(self.owners, np.int64)
+        )
+
+
+def repacked(records: Words, before: Codec, after: Codec) -> Words:
+    """Return records of composites with wider columns."""
+    if before.col_widths == after.col_widths:
+        return records
+    new = np.zeros((len(records), 1 + after.placed.words), np.int64)
+    new[:, 0] = records[:, 0]
+    for column, half in enumerate(after.placed.half):
+        its = records[:, 0] % (1 + after.parted) == half
+        words = np.zeros((int(its.sum()), after.placed.words), np.int64)
+        values = before.placed.fields.read(records[its, 1:], column)
+        after.placed.fields.write(words, column, values)
+        new[its, 1:] |= words
+    return new
 
 
 def widened(flat: Words, before: Codec, after: Codec) -> Words:

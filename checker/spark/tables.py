@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 
 from antecede.checker.spark.distinct import NOTHING
-from antecede.checker.spark.rows import Growth, WorkerComposites, expand_block, widened
+from antecede.checker.spark.numbering import MOST_NUMBERED
+from antecede.checker.spark.rows import (
+    Codec,
+    Expansion,
+    Growth,
+    WorkerComposites,
+    repacked,
+    widened,
+)
 from antecede.checker.tables import kernels
 from antecede.checker.tables.grading import NotGradedError, Weights
+from antecede.checker.tables.layout import Layout
 from antecede.checker.tables.table_filler import TableFiller, wrapping
 from antecede.checker.tables.tabulate import Tabulation, Words
 
@@ -25,15 +35,21 @@ class SharedTables:
         filler: the tables.
         weights: the weights of kinds of transitions that decide which states are forgotten; a new
             entry must not contradict them; None: no states are forgotten.
+        columns, composites: as in `ClusterState`, of a search that is resumed.
         growths: the additions that were broadcast; the version of the tables counts them.
         own: the driver's own composites.
+        unnumbered: records of composites that get numbers when the tables grow next, and the codec
+            of their columns.
     """
 
     sc: Any
     filler: TableFiller
     weights: Weights | None
+    columns: tuple[int, ...] = ()
+    composites: Words | None = None
     growths: list[Any] = field(factory=list)
     own: WorkerComposites = field(factory=WorkerComposites)
+    unnumbered: list[tuple[Words, Codec]] = field(factory=list)
     _code_sent: int = 0
     _renamed: dict[int, int] = field(factory=dict)
 
@@ -43,6 +59,14 @@ class SharedTables:
         table = tabulation.table.reshape(-1, 2)
         table = table[table[:, 0] != -1]
         tabulation.filled = [(table[:, 0].copy(), table[:, 1].copy())]
+        layout = self.filler.layout
+        columns, records = self.columns or tuple(layout.col_widths), self.composites
+        if not self.columns:
+            records = layout.records()
+        self.own.numbered = records is not None
+        if records is not None:
+            codec = Codec.of(self.filler.system.actors, columns, parted=layout.parted)
+            self.unnumbered.append((records, codec))
         self._grow()
 
     def _grow(self) -> None:
@@ -65,10 +89,35 @@ class SharedTables:
             sent=sent,
             pending=pending,
             perms=layout.orbits.perms,
+            numbers=self._widths(layout),
+            composites=np.zeros((0, 1 + layout.words), np.int64),
         )
         self._code_sent = tabulation.used_code
         self.own.learn(growth)
-        self.growths.append(self.sc.broadcast(growth))
+        self.growths.append(self.sc.broadcast(self._numbering(growth)))
+
+    def _widths(self, layout: Layout) -> tuple[int, ...]:
+        """Return the widths of the numbers in rows, or nothing if there are too many of them."""
+        if self.growths:
+            return self.own.form.numbers
+        return tuple(layout.row_widths) if self.own.numbered else ()
+
+    def _numbering(self, growth: Growth) -> Growth:
+        """Return what was added to the tables, with the composites that get numbers with it."""
+        own, some = self.own, [growth.composites]
+        some += [repacked(records, codec, own.codec) for records, codec in self.unnumbered]
+        self.unnumbered, records = [], np.concatenate(some)
+        if own.numbered and int(own.numbering.counts.sum()) + len(records) > MOST_NUMBERED:
+            own.numbered = False
+        if not own.numbered:
+            return evolve(growth, numbers=())
+        composites = own.give_numbers(records)
+        return evolve(growth, numbers=own.form.numbers, composites=composites)
+
+    def number(self) -> None:
+        """Give numbers to the composites that were reported, and broadcast them."""
+        if any(len(records) for records, _ in self.unnumbered):
+            self._grow()
 
     def _rename_values(self) -> None:
         """Fill the renamings of all values of components, so that no worker misses one."""
@@ -108,7 +157,9 @@ class SharedTables:
                     self._grow()
                     flat = widened(flat, before, self.own.codec)
                 todo = np.arange(len(flat) // self.own.codec.words)
-                tried = expand_block(self.own, flat, todo, 0, 1, 0)
+                trial = Expansion(self.own, flat, True, todo, 1, 0)
+                deque(trial.parcels(), maxlen=0)
+                tried = trial.done()
                 keys, flat = tried.keys, tried.waiting
                 if not len(keys):
                     return

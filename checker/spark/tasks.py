@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from antecede.checker.search.global_properties import first_combinations
 from antecede.checker.spark.distinct import NOTHING, Part, distinct, known, unseen
-from antecede.checker.spark.messages import ExpandReport, Job, MergeReport
-from antecede.checker.spark.partition import Partition, parcels
+from antecede.checker.spark.messages import ExpandReport, Job, MergeReport, Parcel
+from antecede.checker.spark.numbering import Form
+from antecede.checker.spark.partition import Partition, Sender
 from antecede.checker.spark.row_accounting import RowCounts
 from antecede.checker.spark.rows import (
+    Expansion,
     WorkerComposites,
-    expand_block,
-    widened,
+    links_of,
 )
 from antecede.checker.spark.transfer import from_file, to_file
 from antecede.checker.spark.weighted_levels import brought_nearer, counted, current, depths_of
@@ -116,12 +117,12 @@ def advanced(partition: Partition, job: Job, own: WorkerComposites, number: int)
     if not job.advances:
         return now
     level, _ = _next_level(now, job, own, number)
-    words = own.codec.words
-    left = own.progress(now.level)
+    words = own.row_size
+    left = own.progress(own.flat(now.level))
     kept, stays = now.progress >= job.least, left >= job.least
     visited = [now.visited.reshape(-1, words)[kept], now.level.reshape(-1, words)[stays]]
     return Partition(
-        columns=now.columns,
+        form=now.form,
         level=level,
         todo=np.arange(len(level) // words),
         visited=np.concatenate(visited).ravel(),
@@ -143,14 +144,12 @@ def to_expand(
     links = NOTHING
     if job.by_weight:
         which = np.flatnonzero(current(partition.marks))
-        rows = partition.following.reshape(-1, own.codec.words)[which]
+        rows = partition.following.reshape(-1, own.row_size)[which]
         return rows.ravel(), which, links
-    if job.advances and number in job.stragglers:
-        rows, links = _next_level(_repacked(partition, own), job, own, number)
-    else:
-        rows = partition.following if job.advances else partition.level
-        rows = widened(rows, own.codec.with_widths(partition.columns), own.codec)
-    words = own.codec.words
+    rows = partition.level
+    if job.advances:
+        rows, links = _next_level(partition, job, own, number)
+    words = own.row_size
     if job.advances:
         return rows, np.arange(len(rows) // words), links
     if job.graded:
@@ -167,19 +166,16 @@ def may_be_met(partition: Partition, job: Job) -> tuple[Words, ...]:
 
 def _repacked(partition: Partition, own: WorkerComposites) -> Partition:
     """Return a partition packed as the tables are now."""
-    before, after = own.codec.with_widths(partition.columns), own.codec
+    before = partition.form
     level, visited, following = (
-        widened(rows, before, after)
+        own.converted(rows, before)
         for rows in (partition.level, partition.visited, partition.following)
     )
-    return Partition(
-        after.col_widths,
-        level,
-        partition.todo,
-        visited,
-        partition.progress,
-        following,
-        partition.marks,
+    if len(partition.rest):
+        rest = own.converted(partition.rest, Form(before.columns))
+        following = np.concatenate([following, rest])
+    return evolve(
+        partition, form=own.form, level=level, visited=visited, following=following, rest=NOTHING
     )
 
 
@@ -191,9 +187,21 @@ def _next_level(
         return partition.following, NOTHING
     some, links = job.stragglers[number]
     with wrapping():
-        held = may_be_met(partition, job)
-        some, links = unseen([(some, links)], own.codec.words, held, own.scratch)
+        some = own.formed(some)
+        held = [_like(rows, some, own) for rows in may_be_met(partition, job)]
+        some, links = unseen([(some, links)], own.row_size, held, own.scratch)
     return np.concatenate([partition.following, some]), links
+
+
+def _like(rows: Words, others: Words, own: WorkerComposites) -> Words:
+    """Return those rows that some other rows may be equal to, by their first numbers."""
+    if not own.numbered or not len(rows):
+        return rows
+    size, shift = own.row_size, own.first_shift
+    first, asked = rows[::size] >> shift, others[::size] >> shift
+    marks = np.zeros(int(max(first.max(), asked.max())) + 1, np.bool_)
+    marks[asked] = True
+    return rows.reshape(-1, size)[marks[first]].ravel()
 
 
 def expand_task(
@@ -201,7 +209,7 @@ def expand_task(
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
     """Return the first task of a job: a partition -> successors by owner.
 
-    Each is sent as tuples (partition, place, rows, notes). A pair goes to the partition itself:
+    They are sent as parcels. A pair goes to the partition itself:
     the numbers of the rows that were postponed and, if the next task has them from nowhere else,
     the rows.
     """
@@ -212,30 +220,28 @@ def expand_task(
         partition = Partition.joined([piece for _, piece in partitions])
         began = time.perf_counter()
         held = partition.held(own)
-        if job.by_weight:
-            partition = at_hand(partition, job, own)
+        partition = at_hand(partition, job, own) if job.by_weight else _repacked(partition, own)
         rows, numbers, straggler_links = to_expand(partition, job, own, number)
         depths = depths_of(partition.marks[numbers]) if job.by_weight else NOTHING
         del partition
         weights = evolve(job.weights, depths=depths)
-        done = expand_block(own, rows, numbers, number, job.owners, job.known, weights)
-        some = max(SAMPLE // job.owners, 1 << 10) * own.codec.words
-        report = ExpandReport(
-            expanded=evolve(done, sent=[], waiting=done.waiting[:some]),
-            held=held,
-            sent=np.zeros(job.owners, np.int64),
-            sent_bytes=0,
-            straggler_links=straggler_links,
-            seconds=time.perf_counter() - began,
-        )
-        for owner, gathered in enumerate(done.sent):
+        expansion = Expansion(own, rows, not own.numbered, numbers, job.owners, job.known, weights)
+        sender, words, seconds = Sender(job, number), own.row_size, 0.0
+        for owner, sent, notes, flat in expansion.parcels():
+            parcel = sender.parcel(owner, sent, notes_sent(job, notes), len(notes), flat=flat)
+            seconds += time.perf_counter() - began
+            yield parcel
             began = time.perf_counter()
-            rows, notes = gathered.done()
-            notes = notes_sent(job, notes)
-            report.sent[owner] = len(rows) // own.codec.words
-            report.sent_bytes += rows.nbytes + notes.nbytes
-            report.seconds += time.perf_counter() - began
-            yield from parcels(job, number, owner, rows, notes, own.codec.words)
+        done = expansion.done()
+        some = max(SAMPLE // job.owners, 1 << 10) * words
+        report = ExpandReport(
+            expanded=evolve(done, waiting=own.flat(done.waiting[:some])),
+            held=held,
+            sent=sender.sent,
+            sent_bytes=sender.bytes,
+            straggler_links=straggler_links,
+            seconds=seconds + time.perf_counter() - began,
+        )
         reports.add({(job.number, 0, number): report})
         if len(done.postponed):
             yield number, (done.postponed, done.waiting if job.graded else NOTHING)
@@ -261,13 +267,13 @@ def merge_task(
         for _, part in parts:
             if isinstance(part, Partition):
                 partitions.append(part)
-            elif len(part) == 4:
+            elif isinstance(part, Parcel):
                 sent.append(part)
             else:
                 postponed, waiting = part
-        began, words = time.perf_counter(), own.codec.words
+        began, words = time.perf_counter(), own.row_size
         # The shuffle delivers in any order; the same order each time gives the same indices.
-        sent.sort(key=lambda part: part[:2])
+        sent.sort(key=lambda parcel: (parcel.sender, parcel.place))
         partition = None if job.starts_anew else Partition.joined(partitions)
         counts = RowCounts() if partition is None else partition.held(own)
         now = _present(partition, job, own, number)
@@ -276,28 +282,29 @@ def merge_task(
             now = without_expanded(now, postponed, words)
         else:
             now = evolve(now, todo=postponed, level=waiting if job.graded else now.level)
-        before = len(now.following)
+        before = len(now.following) // words
         with wrapping():
             now, links, received = _merged(now, sent, job, own)
-        following = now.following
+        held, flat = now.held(own), _Following(now, own)
         name = f"{job.number}-links-{number}"
         report = MergeReport(
             before=counts,
-            held=now.held(own),
+            held=held,
             received=received,
             postponed=len(postponed),
-            new=(len(following) - before) // words,
+            new=held.following - before,
             waiting=counted(now.marks),
             links=to_file(links, job.folder, name) if job.links else NOTHING,
             visited=0 if job.graded else (len(now.visited) + len(now.level)) // words,
-            least=0 if job.graded or job.by_weight else _least(following, own),
-            preview=_preview(following.reshape(-1, words), job.owners),
-            combinations=_combinations(following, before // words * (not job.by_weight), job, own),
+            least=0 if job.graded or job.by_weight else flat.least(),
+            preview=flat.preview(job.owners),
+            composites=own.unnumbered(now.rest),
+            combinations=flat.combinations(before * (not job.by_weight), job),
             seconds=time.perf_counter() - began,
         )
         reports.add({(job.number, 1, number): report})
         name = f"{job.number}-partition-{number}"
-        for piece in now.pieces(words, job.folder, name):
+        for piece in now.pieces(words, own.codec.words, job.folder, name):
             yield number, piece
 
     return task
@@ -312,8 +319,7 @@ def _present(
     if partition is not None and not job.graded:
         return advanced(partition, job, own, number)
     following = NOTHING if partition is None else _repacked(partition, own).following
-    columns, progress = own.codec.col_widths, np.zeros(0, np.int32)
-    return Partition(columns, NOTHING, NOTHING, NOTHING, progress, following)
+    return Partition(own.form, NOTHING, NOTHING, NOTHING, np.zeros(0, np.int32), following)
 
 
 def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
@@ -336,28 +342,49 @@ def without_expanded(partition: Partition, postponed: Words, words: int) -> Part
     return evolve(partition, following=rows, marks=partition.marks[kept])
 
 
-def _combinations(following: Words, first: int, job: Job, own: WorkerComposites) -> Words:
-    """Return the combinations of actors' states from row `first` on, if a property needs them."""
-    codec = own.codec
+@frozen(eq=False)
+class _Following:
+    """The next level of a partition, for what is asked of flat rows."""
 
-    def states() -> Iterator[list[Words]]:
-        """Yield a column for each actor, some rows at a time."""
-        step = UNPACKED * codec.words
-        for at in range(first * codec.words, len(following), step) if job.combinations else ():
-            local = codec.unpacked(following[at : at + step])
-            yield list(codec.column(local, kernels.STATE).T)
+    partition: Partition
+    own: WorkerComposites
 
-    return first_combinations(states(), codec.actors, first)
+    def _parts(self, first: int = 0) -> Iterator[Words]:
+        """Yield flat rows from row `first` on, some at a time."""
+        own, rest, size = self.own, self.partition.rest, self.own.row_size
+        rows, step = self.partition.following[first * size :], UNPACKED * size
+        yield from (own.flat(rows[at : at + step]) for at in range(0, len(rows), step))
+        if len(rest):
+            yield rest
+
+    def least(self) -> int:
+        """Return the least progress."""
+        own = self.own
+        return min((int(own.progress(flat).min()) for flat in self._parts()), default=1 << 62)
+
+    def preview(self, owners: int) -> Words:
+        """Return some rows from everywhere."""
+        own, rest = self.own, self.partition.rest
+        shown = (_sample(self.partition.following, own.row_size, owners), rest)
+        return np.concatenate([own.flat(shown[0]), _sample(rest, own.codec.words, 8 * owners)])
+
+    def combinations(self, first: int, job: Job) -> Words:
+        """Return the combinations of actors' states from row `first` on, if they are asked for."""
+        codec = self.own.codec
+
+        def states() -> Iterator[list[Words]]:
+            """Yield a column for each actor, some rows at a time."""
+            for flat in self._parts(first) if job.combinations else ():
+                yield list(codec.column(codec.unpacked(flat), kernels.STATE).T)
+
+        return first_combinations(states(), codec.actors, first)
 
 
-def _least(rows: Words, own: WorkerComposites) -> int:
-    return int(own.progress(rows).min()) if len(rows) else 1 << 62
-
-
-def _preview(rows: Any, owners: int) -> Words:
+def _sample(rows: Words, words: int, owners: int) -> Words:
     """Return some of one partition's rows from everywhere."""
-    wanted = max(PREVIEW // owners, len(rows) // PREVIEWED, 1)
-    return np.asarray(rows[:: max(len(rows) // wanted, 1)].ravel(), np.int64)
+    shaped = rows.reshape(-1, words)
+    wanted = max(PREVIEW // owners, len(shaped) // PREVIEWED, 1)
+    return shaped[:: max(len(shaped) // wanted, 1)].ravel()
 
 
 def _merged(
@@ -368,22 +395,37 @@ def _merged(
     Where no links were sent, there are as many zeros; by weight there are none. The last thing
     returned is how many rows each partition sent.
     """
-    parts, received = list[Part](), dict[int, int]()
-    words, scratch = own.codec.words, own.scratch
-    for sender, _, rows, notes in sent:
-        rows, notes = from_file(rows), from_file(notes)
-        received[sender] = received.get(sender, 0) + len(rows) // words
-        parts.append((rows, notes if len(notes) else NONE))
-    held = may_be_met(partition, job)
+    parts, rest, received = list[Part](), list[Part](), dict[int, int]()
+    words, scratch, shift = own.row_size, own.scratch, own.first_shift
+    for parcel in sent:
+        rows, notes = from_file(parcel.rows), from_file(parcel.notes)
+        count = len(rows) // (own.codec.words if parcel.flat else words)
+        received[parcel.sender] = received.get(parcel.sender, 0) + count
+        if job.links:
+            notes = links_of(notes, parcel.sender)
+        (rest if parcel.flat else parts).append((rows, notes if len(notes) else NONE))
+    held, kept = may_be_met(partition, job), job.folder is None
+    # What else is held has numbers, so it is no flat row.
+    left, left_notes = copied(distinct(rest, own.codec.words, scratch))
     if job.by_weight:
-        rows, notes = distinct([(partition.following, partition.marks), *parts], words, scratch)
+        marked = (partition.following, partition.marks)
+        rows, notes = distinct([marked, *parts], words, scratch, shift)
     elif sum(len(rows) for rows, _ in parts) < sum(map(len, held)):
-        rows, notes = unseen(parts, words, held, scratch)
+        rows, notes = unseen(parts, words, held, scratch, shift)
     else:
-        rows, notes = distinct([*map(known, held), *parts], words, scratch)
-    if job.folder is None:
-        rows, notes = rows.copy(), notes.copy()
+        rows, notes = distinct([*map(known, held), *parts], words, scratch, shift)
+    if kept:
+        rows, notes = copied((rows, notes))
+    if len(left_notes):
+        notes = np.concatenate([notes, left_notes])
     if job.by_weight:
-        return evolve(partition, following=rows, marks=notes.astype(np.int32)), NOTHING, received
+        marks = notes.astype(np.int32)
+        return evolve(partition, following=rows, rest=left, marks=marks), NOTHING, received
     following = np.concatenate([partition.following, rows]) if len(partition.following) else rows
-    return evolve(partition, following=following), notes, received
+    return evolve(partition, following=following, rest=left), notes, received
+
+
+def copied(part: Part) -> Part:
+    """Return rows and notes that stay."""
+    rows, notes = part
+    return rows.copy(), notes.copy()

@@ -52,7 +52,8 @@ from antecede.checker.spark.rows import (
     BlockWeights,
     Codec,
     Expanded,
-    expand_block,
+    Expansion,
+    links_of,
     widened,
 )
 from antecede.checker.spark.tables import SharedTables
@@ -158,7 +159,9 @@ class SparkTransport:
         if self.options.spark_files and cluster.sc.master.startswith("local["):
             folder = str(cluster.folder.path / "blocks")
         forgets_by = setup.weights if self.state.graded or setup.weights else None
-        self.tables = SharedTables(cluster.sc, setup.filler, forgets_by)
+        self.tables = SharedTables(
+            cluster.sc, setup.filler, forgets_by, self.state.columns, self.state.composites
+        )
         return Jobs(cluster, self.state.owners, folder)
 
     @property
@@ -192,6 +195,7 @@ class SparkTransport:
                 links[p].append(from_file(merged.links))
                 if self._keeps_links:
                     check_links(merged.new, links[p][-1])
+            self.tables.unnumbered += [(r.composites, codec) for r in second.values()]
             self._jobs.clear()
             pause()
             waiting = {p: r.expanded for p, r in first.items() if len(r.expanded.postponed)}
@@ -204,7 +208,8 @@ class SparkTransport:
             here = self._expand_here(waiting, codec) if simple and not done.shown(0) else None
             if here is not None:
                 totals = here
-                break  # else a second job expands what the first one postponed
+                break
+            self.tables.number()  # a second job expands what the first one postponed
         totals += done.totals
         state.totals += totals
         state.links.append(links)
@@ -212,6 +217,7 @@ class SparkTransport:
         report = self._next_level(level, second, done.shown(level.depth), vanished)
         self._note_round(level, done, second, totals)
         self._learn_ahead([widened(r.preview, codec, own.codec) for r in second.values()])
+        self.tables.number()
         if report.frontier:
             rows = sum(r.following + r.visited for r in second.values())
             self._jobs.relocate(rows, report.frontier, self.threshold)
@@ -283,20 +289,22 @@ class SparkTransport:
         """
         if any(len(e.postponed) > len(e.waiting) // codec.words for e in waiting.values()):
             return None
-        parts, totals, own = [], Totals(new=None), self.tables.own
+        totals, own, owners = Totals(new=None), self.tables.own, self.state.owners
+        sent: list[list[tuple[Words, Words]]] = [[] for _ in range(owners)]
         for p, expanded in sorted(waiting.items()):
             flat = widened(expanded.waiting, codec, own.codec)
-            done = expand_block(own, flat, expanded.postponed, p, self.state.owners, 0)
+            expansion = Expansion(own, flat, True, expanded.postponed, owners, 0)
+            for owner, rows, notes, _ in expansion.parcels():
+                sent[owner].append((rows.copy(), links_of(notes, p)))
+            done = expansion.done()
             if len(done.postponed) or done.shown:
                 return None
             totals += done.totals
-            parts.append([[part.copy() for part in gathered.done()] for gathered in done.sent])
-        for owner in range(self.state.owners):
-            rows, links = (
-                np.concatenate(some) for some in zip(*(p[owner] for p in parts), strict=True)
-            )
-            if len(rows):
+        for owner, parts in enumerate(sent):
+            if parts:
+                rows, links = (np.concatenate(some) for some in zip(*parts, strict=True))
                 self.state.stragglers[owner] = rows, links
+                self.tables.unnumbered.append((own.unnumbered(rows), own.codec))
         return totals
 
     def _run_job(
@@ -388,7 +396,7 @@ class SparkTransport:
             "rounds_on_spark": sum(r["where"] == "cluster" for r in rounds),
             "spark_threshold": self.options.spark_threshold,
             "partitions": self.state.owners,
-            "row_bytes": 8 * self.tables.own.codec.words,
+            "row_bytes": 8 * self.tables.own.row_size,
             "rounds": rounds,
         }
 
@@ -398,6 +406,9 @@ class SparkTransport:
 
     def record(self) -> dict[str, Any]:
         """Return this as data, between two levels."""
+        own = self.tables.own
+        self.state.columns = own.codec.col_widths
+        self.state.composites = own.numbering.records() if own.numbered else None
         return self.state.record()
 
     def write(self, folder: Path) -> Files:

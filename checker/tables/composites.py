@@ -17,7 +17,7 @@ from attrs import define, field
 from antecede.checker.errors import CapacityError
 from antecede.checker.tables import kernels
 from antecede.checker.tables.orbits import Orbits
-from antecede.checker.tables.packing import MOST_BITS, Fields, pack_widths, spread, wider
+from antecede.checker.tables.packing import MOST_BITS, Fields, Placement, pack_widths, spread, wider
 from antecede.checker.tables.tabulate import Words
 
 MISSES = 1 << 13
@@ -128,6 +128,28 @@ class CompositeStore:
             self.row_fields.mask + 1,
         )
         return int(done) == len(records)
+
+    def records(self, since: Words | None = None) -> Words:
+        """Return the local words of composites, as records for `add`, part by part.
+
+        Args:
+            since: per part, the number of composites to leave out; None: 0.
+        """
+        dec, parts = self.dec.reshape(len(self.counts), -1, self.words), []
+        for part, count in enumerate(self.counts.tolist()):
+            words = dec[part, 0 if since is None else int(since[part]) : count]
+            parts.append(np.insert(words, 0, part, axis=1))
+        return np.concatenate(parts)
+
+    def repack(self, before: Placement, after: Placement) -> None:
+        """Pack the local words anew, with wider columns; composites keep their numbers."""
+        slots, each = len(self.cons) // (self.words + 1), int(after.half.max()) + 1
+        old = self.dec.reshape(-1, each, self.room, self.words)
+        dec = np.zeros((*old.shape[:3], after.words), np.int64)
+        for column, half in enumerate(after.half):
+            after.fields.write(dec[:, half], column, before.fields.read(old[:, half], column))
+        self.dec, self.words = dec.ravel(), after.words
+        self.index(slots)
 
     def reserve(self, more: int) -> None:
         """Make room for `more` composites; the index stays at most two thirds full."""

@@ -116,16 +116,11 @@ class Layout(CompositeStore):
 
     def widen_columns(self) -> None:
         """Pack the local words anew, with wider columns; composites keep their numbers."""
-        before, old = self._col, self.dec.reshape(-1, self.each, self.room, self.words)
-        slots = len(self.cons) // (self.words + 1)
-        needs = self._needed_columns(slack=2)
+        before, needs = self._placed, self._needed_columns(slack=2)
         self.col_widths = [max(n, w) for n, w in zip(needs, self.col_widths, strict=True)]
+        self._placed = Placement.of(self.col_widths, parted=self.parted)
+        self.repack(before, self._placed)
         self._place_columns()
-        dec = np.zeros((*old.shape[:3], self.words), np.int64)
-        for column, half in enumerate(self._half):
-            self._col.write(dec[:, half], column, before.read(old[:, half], column))
-        self.dec = dec.ravel()
-        self.index(slots)
 
     def column(self, actor: int, column: int) -> Words:
         """Return the numbers in a column of an actor, by composite of the part that holds it."""

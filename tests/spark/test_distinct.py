@@ -66,17 +66,18 @@ def test_the_order_does_not_depend_on_what_the_memory_held() -> None:
     assert (notes == same).all()
 
 
-@pytest.mark.parametrize("most", [1, 50, 10_000])
-def test_rows_are_gathered_whenever_duplicates_are_dropped(most: int) -> None:
-    chance, expected, scratch = np.random.default_rng(2), dict[tuple[int, ...], int](), Scratch()
-    gathered = [Gathered(name, 2, most, scratch) for name in ("one", "other")]
-    with wrapping():
-        for _ in range(40):
-            rows, notes = chance.integers(12, size=(30, 2)), chance.integers(9, size=30)
+def test_what_is_gathered_is_given_away_once() -> None:
+    chance, scratch = np.random.default_rng(2), Scratch()
+    gathered = [Gathered(name, np.int64, 2, scratch) for name in ("one", "other")]
+    for _ in range(3):
+        expected = []
+        for size in (30, 0, 500):
+            rows, notes = chance.integers(12, size=(size, 2)), chance.integers(9, size=size)
+            expected.append((rows, notes))
             for one in gathered:
                 one.add(rows.ravel(), notes)
-            for row, note in zip(map(tuple, rows.tolist()), notes.tolist(), strict=True):
-                expected[row] = min(note, expected.get(row, note))
         for one in gathered:
-            assert one.count < 40 * 30 or most == 10_000
-            assert expected == as_dict(*one.done(), 2)
+            found, notes = one.taken()
+            assert (np.concatenate([rows for rows, _ in expected]).ravel() == found).all()
+            assert (np.concatenate([notes for _, notes in expected]) == notes).all()
+            assert 0 == one.count

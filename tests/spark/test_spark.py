@@ -24,8 +24,10 @@ from antecede.checker.search.loop import explore
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.spark import cluster as clusters
 from antecede.checker.spark import partition as travelling
+from antecede.checker.spark import rows as blocks
 from antecede.checker.spark.cluster import provide_java
 from antecede.checker.spark.distinct import NOTHING, Scratch, unseen
+from antecede.checker.spark.numbering import Form
 from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.rows import Codec, widened
 from antecede.checker.spark.transfer import clear, from_file, to_file
@@ -297,6 +299,7 @@ def test_partitions_move_between_the_cluster_and_the_driver(
     symmetry: bool,
 ) -> None:
     monkeypatch.setattr(travelling, "PIECE", 7)
+    monkeypatch.setattr(blocks, "PARCEL", 3)
     system = small(name, actors, messages, **options)
     explorer = Moving(system, options=method(engine="spark", threads=2, symmetry=symmetry))
     result = explore(system, explorer)
@@ -376,13 +379,14 @@ def test_a_level_that_is_not_judged_is_missed(
 def test_a_partition_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(travelling, "PIECE", 2)
     rows = np.arange(10)
-    partition = Partition((3, 4), rows[:4], rows[:2], rows, rows[:5].astype(np.int32), rows[4:])
-    pieces = list(partition.pieces(2))
+    few = rows[:5].astype(np.int32)
+    partition = Partition(Form((3, 4)), rows[:4], rows[:2], rows, few, rows[4:], rows[:9])
+    pieces = list(partition.pieces(2, 3))
     assert [0, 1, 2] == [piece.piece for piece in pieces]
     joined = Partition.joined(pieces[::-1])
-    for name in ("level", "todo", "visited", "progress", "following"):
+    for name in ("level", "todo", "visited", "progress", "following", "rest"):
         assert list(getattr(partition, name)) == list(getattr(joined, name)), name
-    assert 1 == len(list(Partition((3, 4), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING).pieces(2)))
+    assert 1 == len(list(Partition(Form((3, 4)), *[NOTHING] * 5).pieces(2, 2)))
 
 
 def test_a_bound_on_the_depth_is_kept(context: SparkContext) -> None:

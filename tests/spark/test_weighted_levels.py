@@ -22,7 +22,7 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.spark import rows as blocks
 from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark.cluster import Cluster
-from antecede.checker.spark.distinct import Scratch, distinct
+from antecede.checker.spark.distinct import NOTHING, Scratch, distinct
 from antecede.checker.spark.jobs import Jobs
 from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.tasks import DriverPartitions
@@ -131,7 +131,9 @@ def test_random_systems_with_weights_are_explored_exactly(
 def test_rows_that_come_late_with_less_depth_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The seeded bug: the first depth that a partition hears of stays."""
 
-    def first_come(parts: list[Any], words: int, _scratch: Scratch) -> Any:
+    def first_come(parts: list[Any], words: int, *_more: Any) -> Any:
+        if not parts:
+            return NOTHING, NOTHING
         rows = np.concatenate([rows.reshape(-1, words) for rows, _ in parts])
         marks = np.concatenate([marks for _, marks in parts])
         rows, which = np.unique(rows, axis=0, return_index=True)
@@ -149,13 +151,13 @@ def test_rows_of_one_depth_are_expanded_before_those_of_the_next(
     """The seeded bug: within a chunk of several depths, rows that miss a composite come late."""
 
     def all_at_once(expansion: Any) -> Iterator[Any]:
-        first, depths = expansion.flat[:: expansion.own.codec.words], expansion.weights.depths
+        first, depths = expansion.rows[:: expansion.words], expansion.weights.depths
         yield np.lexsort((first, depths)) if len(depths) else np.argsort(first)
 
     system = small("cykas", 3, 3, **SCRIPT)
     monkeypatch.setattr(blocks, "MOST_COMPOSITES", 1)
     if mixed:
-        monkeypatch.setattr(blocks._Expansion, "_chunks", all_at_once)
+        monkeypatch.setattr(blocks.Expansion, "_chunks", all_at_once)
     assert mixed == (found(locally(system)) != found(here(system, 100)[0]))
 
 

@@ -17,36 +17,48 @@ HELD = -(1 << 63)
 """The note of rows that are already known; it is less than any other note."""
 
 
+KEY_BITS = 16
+
+
 @inlined
-def bucket_of(array, at, row_words, bits):
-    """Return the bucket of a row: the first `bits` bits of its hash; 0 < bits < 32."""
-    return np.int64(hash_words(array, at, row_words) >> np.uint64(64 - bits))
+def key_in(array, at, row_words, shift):
+    """Return the key by which a row is put into a bucket; equal rows have equal keys.
+
+    Args:
+        shift: the key is the first word shifted to the right by so much; -1: the first KEY_BITS
+            bits of the row's hash.
+    """
+    if shift >= 0:
+        return array[at] >> shift
+    return np.int64(hash_words(array, at, row_words) >> np.uint64(64 - KEY_BITS))
 
 
 @kernel
-def count_buckets(flat, row_words, bits, counts):
-    """Add the number of rows of each of the 2**bits buckets to `counts`."""
+def count_keys(flat, row_words, shift, counts):
+    """Add the number of rows with each key to `counts`; see `key_in`."""
     flat, counts = borrow(flat), borrow(counts)
     for r in range(flat.shape[0] // row_words):
-        counts[bucket_of(flat, r * row_words, row_words, bits)] += 1
+        counts[key_in(flat, r * row_words, row_words, shift)] += 1
 
 
 @kernel
-def scatter(flat, notes, row_words, bits, places, rows, their_notes):
+def scatter(flat, notes, row_words, shift, buckets, places, rows, their_notes):
     """Copy rows and their notes, one word each, to their buckets.
 
     Args:
         flat: the rows.
         notes: a note per row, or one note for all rows.
+        shift: as for `key_in`.
+        buckets: int32; per key, its bucket.
         places: per bucket, the index of the next row to write; updated.
         rows, their_notes: outputs.
     """
     flat, notes, places = borrow(flat), borrow(notes), borrow(places)
-    rows, their_notes = borrow(rows), borrow(their_notes)
+    rows, their_notes, buckets = borrow(rows), borrow(their_notes), borrow(buckets)
     own = notes.shape[0] > 1
     for r in range(flat.shape[0] // row_words):
         at = r * row_words
-        bucket = bucket_of(flat, at, row_words, bits)
+        bucket = buckets[key_in(flat, at, row_words, shift)]
         place = places[bucket]
         places[bucket] = place + 1
         for k in range(row_words):

@@ -13,6 +13,7 @@ from antecede.checker.tables.kernels.composites import (
 )
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
+    AHEAD,
     DEC_STRIDE,
     FLAT_BITS,
     FLAT_MASK,
@@ -20,10 +21,8 @@ from antecede.checker.tables.kernels.geometry import (
     PART_WORDS,
     PARTS,
     PENDING,
-    PLACE_BITS,
     POSITION,
     REN_STRIDE,
-    ROW_MASK,
     ROW_SHIFT,
     ROW_WORD,
     ROW_WORDS,
@@ -37,12 +36,15 @@ from antecede.checker.tables.kernels.jit import (
     borrow,
     inlined,
     kernel,
+    prefetch,
 )
 from antecede.checker.tables.kernels.renaming import (
     weight_of,
 )
 from antecede.checker.tables.kernels.rows import (
+    composite_in,
     decode,
+    field_of,
 )
 
 
@@ -62,23 +64,38 @@ class NoteSource(NamedTuple):
     """The numbers from which `dispatch` makes notes.
 
     Attributes:
-        base: the partition of the parents, shifted to its position in a link.
+        place_bits: of a note are the transition's place; the parent's number takes the rest.
         numbers: the parents' numbers (for marks: their depths), by the index in an entry's
             information word.
         leads: per kind of transition, the number of levels that it skips; or empty.
     """
 
-    base: int
+    place_bits: int
     numbers: np.ndarray[Any, Any]
     leads: np.ndarray[Any, Any]
 
 
-class FlatOutbox(NamedTuple):
-    """The flat rows that `dispatch` sends.
+class Numbers(NamedTuple):
+    """The numbers that the driver gave to composites; see `checker.spark.numbering`.
 
     Attributes:
-        rows: (owners, words of a flat row * room).
-        notes: (owners, room); the note of each row.
+        geo: the geometry of rows of these numbers.
+        tags: for this process's composite g of part i, at i * geo[REN_STRIDE] of the tables + g: 32
+            bits of its weight, and its number in the 32 bits on the right; -1: it has none.
+        sends: rows are sent as numbers; otherwise, as flat rows.
+    """
+
+    geo: np.ndarray[Any, Any]
+    tags: np.ndarray[Any, Any]
+    sends: bool
+
+
+class FlatOutbox(NamedTuple):
+    """The rows that `dispatch` sends.
+
+    Attributes:
+        rows: (owners, words of a row * room).
+        notes: (owners, room), of any type; the note of each row.
         sizes: the number of rows sent to each owner; 0 at first.
     """
 
@@ -123,6 +140,22 @@ def unpack_flat(flat, start, widths, loc):
         loc[k] = value & ((np.int64(1) << width) - 1)
 
 
+@inlined
+def find_or_add(loc, base, part, geo, cons, dec, composites):
+    """Return the composite of a part with the local words loc[base:]; -1 if it has no room."""
+    counts, limits = composites.counts, composites.limits
+    words, parts = geo[PART_WORDS], geo[PARTS]
+    number = find_composite(cons, words, loc, base, part)
+    if number == -1 and counts[part] < limits[part] and counts.sum() < limits[parts]:
+        number = counts[part]
+        at = part * geo[DEC_STRIDE] + number * words
+        for k in range(words):
+            dec[at + k] = loc[base + k]
+        index_composite(cons, cons.shape[0] // (words + 1) - 1, dec, at, words, part, number)
+        counts[part] = number + 1
+    return number
+
+
 @kernel
 def compose(flat, which, packing, tables, composites, rows):
     """Translate flat rows into rows of composites, numbering new composites.
@@ -139,38 +172,102 @@ def compose(flat, which, packing, tables, composites, rows):
     """
     flat, which, rows = borrow(flat), borrow(which), borrow(rows)
     widths, flat_words = borrow(packing.widths), packing.words
-    counts, limits = composites.counts, composites.limits
     geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
     words, parts, row_words = geo[PART_WORDS], geo[PARTS], geo[ROW_WORDS]
-    mask = cons.shape[0] // (words + 1) - 1
     own_loc = np.empty(parts * words, np.int64)
     loc = borrow(own_loc)
     done = which.shape[0]
-    total = counts.sum()
     for r in range(which.shape[0]):
         unpack_flat(flat, which[r] * flat_words, widths, loc)
         for k in range(row_words):
             rows[r * row_words + k] = 0
         room = True
         for part in range(parts):
-            number = find_composite(cons, words, loc, part * words, part)
-            if number == -1:
-                room = counts[part] < limits[part] and total < limits[parts]
-                if not room:
-                    break
-                number = counts[part]
-                at = part * geo[DEC_STRIDE] + number * words
-                for k in range(words):
-                    dec[at + k] = loc[part * words + k]
-                index_composite(cons, mask, dec, at, words, part, number)
-                counts[part] += 1
-                total += 1
+            number = find_or_add(loc, part * words, part, geo, cons, dec, composites)
+            room = number >= 0
+            if not room:
+                break
             rows[r * row_words + geo[ROW_WORD + part]] |= number << geo[ROW_SHIFT + part]
         if not room:
             done = r
             break
     own_loc[0] = 0
     return done
+
+
+@kernel
+def localize(numbered, which, others, mine, tables, composites, rows):
+    """Translate rows of the driver's numbers into rows of this process's composites.
+
+    Args:
+        numbered: rows of numbers.
+        which: the indices of the rows to translate.
+        others: the `Tables` of the numbers.
+        mine: int32; the composite of number g of part i, at i * geo[REN_STRIDE] of `others` + g;
+            -1: not known yet. Updated.
+        tables, composites, rows: as for `compose`, whose result is the same.
+    """
+    numbered, which, rows = borrow(numbered), borrow(which), borrow(rows)
+    geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
+    other, words_of, mine = borrow(others.geo), borrow(others.dec), borrow(mine)
+    parts, row_words = geo[PARTS], geo[ROW_WORDS]
+    done = which.shape[0]
+    for r in range(which.shape[0]):
+        for k in range(row_words):
+            rows[r * row_words + k] = 0
+        room = True
+        for part in range(parts):
+            number = composite_in(numbered, which[r] * other[ROW_WORDS], field_of(other, part))
+            spot = part * other[REN_STRIDE] + number
+            if mine[spot] == -1:
+                at = part * other[DEC_STRIDE] + number * other[PART_WORDS]
+                mine[spot] = find_or_add(words_of, at, part, geo, cons, dec, composites)
+            room = mine[spot] >= 0
+            if not room:
+                break
+            word = r * row_words + geo[ROW_WORD + part]
+            rows[word] |= np.int64(mine[spot]) << geo[ROW_SHIFT + part]
+        if not room:
+            done = r
+            break
+    return done
+
+
+@kernel
+def find_composites(one, other, part, first, found):
+    """Write which composites of one store are which ones of another, or -1, to `found`.
+
+    Args:
+        one, other: the `Tables` of both.
+        part: of the composites.
+        first: the first composite of `one`.
+    """
+    cons, dec, words = borrow(other.cons), borrow(one.dec), one.geo[PART_WORDS]
+    for k in range(found.shape[0]):
+        at = part * one.geo[DEC_STRIDE] + (first + k) * words
+        found[k] = find_composite(cons, words, dec, at, part)
+
+
+@kernel
+def list_unnumbered(flat, packing, tables, records):
+    """List the composites in flat rows that a store lacks; return their number.
+
+    Args:
+        tables: of the store.
+        records: output; (parts of all rows, 1 + words): part, local words.
+    """
+    geo, cons, words = tables.geo, borrow(tables.cons), tables.geo[PART_WORDS]
+    loc = np.empty(geo[PARTS] * words, np.int64)
+    count = np.int64(0)
+    for r in range(flat.shape[0] // packing.words):
+        unpack_flat(flat, r * packing.words, packing.widths, loc)
+        for part in range(geo[PARTS]):
+            if find_composite(cons, words, loc, part * words, part) == -1:
+                records[count, 0] = part
+                for k in range(words):
+                    records[count, 1 + k] = loc[part * words + k]
+                count += 1
+    return count
 
 
 @kernel
@@ -195,7 +292,7 @@ def flatten(rows, count, stride, geo, dec, packing, flat):
 def owners_of(flat, packing, geo, salts, owners, out):
     """Write the owner of each flat row to `out`: a hash of its columns, for any packing.
 
-    `dispatch` computes the same owner from weights.
+    `dispatch` computes the same owner from tags.
 
     Args:
         salts: as for `weigh`.
@@ -208,52 +305,75 @@ def owners_of(flat, packing, geo, salts, owners, out):
         unpack_flat(flat, r * packing.words, widths, loc)
         h = np.int64(0)
         for part in range(geo[PARTS]):
-            h += weight_of(loc, geo, part, salts)
+            h += weight_of(loc, geo, part, salts) << 32 >> 32
         out[r] = owner_by(mix(h), owners)
     own_loc[0] = 0
 
 
 @kernel
-def dispatch(entries, count, tables, packing, weights, source, outbox):
-    """Send the flat rows of entries, each with a note, to their owners.
+def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
+    """Send the rows of entries, each with a note, to their owners.
 
-    A note is a link to the parent, or a mark if levels are sums of weights.
+    A note is the parent's number and the place of the transition, or a mark if levels are sums of
+    weights.
 
     Args:
         entries: the first `count` are sent.
         packing: a `Packing`.
-        weights: as for `weigh`.
+        numbers: a `Numbers`.
         source: a `NoteSource`.
         outbox: a `FlatOutbox`; output.
+        rest: a `FlatOutbox`; output. If rows are sent as numbers, flat rows whose composites do not
+            all have one.
     """
-    entries, weights = borrow(entries), borrow(weights)
+    entries, tags, their_geo = borrow(entries), borrow(numbers.tags), borrow(numbers.geo)
     geo, dec, widths = borrow(tables.geo), borrow(tables.dec), borrow(packing.widths)
-    numbers, leads, flat_words = borrow(source.numbers), borrow(source.leads), packing.words
-    rows, notes, sizes = outbox.rows, outbox.notes, borrow(outbox.sizes)
-    owners, row_words = sizes.shape[0], geo[ROW_WORDS]
+    numbers_of, leads = borrow(source.numbers), borrow(source.leads)
+    owners, row_words = outbox.sizes.shape[0], geo[ROW_WORDS]
+    their_words = their_geo[ROW_WORDS]
     own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
-    own_flat = np.empty(flat_words, np.int64)
-    loc, flat = borrow(own_loc), borrow(own_flat)
+    own_row = np.empty(max(packing.words, their_words), np.int64)
+    loc, row = borrow(own_loc), borrow(own_row)
     for e in range(count):
         at = e * (row_words + 1)
-        h = np.int64(0)
+        if e + AHEAD < count:
+            for part in range(geo[PARTS]):
+                later = composite_in(entries, at + AHEAD * (row_words + 1), field_of(geo, part))
+                prefetch(tags, part * geo[REN_STRIDE] + later)
+        h, numbered = np.int64(0), numbers.sends
+        for k in range(their_words):
+            row[k] = 0
         for part in range(geo[PARTS]):
-            field = entries[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
-            h += weights[part * geo[REN_STRIDE] + (field & geo[ROW_MASK + part])]
+            composite = composite_in(entries, at, field_of(geo, part))
+            tag = tags[part * geo[REN_STRIDE] + composite]
+            h += tag >> 32
+            number = tag & 0xFFFFFFFF
+            numbered = numbered and number != 0xFFFFFFFF
+            row[their_geo[ROW_WORD + part]] |= number << their_geo[ROW_SHIFT + part]
         info = entries[at + row_words]
         owner = owner_by(mix(h), owners)
-        decode(entries, at, geo, dec, loc, 0)
-        pack_flat(loc, widths, flat, 0)
-        place = sizes[owner]
-        sizes[owner] = place + 1
-        number = np.int64(numbers[info >> 31])
+        number = np.int64(numbers_of[info >> 31])
         if leads.shape[0]:
-            notes[owner, place] = (leads[info >> 16 & 0x7FFF] << LEAD_BITS) + number + 1
+            note = (leads[info >> 16 & 0x7FFF] << LEAD_BITS) + number + 1
         else:
-            notes[owner, place] = source.base | number << PLACE_BITS | info & 0xFFFF
-        for k in range(flat_words):
-            rows[owner, place * flat_words + k] = flat[k]
-    own_loc[0] = own_flat[0] = 0
+            note = number << source.place_bits | info & 0xFFFF
+        if numbered:
+            put_row(row, their_words, note, owner, outbox)
+            continue
+        decode(entries, at, geo, dec, loc, 0)
+        pack_flat(loc, widths, row, 0)
+        put_row(row, packing.words, note, owner, rest if numbers.sends else outbox)
+    own_loc[0] = own_row[0] = 0
+
+
+@inlined
+def put_row(row, words, note, owner, outbox):
+    """Append a row and its note to what goes to an owner."""
+    place = outbox.sizes[owner]
+    outbox.sizes[owner] = place + 1
+    outbox.notes[owner, place] = note
+    for k in range(words):
+        outbox.rows[owner, place * words + k] = row[k]
 
 
 @kernel
