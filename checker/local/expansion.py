@@ -204,7 +204,7 @@ class Expansion:
             self.filler.tables,
             shard.source,
             len(self.shards),
-            kernels.Outbox(shard.out, shard.sizes, shard.order, shard.recent),
+            kernels.Outbox(shard.out.ravel(), shard.sizes, shard.order, shard.recent),
             self._weighing(shard, level),
             kernels.Told(
                 shard.postponed,
@@ -250,7 +250,7 @@ class Expansion:
             shard.parents.ensure(first + most)
             shard.places.ensure(first + most)
         following.count = kernels.gather(
-            kernels.Outbox(shard.out, shard.sizes, shard.order, shard.recent),
+            kernels.Outbox(shard.out.ravel(), shard.sizes, shard.order, shard.recent),
             lead * threads,
             threads,
             row_words,

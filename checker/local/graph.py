@@ -251,7 +251,7 @@ class KeptGraph:
                 self._tables,
                 0,
                 len(shards),
-                kernels.Outbox(shard.out, shard.sizes, shard.order, np.empty(0, np.int64)),
+                kernels.Outbox(shard.out.ravel(), shard.sizes, shard.order, np.empty(0, np.int64)),
                 kernels.BY_DEPTH,
                 kernels.Told(
                     np.empty(1, np.int64),
@@ -287,7 +287,7 @@ class KeptGraph:
         self.marks.ensure(self.states + sent)
         self._levels[1].ensure((fresh + sent) * row_words)
         fresh = kernels.link(
-            kernels.Outbox(shard.out, sizes, shard.order, shard.recent),
+            kernels.Outbox(shard.out.ravel(), sizes, shard.order, shard.recent),
             work.found,
             work.begin,
             done,

@@ -98,7 +98,7 @@ class Concretiser:
                 tables,
                 0,
                 1,
-                kernels.Outbox(out, sizes, order, np.empty(0, np.int64)),
+                kernels.Outbox(out.ravel(), sizes, order, np.empty(0, np.int64)),
                 kernels.BY_DEPTH,
                 kernels.Told(
                     postponed=np.empty(1, np.int64),

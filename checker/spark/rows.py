@@ -685,7 +685,7 @@ class Expansion:
                 own.tables,
                 0,
                 1,
-                kernels.Outbox(out, sizes, order, self.recent),
+                kernels.Outbox(out.ravel(), sizes, order, self.recent),
                 kernels.BY_DEPTH,
                 kernels.Told(postponed, misses, shown, self.fired, control, own.memo),
             )

@@ -100,7 +100,9 @@ class OneSet:
         """Return the successors of all rows of the level, or the misses of some."""
         count, stride = len(self.level), self.level.shape[1] + 1
         out, sizes = np.empty((1, ROOM * stride), np.int64), np.zeros(1, np.int64)
-        outbox = kernels.Outbox(out, sizes, np.empty(ROOM, np.uint16), np.empty(0, np.int64))
+        outbox = kernels.Outbox(
+            out.ravel(), sizes, np.empty(ROOM, np.uint16), np.empty(0, np.int64)
+        )
         control = np.zeros(kernels.CONTROL_SIZE, np.int64)
         control[kernels.KNOWN], control[kernels.END_FRESH] = known, count
         todo, shown = np.empty(count, np.int64), np.empty((64, 3), np.int64)

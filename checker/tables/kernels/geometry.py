@@ -167,10 +167,10 @@ class Outbox(NamedTuple):
     """The successors that one thread sends to the owners in a chunk.
 
     Attributes:
-        out: (owners, entries * (row words + 1)): successors per owner. If the search has weights,
-            there is a row of `out` per lead and owner.
-        sizes: the number of entries in each row of `out`.
-        order: uint16; the row of `out` that got each entry, in the order of sending.
+        out: successors as entries, flat, with the same room for each owner. If the search has
+            weights, there is such room per lead and owner.
+        sizes: the number of entries of each owner (and lead).
+        order: uint16; the owner (and lead) of each entry, in the order of sending.
         recent: recently sent rows, flat; a power of two of them (-1: none), or empty. A row found
             there is not sent again.
     """

@@ -13,9 +13,6 @@ from antecede.checker.search.graph import Passes
 from antecede.checker.tables.kernels.geometry import (
     PARTS,
     REN_STRIDE,
-    ROW_MASK,
-    ROW_SHIFT,
-    ROW_WORD,
     ROW_WORDS,
 )
 from antecede.checker.tables.kernels.hashing import (
@@ -26,6 +23,11 @@ from antecede.checker.tables.kernels.jit import (
     borrow,
     kernel,
     prefetch,
+)
+from antecede.checker.tables.kernels.rows import (
+    composite_in,
+    copy_row,
+    field_of,
 )
 from antecede.checker.tables.kernels.sets import (
     slot_of,
@@ -135,14 +137,15 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
     labelled = graph.label.shape[0] > 0
     states, edges, ended = graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED]
     owners = found.shape[0]
+    room = out.shape[0] // owners
     at = np.zeros(owners, np.int64)
     here = begin
     for e in range(outbox.sizes.sum()):
         owner = np.int64(order[e])
         entry = at[owner]
         at[owner] = entry + 1
-        start = entry * stride
-        parent = (out[owner, start + row_words] >> 31) // owners
+        start = owner * room + entry * stride
+        parent = (out[start + row_words] >> 31) // owners
         while here < parent:
             ended += 1
             first[ended] = edges
@@ -151,17 +154,16 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
         if number[slot] == 0:
             mark = np.int64(255)
             for part in range(parts):
-                field = out[owner, start + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
-                mark &= wanted[part * geo[REN_STRIDE] + (field & geo[ROW_MASK + part])]
-            for k in range(row_words):
-                rows[fresh * row_words + k] = out[owner, start + k]
+                composite = composite_in(out, start, field_of(geo, part))
+                mark &= wanted[part * geo[REN_STRIDE] + composite]
+            copy_row(out, start, rows, fresh * row_words, row_words)
             marks[states] = mark
             states += 1
             fresh += 1
             number[slot] = states
         target[edges] = number[slot] - 1
         if labelled:
-            label[edges] = out[owner, start + row_words] >> 16 & 0x7FFF
+            label[edges] = out[start + row_words] >> 16 & 0x7FFF
         edges += 1
     while here < end:
         ended += 1

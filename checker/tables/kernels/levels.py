@@ -98,10 +98,9 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             geo[CHECKS_PROGRESS].
     """
     rows, todo, tables = borrow(rows), borrow(todo), borrowed(tables)
-    room = outbox.out.shape[1]
-    flat_out = outbox.out.reshape(outbox.out.size)
+    room = outbox.out.shape[0] // outbox.sizes.shape[0]
     outbox = Outbox(
-        borrow(flat_out), borrow(outbox.sizes), borrow(outbox.order), borrow(outbox.recent)
+        borrow(outbox.out), borrow(outbox.sizes), borrow(outbox.order), borrow(outbox.recent)
     )
     weighing = Weighing(borrow(weighing.leads), borrow(weighing.depths), borrow(weighing.recent))
     misses, control = borrow(told.misses), borrow(told.control)
@@ -210,7 +209,7 @@ def send(block, count, label, geo, outbox, room, weighing, owners, sent):
     Args:
         block: the successors, as entries; `count` is their number.
         label: the highest bits of their information words.
-        outbox: its `out` is flat here; `room` words of it belong to each receiver.
+        room: the words of `outbox.out` that each receiver has.
         owners: the number of threads.
         sent: the number of entries in the outbox.
 
@@ -354,7 +353,7 @@ def gather(outbox, first, owners, row_words, frontier, count, keeps_parents, kin
 
     Args:
         outbox: the successors that this thread sent, as `insert` leaves them.
-        first, owners: rows first … first + owners - 1 of `outbox.out` are appended.
+        first, owners: what owners first … first + owners - 1 got is appended.
         row_words: words per row.
         frontier: has room for all entries; parents and places are written if keeps_parents.
         count: the number of rows in the frontier so far.
@@ -366,10 +365,9 @@ def gather(outbox, first, owners, row_words, frontier, count, keeps_parents, kin
     stride = row_words + 1
     rows, parents = borrow(frontier.rows), borrow(frontier.parents)
     places = borrow(frontier.places)
-    room = outbox.out.shape[1]
-    flat_out = outbox.out.reshape(outbox.out.size)
-    out, order = borrow(flat_out), borrow(outbox.order)
-    own_at = np.arange(outbox.out.shape[0]) * room
+    receivers = outbox.sizes.shape[0]
+    out, order = borrow(outbox.out), borrow(outbox.order)
+    own_at = np.arange(receivers) * (out.shape[0] // receivers)
     at = borrow(own_at)
     for e in range(outbox.sizes.sum()):
         owner = np.int64(order[e])
