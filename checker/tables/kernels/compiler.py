@@ -134,6 +134,7 @@ def dispatcher(function: Callable[..., Any], **options: Any) -> Any:
 
     It is compiled once for all constant numbers that callers give; LLVM inserts them later.
     """
+    options = {"forceinline": False, **options}  # otherwise Numba takes it from the caller
     made: Any = njit(nogil=True, pipeline_class=_ForCallers, **options)(function)
     template = made.get_call_template
 
@@ -191,10 +192,16 @@ def object_code(dispatcher: Any, kinds: tuple[Kind, ...]) -> ObjectCode:
 
 
 def _hide_all_but_the_entry(library: Any) -> None:
-    """Let LLVM drop functions that it inlined."""
+    """Let LLVM drop functions that it inlined, and inline only those that are to be.
+
+    It would inline every function with one caller. Rare work in the loops of a kernel then takes
+    registers from frequent work.
+    """
     for function in library._final_module.functions:
         if not function.is_declaration and function.name != ENTRY:
             function.linkage = "internal"
+            if b"alwaysinline" not in b" ".join(function.attributes):
+                function.add_function_attribute("noinline")
 
 
 def _emitted(library: Any) -> bytes:
