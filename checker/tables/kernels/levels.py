@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from antecede.checker.tables.kernels.geometry import (
@@ -113,6 +115,9 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     own_block = np.empty(4096 * stride, np.int64)
     loc, block = borrow(own_loc), borrow(own_block)
     places = borrow(own_loc[room_for(geo) :])
+    block_room = block.shape[0] // stride - 1
+    remembered = outbox.recent.shape[0] // geo[ROW_WORDS]
+    sending = Sending(outbox, weighing, room, remembered, owners)
     sent = outbox.sizes.sum()
     done_todo = np.int64(0)
     while True:
@@ -129,7 +134,9 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
         if memo.figures[IN_USE]:
             if ahead:
                 prefetch_memo(memo, rows, at, geo)
-            work = Work(tables, memo, loc, block, places, control[KNOWN], misses, control)
+            work = Work(
+                tables, memo, loc, block, block_room, places, control[KNOWN], misses, control
+            )
             count = recall(rows, at, work)
         else:
             if ahead:
@@ -138,6 +145,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
         if count == OVERFLOWED:
             own_block = np.empty(2 * block.shape[0], np.int64)
             block = borrow(own_block)
+            block_room = block.shape[0] // stride - 1
             continue
         if count > capacity or count > MOST_TRANSITIONS:
             control[FULL] = count
@@ -156,8 +164,10 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
                 break
             link = index * owners + me
             label = link if weighing.leads.shape[0] == 0 else np.int64(weighing.depths[index]) + 1
-            sent = send(block, count, label, geo, outbox, room, weighing, owners, sent)
-            count_transitions(rows, at, block, count, link, tables, told)
+            sent = send(block, count, label, link, geo, sending, sent, told)
+            control[FIRED] += count
+            if geo[CHECKS_PROGRESS]:
+                control[DECREASED] += decreases(rows, at, block, count, tables)
             orbit = orbit_of(rows, at, block, count, tables, loc)
             control[ORBIT_STATES] += orbit
             control[ORBIT_FIRED] += orbit * count
@@ -187,49 +197,71 @@ def any_full(sizes, count, capacity):
     return full
 
 
+class Sending(NamedTuple):
+    """Where successors are sent.
+
+    Attributes:
+        outbox, weighing: borrowed.
+        room: the words of `outbox.out` that each receiver has.
+        remembered: the number of rows in `outbox.recent`.
+        owners: the number of threads.
+    """
+
+    outbox: Outbox
+    weighing: Weighing
+    room: int
+    remembered: int
+    owners: int
+
+
 @inlined
-def sent_lately(spot, block, start, label, outbox, weighing, row_words):
+def sent_lately(spot, block, start, label, sending, row_words):
     """Return whether a row was sent lately, with no greater depth; remember it otherwise.
 
     Args:
         spot: where rows with its hash are remembered, in `outbox.recent`.
     """
+    recent, weighing = sending.outbox.recent, sending.weighing
     at = spot * row_words
-    same = same_row(block, start, outbox.recent, at, row_words)
-    copy_row(block, start, outbox.recent, at, row_words)
+    same = same_row(block, start, recent, at, row_words)
+    copy_row(block, start, recent, at, row_words)
     if weighing.leads.shape[0] > 0:
         return lower(weighing.recent, spot, label, not same) == 0
     return same
 
 
 @inlined
-def send(block, count, label, geo, outbox, room, weighing, owners, sent):
-    """Send the successors of one row to their owners, except those that were sent lately.
+def send(block, count, label, link, geo, sending, sent, told):
+    """Count the successors of one row, and send them to their owners.
+
+    Successors that were sent lately are not sent again.
 
     Args:
         block: the successors, as entries; `count` is their number.
         label: the highest bits of their information words.
-        room: the words of `outbox.out` that each receiver has.
-        owners: the number of threads.
+        link: names the row in `told`.
         sent: the number of entries in the outbox.
 
     Returns:
         The number of entries in the outbox afterwards.
     """
+    outbox, leads, owners = sending.outbox, sending.weighing.leads, sending.owners
     row_words = geo[ROW_WORDS]
     stride = row_words + 1
-    remembered = outbox.recent.shape[0] // row_words
     for e in range(count):
         start = e * stride
-        h = hash_words(block, start, row_words)
-        spot = np.int64(h >> np.uint64(20)) & (remembered - 1)
-        if remembered and sent_lately(spot, block, start, label, outbox, weighing, row_words):
-            continue
         info = block[start + row_words]
+        told.fired[info >> 16 & 0x7FFF] += 1
+        if info >> 32:
+            note(told.shown, told.control, info >> 32, link, info & 0xFFFF)
+        h = hash_words(block, start, row_words)
+        spot = np.int64(h >> np.uint64(20)) & (sending.remembered - 1)
+        if sending.remembered and sent_lately(spot, block, start, label, sending, row_words):
+            continue
         owner = owner_by(h, owners)
-        if weighing.leads.shape[0] > 0:
-            owner += weighing.leads[info >> 16 & 0x7FFF] * owners
-        target = owner * room + outbox.sizes[owner] * stride
+        if leads.shape[0] > 0:
+            owner += leads[info >> 16 & 0x7FFF] * owners
+        target = owner * sending.room + outbox.sizes[owner] * stride
         copy_row(block, start, outbox.out, target, row_words)
         outbox.out[target + row_words] = label << 31 | info & 0x7FFFFFFF
         outbox.sizes[owner] += 1
@@ -239,22 +271,14 @@ def send(block, count, label, geo, outbox, room, weighing, owners, sent):
 
 
 @inlined
-def count_transitions(rows, at, block, count, link, tables, told):
-    """Count the transitions of one row, and note what they show."""
-    geo, control = tables.geo, told.control
-    row_words = geo[ROW_WORDS]
-    stride = row_words + 1
-    if geo[CHECKS_PROGRESS]:
-        least = progress_of(rows, at, geo, tables.progress)
-        for e in range(count):
-            if progress_of(block, e * stride, geo, tables.progress) < least:
-                control[DECREASED] += 1
+def decreases(rows, at, block, count, tables):
+    """Return the number of successors with less progress than their row."""
+    geo = tables.geo
+    least = progress_of(rows, at, geo, tables.progress)
+    less = np.int64(0)
     for e in range(count):
-        info = block[e * stride + row_words]
-        told.fired[info >> 16 & 0x7FFF] += 1
-        if info >> 32:
-            note(told.shown, control, info >> 32, link, info & 0xFFFF)
-    control[FIRED] += count
+        less += progress_of(block, e * (geo[ROW_WORDS] + 1), geo, tables.progress) < least
+    return less
 
 
 @inlined

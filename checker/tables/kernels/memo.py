@@ -98,7 +98,8 @@ class Work(NamedTuple):
         tables: borrowed.
         memo: borrowed.
         loc: int64, working space; see `successors.room_for`.
-        out: the successors, as entries; the last one is not filled.
+        out: the successors, as entries.
+        room: the number of entries that `out` has room for, without the last one.
         places: int64; per part, its composite and where its heads begin.
         found: the bit set of properties not to report.
         misses, control: as in `Told`.
@@ -108,6 +109,7 @@ class Work(NamedTuple):
     memo: Memo
     loc: np.ndarray[Any, Any]
     out: np.ndarray[Any, Any]
+    room: int
     places: np.ndarray[Any, Any]
     found: int
     misses: np.ndarray[Any, Any]
@@ -209,12 +211,15 @@ def coded(memo, shown):
 
 
 @inlined
-def heads_of(memo, composite, part):
-    """Return where the heads of a part's composite begin, or -1 if there is no room for them."""
-    room = memo.figures[MEMO_ROOM]
+def heads_of(composite, part, room, slots):
+    """Return where the heads of a part's composite begin, or -1 if there is no room for them.
+
+    Args:
+        room, slots: memo.figures[MEMO_ROOM] and memo.figures[SLOTS].
+    """
     if composite >= room:
         return np.int64(-1)
-    return (part * room + composite) * memo.figures[SLOTS]
+    return (part * room + composite) * slots
 
 
 @inlined
@@ -283,17 +288,15 @@ def remember(memo, heads, key, value):
 @inlined
 def prefetch_memo(memo, rows, at, geo):
     """Prefetch what `recall` will read for a later row: its heads, and nearer ones' lists."""
+    room, slots = memo.figures[MEMO_ROOM], memo.figures[SLOTS]
+    later, nearer = at + AHEAD * geo[ROW_WORDS], at + AHEAD // 2 * geo[ROW_WORDS]
     for part in range(geo[PARTS]):
         field = field_of(geo, part)
-        later = composite_in(rows, at + AHEAD * geo[ROW_WORDS], field)
-        heads = heads_of(memo, later, part)
+        prefetch(memo.heads, heads_of(composite_in(rows, later, field), part, room, slots))
+        heads = heads_of(composite_in(rows, nearer, field), part, room, slots)
         if heads >= 0:
-            prefetch(memo.heads, heads)
-        nearer = composite_in(rows, at + AHEAD // 2 * geo[ROW_WORDS], field)
-        heads = heads_of(memo, nearer, part)
-        if heads >= 0:
-            for slot in range(memo.figures[SLOTS]):
-                prefetch(memo.lists, max(memo.heads[heads + slot], 0))
+            for slot in range(slots):
+                prefetch(memo.lists, memo.heads[heads + slot])
 
 
 @inlined
@@ -301,11 +304,11 @@ def recall(row, at, work):
     """Do the same as `successors`, from memory where possible."""
     memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
     stride = geo[ROW_WORDS] + 1
-    room = out.shape[0] // stride - 1
+    room, slots = memo.figures[MEMO_ROOM], memo.figures[SLOTS]
     for part in range(geo[PARTS]):
         composite = composite_in(row, at, field_of(geo, part))
         work.places[2 * part] = composite
-        work.places[2 * part + 1] = heads_of(memo, composite, part)
+        work.places[2 * part + 1] = heads_of(composite, part, room, slots)
     count = np.int64(0)
     complete = True
     for source in range(memo.sources.shape[0] // 3):
@@ -322,7 +325,7 @@ def recall(row, at, work):
         now = np.int64(MISSED)
         if head <= NOT_LISTED:
             now = derive_into(source, ALL, 0, row, at, work, count)
-        elif head > 0 and count + memo.lists[head] > room:
+        elif head > 0 and count + memo.lists[head] > work.room:
             now = np.int64(OVERFLOWED)
         elif head > 0 and dst >= 0:
             now = recall_offers(source, head, row, at, work, count)
@@ -462,7 +465,7 @@ def derive_into(source, only, entry, row, at, work, count):
     waiting = derive(source, only, 0, np.int64(0), tables, loc, work.misses, work.control)
     if waiting == MISSED:
         return np.int64(MISSED)
-    if count + waiting > out.shape[0] // stride - 1:
+    if count + waiting > work.room:
         return np.int64(OVERFLOWED)
     complete = True
     for k in range(waiting):
