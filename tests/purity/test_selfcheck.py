@@ -1009,7 +1009,7 @@ def test_a_variable_that_changed_after_the_last_check_is_found_when_looking_back
     receive_all(protocol, 10)
     look_back(protocol)
     shift[0] = 1
-    with pytest.raises(ProtocolError, match="another result when it was called .* later"):
+    with pytest.raises(ProtocolError, match=r"another result when it was called .* later"):
         look_back(protocol)
 
 
