@@ -41,7 +41,7 @@ SELFCHECK = click.option(
     default="on",
     show_default=True,
     help="Check that handlers are pure (the same arguments give the same result): at the first "
-    "calls (on), at all calls (all), or never (off).",
+    "calls and a sample of later ones (on), at all calls (all), or never (off).",
 )
 
 METHOD = options(record(Options), SELFCHECK)

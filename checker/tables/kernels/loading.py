@@ -48,10 +48,10 @@ def processor() -> str:
 
 
 @functools.cache
-def _machine() -> Any:
+def _target() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
+    return llvm.Target.from_triple(llvm.get_process_triple())
 
 
 class Entry:
@@ -63,7 +63,8 @@ class Entry:
         Raises:
             ValueError: it is no object file with an entry.
         """
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+        machine = _target().create_target_machine(jit=True)  # the engine will own it
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
         self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
         address = self._engine.get_function_address(cache.ENTRY)
