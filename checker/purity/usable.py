@@ -67,7 +67,8 @@ def _fields_in(cls: Any) -> tuple[str, ...] | None:
 
 def _fields(value: object) -> tuple[str, ...] | None:
     """Return the names of the fields of an attrs or dataclass value, None for another value."""
-    return _fields_in(type(value))
+    cls: Any = type(value)
+    return _fields_in(cls)
 
 
 def children(value: Any) -> Iterator[tuple[str, Any]]:
@@ -192,8 +193,9 @@ def _class_fault(value: Any) -> str | None:
 
 def _twin(value: Any) -> Any:
     """Return a copy of an attrs or dataclass value, or None if it cannot be copied."""
-    if _has_only_slots(type(value)):
-        twin = object.__new__(type(value))
+    cls: Any = type(value)
+    if _has_only_slots(cls):
+        twin: Any = object.__new__(cls)
         for name in _fields(value) or ():
             object.__setattr__(twin, name, getattr(value, name))
         return twin

@@ -23,7 +23,7 @@ MOST_RESULTS = 8
 
 _RESULTS = ctypes.c_int64 * MOST_RESULTS
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p)
-_ERROR = ctypes.c_void_p * 2
+_ERROR = ctypes.c_uint64 * 2
 """Numba's record of an exception begins with the address of its pickle, and the pickle's size."""
 
 
@@ -91,8 +91,8 @@ class Entry:
 
 def _exception(address: int) -> Exception:
     """Return the exception in Numba's record at an address."""
-    data, size = _ERROR.from_address(address)
-    cls, args, _place = pickle.loads(ctypes.string_at(data, (size or 0) & 0xFFFFFFFF))
+    record = _ERROR.from_address(address)
+    cls, args, _place = pickle.loads(ctypes.string_at(record[0], record[1] & 0xFFFFFFFF))
     error: Exception = cls(*(args or ()))
     return error
 
