@@ -28,11 +28,11 @@ from antecede.checker.tables import cache
 
 KERNELS = Path(__file__).parent / "kernels"
 
-LARGE = 1 << 22
+LARGE = 1 << 20
 """The size of logs in bytes from which the compiled judge is faster, including its start."""
 
 LARGE_UNCOMPILED = 1 << 25
-"""The same if the kernels must be compiled first, which takes 20 to 60 seconds."""
+"""The same if the kernels must be compiled first, which takes some 8 seconds."""
 
 TICK = 1 << 12
 """The number of events between two calls of the plain judge's watcher."""

@@ -190,13 +190,14 @@ def _plain(system: System, options: Options, max_depth: int | None) -> Explorer:
 
 
 def _local(system: System, options: Options, max_depth: int | None) -> Explorer:
-    # Numba takes a second to import; `antecede list` must not wait for it.
-    from antecede.checker.local.depth import LocalDepthFirst
-    from antecede.checker.local.walks import LocalRandomWalks
-
+    # NumPy takes a while to import; `antecede list` must not wait for it.
     if options.search == "depth":
+        from antecede.checker.local.depth import LocalDepthFirst
+
         return LocalDepthFirst(system, max_depth)
     if options.search == "random":
+        from antecede.checker.local.walks import LocalRandomWalks
+
         return LocalRandomWalks(system, max_depth, walks=options.walks, seed=options.seed)
     return _by_levels(system, options, max_depth)
 

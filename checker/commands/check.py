@@ -29,7 +29,7 @@ from antecede.checker.commands.shared import (
 )
 from antecede.checker.errors import InputError
 from antecede.checker.render import github as github_marks
-from antecede.checker.render import junit, sarif
+from antecede.checker.render import sarif
 from antecede.checker.render import text as reports
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.progress import watching
@@ -109,6 +109,8 @@ class Output:
     def write_for_ci(self, done: Sequence[Checked]) -> None:
         """Write the results for CI servers, if that was asked for."""
         if self.junit_file is not None:
+            from antecede.checker.render import junit  # imports an XML library
+
             write_whole(self.junit_file, junit.text(done))
         if self.sarif_file is not None:
             write_whole(self.sarif_file, sarif.text(done))

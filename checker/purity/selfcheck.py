@@ -34,6 +34,7 @@ import attrs
 from antecede.checker.errors import AdapterError, HandlerError, ProtocolError, unknown
 from antecede.checker.model import Protocol, Step
 from antecede.checker.purity.usable import (
+    Usable,
     copied,
     difference,
     for_people,
@@ -57,10 +58,11 @@ FIRST, FIRST_JUDGED = 200, 100
 There are more predicates than handlers, and each of them is called on the same states.
 """
 
-GAP = 100
-"""Later, the gap between two checked calls is a GAPth of the calls so far.
+GAP = 50
+"""Later, the gap between two checked calls is a GAPth of the calls so far, on average.
 
-So about 70 of the calls from the nth to the 2nth are checked, however many calls there are.
+So some 35 of the calls from the nth to the 2nth are checked, however many calls there are. Each of
+them is repeated in one of the worlds only, in turn.
 """
 
 _REMEMBERED = 10_000
@@ -154,7 +156,7 @@ class _Memory:
 
     Attributes:
         values: states and sends returned so far.
-        classes: attrs classes found to be usable.
+        usable: parts of results that were found to be usable.
         seconds: the time that the checks took.
         luck: the state of the module `random` after the latest checked call.
     """
@@ -162,7 +164,7 @@ class _Memory:
     def __init__(self, protocol: Protocol) -> None:
         self.protocol = protocol
         self.values = Values()
-        self.classes: set[type] = set()
+        self.usable = Usable()
         self.seconds = 0.0
         self.luck: Any = random.getstate()
         self._last: Args = ()
@@ -384,7 +386,7 @@ class _Watch:
         if self._is_predicate:
             return
         path = "" if self._makes_step else "packets" if self._name == "in_flight" else "state"
-        fault = unusable(result, path, self.memory.classes)
+        fault = unusable(result, path, self.memory.usable)
         fault = fault or _refusal(result, self.memory.values)
         if fault is not None:
             error = self._error(shown, f"returned a value that cannot be used: {fault}")
@@ -417,7 +419,10 @@ class _Watch:
 
     def _repeat_in_other_worlds(self, call: _Call) -> None:
         versions = self.memory.copies(call.args)[1:]
-        for world, args in zip(self.memory.worlds, versions, strict=True):
+        pairs = list(zip(self.memory.worlds, versions, strict=True))
+        if not self.left:
+            pairs = [pairs[self._checks % len(pairs)]]
+        for world, args in pairs:
             other = self._run(world.value(self.handler), args)
             if other.differs(call.outcome) and not _is_artefact(other):
                 raise self._error(call.shown, self._twist_that_matters(world, call, other))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
+from attrs import define, field
 
 from antecede.checker.errors import ProtocolError
 from antecede.checker.semantics.values import (
@@ -66,7 +67,8 @@ def _fields_in(cls: Any) -> tuple[str, ...] | None:
 
 def _fields(value: object) -> tuple[str, ...] | None:
     """Return the names of the fields of an attrs or dataclass value, None for another value."""
-    return _fields_in(type(value))
+    cls: Any = type(value)
+    return _fields_in(cls)
 
 
 def children(value: Any) -> Iterator[tuple[str, Any]]:
@@ -91,12 +93,29 @@ _BETTER = {
 }
 
 
-def unusable(value: Any, path: str, usable: set[type] | None = None) -> str | None:
-    """Return the fault of `value` or of a part of it, or None; `usable` classes are not judged.
+@define(eq=False)
+class Usable:
+    """What was found to be usable.
 
-    `path` is the access path of the value, such as `state.held_back[1]`.
+    Attributes:
+        classes: attrs and data classes.
+        values: values made of parts, by `id`; the references keep the ids valid.
     """
-    usable = set() if usable is None else usable
+
+    classes: set[type] = field(factory=set)
+    values: dict[int, Any] = field(factory=dict)
+
+
+def unusable(value: Any, path: str, usable: Usable | None = None) -> str | None:
+    """Return the fault of `value` or of a part of it, or None.
+
+    Args:
+        path: the access path of the value, such as `state.held_back[1]`.
+        usable: what need not be judged; updated.
+    """
+    usable = Usable() if usable is None else usable
+    if id(value) in usable.values:
+        return None
     if isinstance(value, tuple(_BETTER)):
         better = next(better for cls, better in _BETTER.items() if isinstance(value, cls))
         return f"{path} is a {type(value).__name__}; use {better}"
@@ -104,12 +123,17 @@ def unusable(value: Any, path: str, usable: set[type] | None = None) -> str | No
         fault = unusable(part, (path + at).lstrip("."), usable)
         if fault is not None:
             return fault
-    if type(value) not in usable and _fields(value) is not None:
+    if type(value) not in usable.classes and _fields(value) is not None:
         fault = _class_fault(value)
         if fault is not None:
             return f"{path or 'the result'} is of a class that cannot be used: {fault}"
-        usable.add(type(value))
-    return hash_fault(value, path) if _is_made_of_parts(value) else _atom_fault(value, path)
+        usable.classes.add(type(value))
+    if not _is_made_of_parts(value):
+        return _atom_fault(value, path)
+    fault = hash_fault(value, path)
+    if fault is None:
+        usable.values[id(value)] = value
+    return fault
 
 
 def _is_made_of_parts(value: Any) -> bool:
@@ -169,8 +193,9 @@ def _class_fault(value: Any) -> str | None:
 
 def _twin(value: Any) -> Any:
     """Return a copy of an attrs or dataclass value, or None if it cannot be copied."""
-    if _has_only_slots(type(value)):
-        twin = object.__new__(type(value))
+    cls: Any = type(value)
+    if _has_only_slots(cls):
+        twin: Any = object.__new__(cls)
         for name in _fields(value) or ():
             object.__setattr__(twin, name, getattr(value, name))
         return twin
@@ -185,9 +210,9 @@ def _twin(value: Any) -> Any:
 def _has_only_slots(cls: Any) -> bool:
     """Return whether a value of the class is its fields, so that it need not copy itself."""
     slots = {name for base in cls.__mro__ for name in getattr(base, "__slots__", ())}
-    unusual = any(hasattr(cls, name) for name in ("__copy__", "__dict__", "__getnewargs__"))
+    unusual = any(hasattr(cls, name) for name in ("__copy__", "__getnewargs__"))
     return (
-        not unusual
+        not (unusual or cls.__dictoffset__)
         and slots <= {*(_fields_in(cls) or ()), "__weakref__"}
         and cls.__new__ is object.__new__
         and cls.__reduce__ is object.__reduce__

@@ -6,7 +6,6 @@ values that a replay needs. Actors are numbers here, not names.
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import platform
 import tomllib
@@ -119,9 +118,11 @@ def versions() -> dict[str, str]:
 
 def own_version() -> str:
     """Return the version of antecede; if it is not installed, the version in its project file."""
+    from importlib import metadata  # a slow import, which most commands do not need
+
     try:
-        return importlib.metadata.version("antecede")
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version("antecede")
+    except metadata.PackageNotFoundError:
         project = FilePath(__file__).resolve().parents[2] / "pyproject.toml"
         if not project.is_file():
             return "not installed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -11,7 +12,7 @@ from attrs import frozen
 from antecede.checker.check.report import CheckReport
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.paths.path import Path
-from antecede.checker.render import html, itf, json, sequence, shiviz, svg
+from antecede.checker.render import json
 from antecede.checker.render.about import about, protocol_reference
 from antecede.checker.render.diagram import diagram
 from antecede.checker.render.files import write_whole
@@ -36,6 +37,16 @@ class Format:
     text: Writer
 
 
+def _of(module: str, function: str = "text") -> Writer:
+    """Return a writer of another module, which is imported when a trace is written."""
+
+    def text(path: Path, report: CheckReport | None = None) -> str:
+        write: Writer = resolve_name(f"antecede.checker.render.{module}:{function}")
+        return write(path, report)
+
+    return text
+
+
 def own_text(path: Path, report: CheckReport | None = None) -> str:
     """Return `path` in antecede's own format, which `antecede replay` reads."""
     return json.trace_text(path, protocol_reference(path, report))
@@ -58,17 +69,19 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "itf": Format(
             "Informal Trace Format of Apalache and Quint, for the ITF viewer",
             (".itf.json",),
-            itf.text,
+            _of("itf"),
         ),
         "shiviz": Format(
-            "log with vector clocks, for ShiViz", (".shiviz", ".shiviz.log"), shiviz.text
+            "log with vector clocks, for ShiViz", (".shiviz", ".shiviz.log"), _of("shiviz")
         ),
         "mermaid": Format(
-            "Mermaid sequence diagram, as GitHub draws it", (".mermaid", ".mmd"), sequence.mermaid
+            "Mermaid sequence diagram, as GitHub draws it",
+            (".mermaid", ".mmd"),
+            _of("sequence", "mermaid"),
         ),
-        "puml": Format("PlantUML sequence diagram", (".puml",), sequence.plantuml),
-        "svg": Format("space-time diagram as a picture", (".svg",), svg.text),
-        "html": Format("page to step through, in one file", (".html",), html.text),
+        "puml": Format("PlantUML sequence diagram", (".puml",), _of("sequence", "plantuml")),
+        "svg": Format("space-time diagram as a picture", (".svg",), _of("svg")),
+        "html": Format("page to step through, in one file", (".html",), _of("html")),
         "txt": Format("text, as on the terminal", (".txt",), plain_text),
     }
 )

@@ -1,8 +1,8 @@
 """The cache of compiled kernels, so that they are compiled only once.
 
 The folder is named by a digest of all kernel sources. A kernel contains the kernels that it calls,
-so an edit of one source must invalidate all of them. Numba's own cache looks only at the outermost
-kernel's file.
+so an edit of one source must invalidate all of them. A file has one kernel for arguments of certain
+kinds: a digest, a description, and an object file (see `kernels.loading`).
 
 This module does not import Numba.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib.util
 import os
 import shutil
 import sys
@@ -31,20 +32,20 @@ SUFFIX = ".kernel"
 KEPT_DAYS = 30
 """Days without use after which kernels of other sources are removed."""
 
-LOADING, COMPILING = 200 << 20, 400 << 20
+LOADING, COMPILING = 140 << 20, 400 << 20
 """Bytes of memory that kernels need: cached ones, and kernels that must be compiled.
 
-Measured with Numba 0.68 and Python 3.11 on Linux: the process takes 165 MB after it has loaded all
-kernels of breadth-first search, and 360 MB after it has compiled them.
+Measured with Numba 0.68 and Python 3.11 on Linux: the process takes 105 MB after it has loaded all
+kernels of breadth-first search, and 370 MB after it has compiled them.
 """
 
 SPACE, COMPILING_SPACE = 600 << 20, 600 << 20
 """Bytes of address space for cached kernels, and for compiling in addition; plus cores and threads.
 
-Measured as above, on two cores: LLVM and the C library aborted searches on one thread up to
-575 MB (`ulimit -v`), on eight threads up to 650 MB, and compiling up to 650 MB. A search needs more
-than it maps, because the tables reserve half of what is left after Numba is imported: 330 MB are
-mapped then, and compiling maps 350 MB more.
+Measured on two cores when Numba still loaded the kernels: LLVM and the C library aborted searches
+on one thread up to 575 MB (`ulimit -v`), on eight threads up to 650 MB, and compiling up to 650 MB.
+A search needs more than it maps, because the tables reserve half of what is left. Without Numba,
+400 MB suffice for one thread.
 """
 
 SPACE_PER_CORE = 40 << 20
@@ -67,16 +68,27 @@ def home_of(file: str) -> Path | None:
 
 @functools.cache
 def digest(home: Path | None = None) -> str:
-    """Return a digest of the kernels' sources and of the Python version.
+    """Return a digest of the kernels' sources and of the versions of Python and the compiler.
 
     Args:
         home: the folder of other kernels, which may call the kernels of a search.
     """
     hasher = hashlib.blake2b(sys.version.encode(), digest_size=8)
+    for package in ("numba", "llvmlite"):
+        hasher.update(_version_file(package))
     for sources in filter(None, (_SOURCES, home)):
         for file in sorted(sources.glob("*.py")):
             hasher.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     return hasher.hexdigest()
+
+
+def _version_file(package: str) -> bytes:
+    """Return the source of a package's version, without importing the package; or nothing."""
+    spec = importlib.util.find_spec(package)
+    for folder in spec.submodule_search_locations or () if spec else ():
+        with contextlib.suppress(OSError):
+            return (Path(folder) / "_version.py").read_bytes()
+    return b""
 
 
 def places() -> list[Path]:

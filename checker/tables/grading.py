@@ -73,6 +73,7 @@ class Grading:
     Attributes:
         ranks: the rank of each reached state of an actor.
         conditions: linear forms that must be 0, in echelon form, by the weight they are solved for.
+        equations: those of the transitions so far; symmetric transitions have the same one.
         seen: conditions that are implied already.
         weights: a solution; empty while all transitions may weigh 1; None if there is none.
         reason: the reason why some states may have several depths; None while all have one.
@@ -80,6 +81,7 @@ class Grading:
 
     ranks: dict[Hashable, Linear] = field(factory=dict)
     conditions: dict[str, dict[str, Fraction]] = field(factory=dict)
+    equations: set[Hashable] = field(factory=set)
     seen: set[frozenset[tuple[str, int]]] = field(factory=set)
     weights: Weights | None = field(factory=dict)
     reason: str | None = None
@@ -94,7 +96,7 @@ class Grading:
         All ranks and conditions are useless now, and are dropped.
         """
         self.reason, self.weights = self.reason or reason, None
-        self.ranks, self.conditions, self.seen = {}, {}, set()
+        self.ranks, self.conditions, self.equations, self.seen = {}, {}, set(), set()
 
     def step(self, before: Hashable, after: Hashable, change: Change, kind: str) -> None:
         """Add the equation of a transition that takes an actor from one state to another.
@@ -107,6 +109,10 @@ class Grading:
         """
         if self.weights is None:
             return
+        equation = (before, after, kind, frozenset(change.items()))
+        if equation in self.equations:
+            return
+        self.equations.add(equation)
         expected = dict(self.ranks[before])
         expected[BY + kind] = expected.get(BY + kind, 0) + 1
         for name, difference in change.items():

@@ -89,6 +89,7 @@ class Tabulation(Histories):
     symmetry: Symmetry | None = None
     renamed: RenamedSequences | None = None
     grading: Grading = field(factory=Grading)
+    _orbits: dict[tuple[int, int], tuple[int, int]] = field(factory=dict)
     delivers: bool = False
     seconds: float = 0.0
 
@@ -122,7 +123,7 @@ class Tabulation(Histories):
             CapacityError: too many distinct values.
         """
         started = time.perf_counter()
-        keys = self._with_renamings(np.unique(keys))
+        keys = self._with_renamings(distinct(keys))
         kinds = _kinds(keys)
         recorded = kinds == kernels.RECORD
         values = np.empty(len(keys), np.int64)
@@ -203,7 +204,7 @@ class Tabulation(Histories):
     def _fill_records(self, keys: Words, chosen: Any, values: Words) -> None:
         """Number new sequences; a sequence is its predecessor plus one appended record."""
         columns = keys >> (2 * kernels.NUMBER_BITS) & 0xFF
-        for column in np.unique(columns[chosen]):
+        for column in distinct(columns[chosen]):
             places = np.flatnonzero(chosen & (columns == column))
             count = self.sequences.get(int(column), 1)
             if count + len(places) >= kernels.NUMBER_LIMIT:
@@ -413,8 +414,11 @@ class Tabulation(Histories):
         """Return a key for the orbit of an actor's state; states in one orbit have one rank."""
         if self.symmetry is None:
             return actor, state
-        images = self.symmetry.states[actor, state]
-        return min((p[actor], image) for p, image in zip(self.symmetry.group, images, strict=True))
+        if (known := self._orbits.get((actor, state))) is None:
+            group, images = self.symmetry.group, self.symmetry.states[actor, state]
+            known = min((p[actor], image) for p, image in zip(group, images, strict=True))
+            self._orbits[actor, state] = known
+        return known
 
     def _fill_internal(self, actor: int, state: int, _unused: int) -> int:
         """Entry of INTERNAL: per enabled action as in RECEIVE; -1: no content, no packet."""
@@ -493,6 +497,12 @@ class Tabulation(Histories):
             )
             bit_sets.append(bits_of(self.system, partial(_is_shown_by, delivery)))
         return np.array(bit_sets, np.int64)
+
+
+def distinct(keys: Words) -> Words:
+    """Return the distinct keys in ascending order; `np.unique` would import another package."""
+    keys = np.sort(keys)
+    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
 
 
 def _kinds(keys: Words) -> Words:

@@ -19,10 +19,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from antecede.checker.check import pipeline
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.model import Message, Protocol, Step
-from antecede.checker.purity.selfcheck import watched
+from antecede.checker.purity.selfcheck import FIRST, look_back, watched
 from antecede.checker.purity.worlds import ORDERS, World, scrambled_class
+from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import UNORDERED
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
@@ -942,15 +946,18 @@ def test_equal_arguments_are_checked_once() -> None:
     assert len(calls) == 1
 
 
-def test_after_the_limit_the_handler_is_just_called() -> None:
+def test_after_the_first_calls_only_a_sample_is_checked() -> None:
     calls: list[str] = []
-    protocol = watched(counted(calls), first=2)
-    for packet in "ab":
-        protocol.receive(0, 1, packet)
-    calls.clear()
-    for packet in "abcd":
-        protocol.receive(0, 1, packet)
-    assert list("abcd") == calls
+    protocol = watched(counted(calls))
+    for number in range(FIRST):
+        protocol.receive(0, 1, str(number))
+    assert len(calls) >= 2 * FIRST
+    checked = 0
+    for number in range(FIRST, 10_000):
+        calls.clear()
+        protocol.receive(0, 1, str(number))
+        checked += len(calls) > 1
+    assert 100 < checked < 300
 
 
 def test_mode_all_has_no_limit() -> None:
@@ -962,15 +969,64 @@ def test_mode_all_has_no_limit() -> None:
         assert len(calls) > 1
 
 
-def test_a_fault_beyond_the_limit_is_missed_and_found_by_mode_all(tmp_path: Path) -> None:
-    body = """
-def receive(state, src, packet):
-    chance = random.random() if packet == "d" else 0
-    return Step(Bag(state.got | {packet}, chance))
-"""
-    run(watched(toy(tmp_path, body), first=3))
-    with pytest.raises(ProtocolError, match="draws from the module random"):
-        run(watched(toy(tmp_path, body), "all", first=3))
+def impure(faulty: Callable[[int], bool]) -> Protocol:
+    """Return a protocol whose results are random for the packets that are `faulty`."""
+
+    def receive(state: int, src: int, packet: int) -> Step:
+        return Step(random.randrange(1 << 30) if faulty(packet) else 0)
+
+    return attrs.evolve(counted([]), receive=receive)
+
+
+def receive_all(protocol: Protocol, packets: int) -> None:
+    for packet in range(packets):
+        protocol.receive(0, 1, packet)
+
+
+@pytest.mark.parametrize("packet", [0, 1, FIRST // 2, FIRST - 1])
+def test_a_fault_of_one_of_the_first_calls_is_always_found(packet: int) -> None:
+    with pytest.raises(ProtocolError, match="different results for the same arguments"):
+        receive_all(watched(impure(lambda other: other == packet)), FIRST)
+
+
+def test_a_fault_that_many_late_calls_have_is_found_by_the_sample() -> None:
+    with pytest.raises(ProtocolError, match="different results for the same arguments"):
+        receive_all(watched(impure(lambda packet: packet >= 3_000)), 4_000)
+
+
+def test_a_fault_of_one_late_call_can_be_missed_and_is_found_by_mode_all() -> None:
+    protocol = impure(lambda packet: packet == 3_000)
+    receive_all(watched(protocol), 4_000)
+    with pytest.raises(ProtocolError, match="different results for the same arguments"):
+        receive_all(watched(protocol, "all"), 4_000)
+
+
+def test_a_variable_that_changed_after_the_last_check_is_found_when_looking_back() -> None:
+    shift = [0]
+    protocol = watched(
+        attrs.evolve(counted([]), receive=lambda state, _src, packet: Step(packet + shift[0]))
+    )
+    receive_all(protocol, 10)
+    look_back(protocol)
+    shift[0] = 1
+    with pytest.raises(ProtocolError, match=r"another result when it was called .* later"):
+        look_back(protocol)
+
+
+def test_a_check_looks_back_after_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(_protocol: Protocol) -> None:
+        raise ProtocolError("it returned another result")
+
+    monkeypatch.setattr(pipeline, "look_back", found)
+    result = check(Spec(protocol="mfss", actors=2, messages=1)).result
+    assert Verdict.ERROR is result.verdict
+    assert "it returned another result" in str(result.error)
+
+
+def test_the_time_of_the_checks_is_part_of_the_statistics() -> None:
+    spec = Spec(protocol="mfss", actors=2, messages=1)
+    assert check(spec).result.statistics["selfcheck_seconds"] > 0
+    assert "selfcheck_seconds" not in check(spec, selfcheck="off").result.statistics
 
 
 def test_errors_of_the_handler_pass_through_unchanged() -> None:

@@ -85,7 +85,8 @@ class _Lower(Lower):
 def _is_counted(kind: Any) -> bool:
     """Return whether references to a value, or to a part of it, are counted."""
     if isinstance(kind, types.BaseTuple):
-        return any(map(_is_counted, kind))
+        parts: Any = kind
+        return any(map(_is_counted, parts))
     return not isinstance(kind, (Given, types.Number, types.Boolean))
 
 
@@ -148,7 +149,7 @@ def dispatcher(function: Callable[..., Any], **options: Any) -> Any:
 def _widened(kind: Any) -> Any:
     """Return int64 for constants and for narrower integers, and any other type itself."""
     kind = types.unliteral(kind)
-    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
+    return types.int64 if kind in types.signed_domain else kind
 
 
 def type_of(dispatcher: Any) -> Any:
@@ -184,7 +185,12 @@ def object_code(dispatcher: Any, kinds: tuple[Kind, ...]) -> ObjectCode:
     library.add_ir_module(_Memory().module)
     codes: list[bytes] = []
     optimise = library._optimize_final_module
-    library._optimize_final_module = lambda: (_hide_all_but_the_entry(library), optimise())
+
+    def optimised() -> None:
+        _hide_all_but_the_entry(library)
+        optimise()
+
+    library._optimize_final_module = optimised
     library._finalize_final_module = lambda: codes.append(_emitted(library))
     library.finalize()
     returns = tuple(map(_returned, returned)) if _is_tuple(returned) else _returned(returned)
@@ -220,8 +226,9 @@ def _is_tuple(kind: Any) -> bool:
 def _type(kind: Kind) -> Any:
     """Return Numba's type for a kind of arguments."""
     if isinstance(kind, ArrayKind):
-        dtype = from_dtype(kind.dtype)
-        return Given(dtype, kind.dimensions, kind.layout, readonly=not kind.writeable)
+        dtype: Any = from_dtype(kind.dtype)
+        layout: Any = kind.layout
+        return Given(dtype, kind.dimensions, layout, readonly=not kind.writeable)
     if isinstance(kind, TupleKind):
         return types.BaseTuple.from_types(tuple(map(_type, kind.parts)), kind.cls)
     return _TYPES[kind]
@@ -229,8 +236,11 @@ def _type(kind: Kind) -> Any:
 
 def _returned(kind: Any) -> str:
     """Return the kind of a result."""
-    if isinstance(kind, types.Integer):
-        return INTEGER if kind.signed else UNSIGNED
+    kind = types.unliteral(kind)
+    if kind in types.signed_domain:
+        return INTEGER
+    if kind in types.unsigned_domain:
+        return UNSIGNED
     names = {types.boolean: BOOLEAN, types.float64: NUMBER, types.none: NOTHING}
     if kind not in names:
         raise TypeError(f"a kernel returns a {kind}; only numbers and Booleans can be returned")

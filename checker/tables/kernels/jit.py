@@ -156,33 +156,27 @@ def _check_memory(needed: int) -> None:
         raise CapacityError(f"too little memory for another compiled kernel: {lacks}")
 
 
-if INTERPRETED:
+def kernel(function: Callable[..., Any], **options: Any) -> Any:
+    """Return a function that is compiled at its first call; the result is cached."""
+    return function if INTERPRETED else Kernel(function, **options)
 
-    def kernel(function: Callable[..., Any], **_options: Any) -> Any:
-        """Return the function itself."""
-        return function
 
-    inlined = kernel
+def inlined(function: Callable[..., Any]) -> Any:
+    """Return a function that is inlined into the kernels that call it."""
+    return kernel(function, forceinline=True)
 
-    def prefetch(_array: Any, _index: Any) -> None:
-        """Do nothing: interpreted code gains nothing from prefetching."""
 
-    def borrow(array: Any) -> Any:
-        """Return the array: interpreted code needs no borrowing."""
-        return array
+def _prefetch(_array: Any, _index: Any) -> None:
+    """Do nothing: interpreted code gains nothing from prefetching."""
 
-else:
 
-    def kernel(function: Callable[..., Any], **options: Any) -> Any:
-        """Return a function that is compiled at its first call; the result is cached."""
-        return Kernel(function, **options)
+def _borrow(array: Any) -> Any:
+    """Return the array: interpreted code needs no borrowing."""
+    return array
 
-    def inlined(function: Callable[..., Any]) -> Any:
-        """Return a function that is inlined into the kernels that call it."""
-        return Kernel(function, forceinline=True)
 
-    borrow = _Intrinsic("borrow")
-    """Return a view of a contiguous array without reference counting; see `compiler.borrow`."""
+borrow: Any = _borrow if INTERPRETED else _Intrinsic("borrow")
+"""Return a view of a contiguous array without reference counting; see `compiler.borrow`."""
 
-    prefetch = _Intrinsic("prefetch")
-    """Ask the processor to load array[index] into its caches."""
+prefetch: Any = _prefetch if INTERPRETED else _Intrinsic("prefetch")
+"""Ask the processor to load array[index] into its caches."""

@@ -23,7 +23,7 @@ MOST_RESULTS = 8
 
 _RESULTS = ctypes.c_int64 * MOST_RESULTS
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p)
-_ERROR = ctypes.c_void_p * 2
+_ERROR = ctypes.c_uint64 * 2
 """Numba's record of an exception begins with the address of its pickle, and the pickle's size."""
 
 
@@ -48,10 +48,10 @@ def processor() -> str:
 
 
 @functools.cache
-def _machine() -> Any:
+def _target() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(jit=True)
+    return llvm.Target.from_triple(llvm.get_process_triple())
 
 
 class Entry:
@@ -63,7 +63,8 @@ class Entry:
         Raises:
             ValueError: it is no object file with an entry.
         """
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+        machine = _target().create_target_machine(jit=True)  # the engine will own it
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
         self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
         address = self._engine.get_function_address(cache.ENTRY)
@@ -90,8 +91,8 @@ class Entry:
 
 def _exception(address: int) -> Exception:
     """Return the exception in Numba's record at an address."""
-    data, size = _ERROR.from_address(address)
-    cls, args, _place = pickle.loads(ctypes.string_at(data, (size or 0) & 0xFFFFFFFF))
+    record = _ERROR.from_address(address)
+    cls, args, _place = pickle.loads(ctypes.string_at(record[0], record[1] & 0xFFFFFFFF))
     error: Exception = cls(*(args or ()))
     return error
 
