@@ -8,6 +8,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterable
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,12 @@ def toml_in(file: Path | str, what: str) -> dict[str, Any]:
     if _is_deep(table):
         raise too_deep
     return table
+
+
+def own_table(package: str | None, name: str) -> dict[str, Any]:
+    """Return the table in a TOML file that comes with a package of antecede."""
+    assert package is not None
+    return tomllib.loads(resources.files(package).joinpath(name).read_text(encoding="utf-8"))
 
 
 def _is_deep(value: Any) -> bool:

@@ -4,7 +4,7 @@ P. S. Almeida: Space-Optimal, Computation-Optimal, Topology-Agnostic, Throughput
 Delivery through Hybrid Buffering (the hybrid paper), sections 5.2 to 5.4, Algorithm 1.
 
 Repair: message ids start at 1. Line 21 starts them at 0, where a last-delivered id of 0 also means
-that nothing was delivered; see `hybrid_basic_as_printed`.
+that nothing was delivered; see HYBRID_BASIC_AS_PRINTED below.
 
 Differences: maps from actors are rows in the order of the actors; the receive buffer `rb` of a
 sender is a set of messages, because no two of them have the same predecessor. Line 46 acknowledges
@@ -89,6 +89,11 @@ class Hybrid(Receiving, Generic[M]):
 def initial(_actor: int, actors: int) -> Hybrid[Msg]:
     """Lines 20-27."""
     return start(actors, first=1)  # repair: line 21 starts at 0
+
+
+def initial_as_printed(_actor: int, actors: int) -> Hybrid[Msg]:
+    """Lines 20-27, as printed."""
+    return start(actors, first=0)  # as printed: line 21
 
 
 def start(actors: int, first: int) -> Hybrid[Any]:
@@ -340,3 +345,32 @@ HYBRID_BASIC = Protocol(
     measures=MEASURES,
     normal=normal,
 )
+
+HYBRID_BASIC_AS_PRINTED = evolve(
+    HYBRID_BASIC,
+    name="hybrid-basic-as-printed",
+    summary="hybrid-basic with message ids from 0, as printed",
+    source="hybrid paper, Algorithm 1, line 21 as printed; lines 46, 62-64 as in hybrid-basic",
+    initial=initial_as_printed,
+    normal=None,
+)
+"""The first message has id 0, which is also the last delivered id before anything was delivered.
+
+Section 5.4: a key without a value maps to zero. Line 45 therefore takes this message for a
+duplicate: it is acknowledged and never delivered.
+"""
+
+HYBRID_BASIC_NO_TIMEOUT = evolve(
+    HYBRID_BASIC,
+    name="hybrid-basic-no-timeout",
+    summary="hybrid-basic that never repeats a packet: needs links that keep the order",
+    source="hybrid paper, Algorithm 1 without lines 74-79",
+    timeout=None,
+    network="fifo",
+    normal=None,
+)
+"""The periodic part is meant for losses, but a network that only reorders needs it, too.
+
+A PERMIT may overtake its message, because line 67 sends it while the message may still be in
+transit. It then finds no missing permit to remove, and is not sent again.
+"""

@@ -44,14 +44,9 @@ from antecede.protocols.sliding import IndexableSlidingMap, SlidingArray
 
 
 @frozen
-class Entry:
+class Entry(Msg):
     """The Msg record of Algorithm 2, in the unified buffer: `per` is a flag once it is `sent`."""
 
-    rcv: int
-    mid: int
-    pid: int
-    per: int | bool
-    pl: Message | None
     sent: bool = False
 
     @property

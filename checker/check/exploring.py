@@ -142,6 +142,17 @@ def _limits(options: Options, bounds: Bounds) -> Callable[[], str | None]:
     return passed
 
 
+def until(seconds: float | None, now: Callable[[], float] = time.monotonic) -> Callable[[], None]:
+    """Return a function that raises CapacityError when so many seconds are over."""
+    began = now()
+
+    def tick() -> None:
+        if seconds is not None and now() - began >= seconds:
+            raise CapacityError(f"--max-seconds {seconds:g} reached")
+
+    return tick
+
+
 def unstarted(system: System, reason: str) -> Result:
     """Return the result of a check that ended before its search began."""
     return Result(

@@ -19,17 +19,16 @@ A claim has a list of evidence. Evidence has the keys of a spec (see `specs/`) a
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
 from antecede.checker.check.spec import Expectation, Spec, spec_from
+from antecede.checker.reading import own_table
 from antecede.checker.search.measures import Measures
 from antecede.checker.search.result import Verdict
 
@@ -199,8 +198,7 @@ OWN = {"quick", "violates", "measure", "law", "factor", "sizes", "control_packet
 @cache
 def source_named(name: str) -> Source:
     """Return the source of one of NAMES."""
-    text = resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    table = tomllib.loads(text)
+    table = own_table(__package__, f"{name}.toml")
     return Source(
         name,
         table["citation"],

@@ -12,6 +12,7 @@ from attrs import define, evolve, field, frozen
 
 from antecede.checker import interrupts
 from antecede.checker.amounts import counted
+from antecede.checker.check.exploring import until
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport, differences
 from antecede.checker.check.spec import Spec, system_of
@@ -201,23 +202,13 @@ class Judge:
         text = f"{name.replace('_', ' ')}, at most {bound}: {', '.join(values)}"
         return Finding(Ruling.CONSISTENT if agrees else Ruling.UNDECIDED, command, text)
 
-    def _tick(self) -> Callable[[], None]:
-        """Return a function that raises if a measurement takes too long."""
-        started, most = time.monotonic(), self.bounds.max_seconds
-
-        def tick() -> None:
-            if most is not None and time.monotonic() - started >= most:
-                raise CapacityError(f"--max-seconds {most:g} reached")
-
-        return tick
-
     def _measured(self, spec: Spec) -> Measures | str:
         """Return the measures, or the reason why there are none."""
         key = as_asked(evolve(spec, properties=()))
         if key not in self._measures:
             system = system_of(spec, self.named(spec.protocol))
             try:
-                self._measures[key] = measure(system, self._tick())
+                self._measures[key] = measure(system, until(self.bounds.max_seconds))
             except CapacityError as limit:
                 self._measures[key] = str(limit)
             except KeyboardInterrupt:

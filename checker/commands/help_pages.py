@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from importlib import resources
-from typing import Any
 
 from attrs import frozen
+
+from antecede.checker.reading import own_table
 
 
 @frozen
@@ -29,11 +28,7 @@ class HelpPage:
     module: str = ""
 
 
-def _table_in(file: str) -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath(file).read_text(encoding="utf-8"))
-
-
-_TABLE = _table_in("help_pages.toml")
+_TABLE = own_table(__package__, "help_pages.toml")
 
 PAGES: Mapping[str, HelpPage] = {name: HelpPage(**page) for name, page in _TABLE["pages"].items()}
 """Command -> its page."""
@@ -44,5 +39,5 @@ COMMAND_GROUPS: Mapping[str, list[str]] = _TABLE["groups"]
 
 def option_texts(command: str) -> dict[str, str]:
     """Return the help texts of a command's options, by parameter."""
-    table = _table_in("option_texts.toml")
+    table = own_table(__package__, "option_texts.toml")
     return {**table["shared"], **table.get(command, {})}

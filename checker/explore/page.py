@@ -14,7 +14,6 @@ from attrs import evolve, frozen
 from antecede.checker.check.spec import Spec
 from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
 from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
-from antecede.checker.model import Transition
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties
 from antecede.checker.render.about import about
@@ -77,7 +76,7 @@ def place_at(tree: Tree, numbers: Numbers) -> Place:
     """
     path = tree.path(numbers)
     # The path's states have the longer history of `for_replay`.
-    judgements = judged(path, tree.system, state_after(tree.system, transitions_to(path)))
+    judgements = judged(path, tree.system, state_after(tree.system, path.transitions))
     violated = [j for j in judgements if j.verdict == VIOLATED]
     first = min(violated, key=lambda j: (j.step is None, j.step or 0), default=None)
     shown = path if first is None else evolve(path, violates=first.prop.name)
@@ -179,8 +178,3 @@ def command_of(spec: Spec, needed: str = "unordered") -> list[str]:
         asked = evolve(asked, network=None)
     given = (f"{option} {shlex.quote(value)}" for option, value in options_of(asked))
     return ["antecede explore", shlex.quote(spec.protocol), *given]
-
-
-def transitions_to(path: Path) -> tuple[Transition, ...]:
-    """Return the transitions of a path."""
-    return tuple(step.transition for step in path.steps)

@@ -22,7 +22,6 @@ from antecede.checker.explore.page import (
     script,
     style_sheet,
     text,
-    transitions_to,
 )
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
 from antecede.checker.model import Property
@@ -116,7 +115,7 @@ class Site:
             return Answer(text(self.tree, place, note))
         system = evolve(self.tree.system, properties=asked)
         try:
-            explorer = BreadthFirst(self_checking(system, "on"), before=transitions_to(place.path))
+            explorer = BreadthFirst(self_checking(system, "on"), before=place.path.transitions)
             with self._searching:
                 result = explore(system, explorer, self.bounds)
             if result.error is not None:

@@ -136,7 +136,7 @@ class Tree:
         Raises:
             ReplayError: a transition is not enabled at its step; names the step.
         """
-        return self.numbers_of(step.transition for step in replay_keys(self.system, keys).steps)
+        return self.numbers_of(replay_keys(self.system, keys).transitions)
 
 
 def with_witnesses(system: System) -> System:

@@ -124,6 +124,11 @@ class Path:
         return self.steps[-1].state if self.steps else self.initial
 
     @property
+    def transitions(self) -> tuple[Transition, ...]:
+        """The transitions, in order."""
+        return tuple(step.transition for step in self.steps)
+
+    @property
     def messages(self) -> tuple[Message, ...]:
         """The messages causal-sent, in the order of their causal-sends."""
         return tuple(s.message for s in self.steps if s.message is not None)
@@ -264,9 +269,8 @@ def holds_along(path: Path, prop: Property) -> bool:
     if prop.where is Where.FROM_EVERYWHERE_ON:
         return bool(recovers(path.system, path.last, prop))
     if prop.where is Where.ON_FAIR_RUNS:
-        transitions = [step.transition for step in path.steps]
         return path.loop is None or not goes_round(
-            path.system, transitions, path.loop.after, path.loop.message
+            path.system, path.transitions, path.loop.after, path.loop.message
         )
     return first_shown(path, prop) is None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from antecede.checker.render.files import make_folder, write_whole
 from antecede.checker.render.json import versions
 from antecede.checker.render.junit import add_totals, text_of
 from antecede.checker.render.markup import plain_lines
+from antecede.checker.render.pages import text_page
 from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import WIDTH
 
@@ -32,12 +32,22 @@ def wrapped(text: str, indent: str = "") -> str:
 
 def text(proof: Proof) -> str:
     """Return the result of a proof as text."""
-    model = proof.model
-    lines = [_headline(proof), "", *_what(model), "", *_places(proof)]
-    for one in proof.failed:
-        if one.reason != proof.stopped_by:
-            lines += ["", *_not_proved(model, one)]
-    return "\n".join([*lines, *_not_decided(proof)])
+    places: dict[str, list[Shown]] = {}
+    for one in proof.shown:
+        places.setdefault(one.obligation.where, []).append(one)
+    return text_page(
+        "proof.txt",
+        proof=proof,
+        model=proof.model,
+        headline=_headline(proof),
+        marks=marks_text(proof.model),
+        posts=any(" posted" in conjunct.says for conjunct in proof.model.conjuncts),
+        places=list(places.items()),
+        width=max(map(len, places)),
+        proved=lambda shown: sum(one.answer is Answer.PROVED for one in shown),
+        not_proved=_not_proved,
+        wrapped=wrapped,
+    ).rstrip("\n")
 
 
 def short(proof: Proof) -> str:
@@ -61,24 +71,6 @@ def _headline(proof: Proof) -> str:
     return f"{model.protocol}: {verdict}"
 
 
-def _what(model: Model) -> list[str]:
-    """Return the model's title and its invariant, in words."""
-    lines = [wrapped(f"model: {model.title} ({model.source})")]
-    lines += [f"assumed: {name}" for name, _ in model.axioms]
-    lines.append(wrapped(marks_text(model)))
-    if any(" posted" in conjunct.says for conjunct in model.conjuncts):
-        lines.append("A message is posted when its sender hands it to the network.")
-    lines.append(wrapped(f"{model.safety.name}: {model.safety.says}"))
-    if model.at_rest is not None:
-        claim = f"in every state in which only the application can act, {model.at_rest.says}"
-        lines.append(wrapped(f"liveness at rest: {claim}"))
-    lines.append("invariant (a list of conjuncts):")
-    for conjunct in model.conjuncts:
-        lemma = f" [{conjunct.lemma}]" if conjunct.lemma else ""
-        lines.append(wrapped(f"{conjunct.name}: {conjunct.says}{lemma}", "  "))
-    return lines
-
-
 def marks_text(model: Model) -> str:
     """Say what R stands for, and D if the claim is about one of several destinations."""
     several = " D," in model.safety.says
@@ -90,28 +82,11 @@ def marks_text(model: Model) -> str:
     )
 
 
-def _places(proof: Proof) -> list[str]:
-    """Return lines with the number and duration of the proved obligations, by place."""
-    every = Counter(one.obligation.where for one in proof.shown)
-    proved = Counter(one.obligation.where for one in proof.shown if one.answer is Answer.PROVED)
-    seconds: Counter[str] = Counter()
-    for one in proof.shown:
-        seconds[one.obligation.where] += one.seconds  # type: ignore[assignment]
-    width = max(map(len, every))
-    lines = [
-        f"  {where:{width}}  {proved[where]:3} of {every[where]:3} obligations proved"
-        f"  {seconds[where]:6.2f} s"
-        for where in every
-    ]
-    lines.insert(0, "obligations (formulas to prove), most of them per action of the model:")
-    return [*lines, f"  {'in all':{width}}  {sum(proved.values()):3} of {len(proof.shown):3}"]
-
-
-def _not_proved(model: Model, one: Shown) -> list[str]:
+def _not_proved(model: Model, one: Shown) -> str:
     obligation = one.obligation
     lines = [f"{one.answer}: {obligation.name}", wrapped(obligation.conjunct.says, "  ")]
     if one.example is None:
-        return [*lines, f"  the solver's reason: {one.reason}"]
+        return "\n".join([*lines, f"  the solver's reason: {one.reason}"])
     lines += [
         "  A state that satisfies the invariant, a transition, and the relations that it changes",
         "  (x true, + becomes true, - becomes false). The state need not be reachable:",
@@ -119,19 +94,7 @@ def _not_proved(model: Model, one: Shown) -> list[str]:
         "",
         textwrap.indent(picture(model, one.example), "    "),
     ]
-    return lines
-
-
-def _not_decided(proof: Proof) -> list[str]:
-    """Return lines about possible vacuity, and about obligations that an interruption left open."""
-    lines = []
-    for what in proof.undecided:
-        lines += ["", wrapped(f"UNKNOWN: whether {what}; no small state shows it")]
-    if proof.stopped_by is not None:
-        rest = [one for one in proof.failed if one.reason == proof.stopped_by]
-        lines += ["", f"Not decided ({proof.stopped_by}):"]
-        lines += [f"  {one.obligation.name}" for one in rest]
-    return lines
+    return "\n".join(lines)
 
 
 def as_object(proof: Proof) -> dict[str, Any]:
@@ -199,7 +162,7 @@ def _outcome(case: ElementTree.Element, model: Model, one: Shown) -> None:
         ElementTree.SubElement(case, "error", message=plain_lines(f"unknown: {one.reason}"))
     elif one.answer is Answer.FAILED and model.expected == str(Answer.PROVED):
         failure = ElementTree.SubElement(case, "failure", message=f"{one.obligation.name} failed")
-        failure.text = plain_lines("\n".join(_not_proved(model, one)))
+        failure.text = plain_lines(_not_proved(model, one))
 
 
 def write_smt2(model: Model, folder: Path) -> int:

@@ -7,30 +7,22 @@ from collections.abc import Mapping
 from antecede.checker.render.geometry import NAME, TEXT
 from antecede.checker.render.pages import page
 
-LIGHT: Mapping[str, str] = {
-    "paper": "#ffffff",
-    "ink": "#1f2328",
-    "muted": "#59636e",
-    "faint": "#d1d9e0",
-    "strip": "#f3f5f8",
-    "late": "#b34700",
-    "chain": "#0063a3",
-    "band": "#bfdcf2",
-    "shade": "#6e7781",
-    "mode": "#7d3c98",
+_COLOURS = {
+    "paper": ("#ffffff", "#0d1117"),
+    "ink": ("#1f2328", "#e6edf3"),
+    "muted": ("#59636e", "#9da7b1"),
+    "faint": ("#d1d9e0", "#3d444d"),
+    "strip": ("#f3f5f8", "#151b23"),
+    "late": ("#b34700", "#ff9d57"),
+    "chain": ("#0063a3", "#6cb8ff"),
+    "band": ("#bfdcf2", "#173a5c"),
+    "shade": ("#6e7781", "#8d96a0"),
+    "mode": ("#7d3c98", "#d2a8ff"),
 }
-DARK: Mapping[str, str] = {
-    "paper": "#0d1117",
-    "ink": "#e6edf3",
-    "muted": "#9da7b1",
-    "faint": "#3d444d",
-    "strip": "#151b23",
-    "late": "#ff9d57",
-    "chain": "#6cb8ff",
-    "band": "#173a5c",
-    "shade": "#8d96a0",
-    "mode": "#d2a8ff",
-}
+"""Name -> the colour in a light and in a dark scheme."""
+
+LIGHT: Mapping[str, str] = {name: light for name, (light, _) in _COLOURS.items()}
+DARK: Mapping[str, str] = {name: dark for name, (_, dark) in _COLOURS.items()}
 
 
 def style() -> str:

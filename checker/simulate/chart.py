@@ -10,6 +10,7 @@ import io
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 from attrs import frozen
@@ -36,28 +37,14 @@ LOOKS = [
 ]
 """The looks of a chart's series, in the order in which they first appear."""
 
-STYLE: Any = {
-    "svg.fonttype": "none",  # keeps texts as text
-    "svg.hashsalt": "antecede",  # equal data gives equal files
-    "font.size": 10,
-    "figure.titlesize": 13,
-    "figure.constrained_layout.w_pad": 0.1,
-    "figure.constrained_layout.h_pad": 0.08,
-    "figure.titleweight": "bold",
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
+COLOURS: Any = {
     "grid.color": LIGHT["faint"],
-    "legend.frameon": False,
     **dict.fromkeys(("text.color", "axes.titlecolor"), LIGHT["ink"]),
     **dict.fromkeys(
         ("axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), LIGHT["muted"]
     ),
 }
+"""The colours of charts; the rest of their style is in `chart.mplstyle`."""
 
 TITLE_CHARACTERS_PER_INCH = 9.0
 """The most characters of a title that fit into an inch."""
@@ -149,7 +136,7 @@ def picture(title: str, inches: tuple[float, float], fill: Callable[[Any], None]
     from matplotlib.figure import Figure
 
     drawing = io.StringIO()
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(COLOURS, Path(__file__).with_name("chart.mplstyle")):
         figure = Figure(figsize=inches, layout="constrained")
         lines = textwrap.fill(title, int(TITLE_CHARACTERS_PER_INCH * inches[0]))
         figure.suptitle(lines, x=0.01, horizontalalignment="left")

@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import resources
 from itertools import product
 from typing import Any
 
 from attrs import evolve, field, frozen
 
 from antecede.checker.errors import InputError
+from antecede.checker.reading import own_table
 from antecede.checker.simulate.scenario import Scenario, parameters, parsed, parsed_list
 
 K = 1_000
@@ -121,9 +120,7 @@ class KeyNumber:
         return (self.scenario, *(scenario for _, _, scenario in self.alternatives()))
 
 
-_TABLE: dict[str, Any] = tomllib.loads(
-    resources.files(__package__).joinpath("figures.toml").read_text(encoding="utf-8")
-)
+_TABLE = own_table(__package__, "figures.toml")
 
 
 def _scenario(base: str, fixed: Mapping[str, str]) -> Scenario:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import attrs
 from attrs import evolve, frozen
 
 from antecede.checker.errors import InputError, unknown
+from antecede.checker.reading import own_table
 
 MS = 10**6
 """A millisecond."""
@@ -88,8 +87,7 @@ class Parameter:
 @cache
 def parameters() -> Mapping[str, Parameter]:
     """Return the descriptions of all parameters, by name."""
-    text = resources.files(__package__).joinpath("scenario.toml").read_text(encoding="utf-8")
-    defaults, table = Scenario(), tomllib.loads(text)
+    defaults, table = Scenario(), own_table(__package__, "scenario.toml")
     known = {name: Parameter(getattr(defaults, name), **table[name]) for name in FIELDS}
     return {
         name: evolve(about, others=tuple(_read(name, about, text) for text in about.others))

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import comb
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from attrs import frozen
 
 from antecede.checker.simulate.scenario import FIELDS, Scenario
 from antecede.checker.sweep.kept import Row
+
+K = TypeVar("K")
 
 LEVEL = 0.95
 
@@ -83,12 +85,11 @@ def value(row: Row, measure: str) -> float | None:
 
 def medians(rows: Sequence[Row], measure: str) -> dict[tuple[str, Cell], Estimate]:
     """Return, per protocol and point, the median of a measure over the seeds."""
-    values: dict[tuple[str, Cell], list[float]] = defaultdict(list)
-    for row in rows:
-        measured = value(row, measure)
-        if measured is not None:
-            values[row["protocol"], cell_of(row)].append(measured)
-    return {key: found for key, listed in values.items() if (found := estimate(listed))}
+    return _estimates(
+        ((row["protocol"], cell_of(row)), measured)
+        for row in rows
+        if (measured := value(row, measure)) is not None
+    )
 
 
 def speedups(
@@ -98,24 +99,8 @@ def speedups(
 
     Each ratio compares two runs of the same program.
     """
-    return {
-        cell: found
-        for cell, ratios in _ratios(rows, measure, of, over).items()
-        if (found := estimate(ratios.values()))
-    }
-
-
-def _ratios(rows: Sequence[Row], measure: str, of: str, over: str) -> dict[Cell, dict[int, float]]:
-    """Return, per point and seed, the ratio of `over` to `of`."""
-    pairs: dict[tuple[Cell, int], dict[str, Any]] = defaultdict(dict)
-    for row in rows:
-        if row["protocol"] in (of, over) and row[measure] is not None:
-            pairs[cell_of(row), row["seed"]][row["protocol"]] = row[measure]
-    ratios: dict[Cell, dict[int, float]] = defaultdict(dict)
-    for (cell, seed), pair in pairs.items():
-        if len(pair) == 2 and pair[of]:
-            ratios[cell][seed] = pair[over] / pair[of]
-    return ratios
+    pairs = _pairs(rows, measure, over)
+    return _estimates((cell, base / own) for name, cell, own, base in pairs if name == of and own)
 
 
 def added(rows: Sequence[Row], measure: str, over: str) -> dict[tuple[str, Cell], Estimate]:
@@ -123,14 +108,28 @@ def added(rows: Sequence[Row], measure: str, over: str) -> dict[tuple[str, Cell]
 
     Each difference compares two runs of the same program.
     """
+    pairs = _pairs(rows, measure, over)
+    return _estimates(((name, cell), own - base) for name, cell, own, base in pairs)
+
+
+def _pairs(
+    rows: Sequence[Row], measure: str, over: str
+) -> Iterator[tuple[str, Cell, float, float]]:
+    """Yield (protocol, point, its value, the value of `over` for the same program) per row."""
     base = {(cell_of(row), row["seed"]): row[measure] for row in rows if row["protocol"] == over}
-    differences: dict[tuple[str, Cell], list[float]] = defaultdict(list)
     for row in rows:
         cell = cell_of(row)
         other = base.get((cell, row["seed"]))
         if other is not None and row[measure] is not None:
-            differences[row["protocol"], cell].append(row[measure] - other)
-    return {key: made for key, values in differences.items() if (made := estimate(values))}
+            yield row["protocol"], cell, row[measure], other
+
+
+def _estimates(values: Iterable[tuple[K, float]]) -> dict[K, Estimate]:
+    """Return the median of the values of each key."""
+    listed: dict[K, list[float]] = defaultdict(list)
+    for key, measured in values:
+        listed[key].append(measured)
+    return {key: found for key, several in listed.items() if (found := estimate(several))}
 
 
 def varied(scenarios: Iterable[Scenario | Mapping[str, Any]]) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -26,6 +25,7 @@ from typing import TypeAlias
 from attrs import evolve, field, frozen
 
 from antecede.checker.amounts import counted
+from antecede.checker.check.exploring import until
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import AntecedeError, CapacityError, InputError
@@ -290,17 +290,6 @@ class Search:
         shown = ", ".join(f"{number:,} {verdict}" for verdict, number in verdicts.items())
         self.told(f"{level.specs[0].protocol}, {what}{shown}")
         return rows
-
-
-def until(seconds: float | None, now: Callable[[], float] = time.monotonic) -> Callable[[], None]:
-    """Return a function that raises CapacityError when so many seconds are over."""
-    began = now()
-
-    def tick() -> None:
-        if seconds is not None and now() - began >= seconds:
-            raise CapacityError(f"--max-seconds {seconds:g} reached")
-
-    return tick
 
 
 def text(found: Smallest) -> str:

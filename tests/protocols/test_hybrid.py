@@ -21,9 +21,16 @@ from antecede.checker.model import Message, Packet, Protocol, Step
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.history import deliver, oracle_named
 from antecede.protocols import hybrid_basic, hybrid_sps
-from antecede.protocols.hybrid_basic import HYBRID_BASIC, Ack, Hybrid, Msg, Per, Permit
-from antecede.protocols.hybrid_basic_as_printed import HYBRID_BASIC_AS_PRINTED
-from antecede.protocols.hybrid_basic_no_timeout import HYBRID_BASIC_NO_TIMEOUT
+from antecede.protocols.hybrid_basic import (
+    HYBRID_BASIC,
+    HYBRID_BASIC_AS_PRINTED,
+    HYBRID_BASIC_NO_TIMEOUT,
+    Ack,
+    Hybrid,
+    Msg,
+    Per,
+    Permit,
+)
 from antecede.protocols.hybrid_multicast import HYBRID_MULTICAST
 from antecede.protocols.hybrid_sps import HYBRID_SPS, HYBRID_SPS_AS_PRINTED, HybridSps
 from antecede.protocols.sliding import SlidingArray

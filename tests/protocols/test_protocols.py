@@ -116,7 +116,7 @@ def test_fifo_is_overtaken_by_a_chain_through_a_third_actor() -> None:
 
 def test_mfss_transmits_at_once_from_an_empty_output_buffer() -> None:
     alice = At(MFSS)
-    assert [(BOB, mfss.Data(Message(ALICE, 1, (BOB,))))] == alice.send(BOB)
+    assert [(BOB, unordered.Data(Message(ALICE, 1, (BOB,))))] == alice.send(BOB)
     assert Mfss(OB=(), unacknowledged=1) == alice.state
 
 
@@ -134,9 +134,9 @@ def test_mfss_acknowledgement_lets_exactly_one_message_go_in_order() -> None:
     for to in (BOB, CAROL, BOB):
         alice.send(to)
     _, m2, m3 = alice.messages
-    assert [(CAROL, mfss.Data(m2))] == alice.sends_on(BOB, mfss.Ack())
+    assert [(CAROL, unordered.Data(m2))] == alice.sends_on(BOB, mfss.Ack())
     assert Mfss(OB=(m3,), unacknowledged=1) == alice.state
-    assert [(BOB, mfss.Data(m3))] == alice.sends_on(CAROL, mfss.Ack())
+    assert [(BOB, unordered.Data(m3))] == alice.sends_on(CAROL, mfss.Ack())
     assert [] == alice.sends_on(BOB, mfss.Ack())
     assert Mfss() == alice.state
 
@@ -146,7 +146,7 @@ def test_mfss_acknowledges_and_delivers_even_while_it_waits_itself() -> None:
     alice.send(CAROL)
     before = alice.state
     expected = Step(before, sends=((BOB, mfss.Ack()),), deliveries=(from_bob(),))
-    assert expected == alice.receive(BOB, mfss.Data(from_bob()))
+    assert expected == alice.receive(BOB, unordered.Data(from_bob()))
 
 
 # cykas: Algorithms 1 and 2

@@ -231,12 +231,12 @@ def by_match(_state: Any, _src: int, packet: Any) -> Any:
             return passed_on(1, packet)
 
 
-def passed_on(_how: int, packet: mfss.Data | Stamped) -> Any:
+def passed_on(_how: int, packet: mfss.Ack | Stamped) -> Any:
     return packet
 
 
 def test_a_handler_may_match_classes_and_pass_packets_on() -> None:
-    assert [Data, mfss.Data, Stamped] == list(handled(by_match))
+    assert [Data, mfss.Ack, Stamped] == list(handled(by_match))
     assert () == handled(len)
     assert () == handled(lambda _state, _src, packet: packet)
 

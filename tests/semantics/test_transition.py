@@ -38,7 +38,7 @@ from antecede.properties.all_delivered import ALL_DELIVERED
 from antecede.properties.causal_delivery import CAUSAL_DELIVERY
 from antecede.properties.fifo_delivery import FIFO_DELIVERY
 from antecede.properties.integrity import INTEGRITY
-from antecede.protocols import mfss
+from antecede.protocols import mfss, unordered
 from antecede.protocols.cykas import CYKAS
 from antecede.protocols.cykas_as_printed import CYKAS_AS_PRINTED
 from antecede.protocols.cykas_secret_mode import CYKAS_SECRET_MODE
@@ -296,11 +296,11 @@ def test_causal_send_creates_the_next_message_and_moves_its_actor_only() -> None
     message = Message(0, 1, (1,))
     assert message == next_message(system, start, first)
     outcome = successor(system, start, first)
-    assert ((1, mfss.Data(message)),) == outcome.step.sends
+    assert ((1, unordered.Data(message)),) == outcome.step.sends
     assert () == outcome.deliveries
     assert (1, 0) == outcome.state.workload
     assert (mfss.Mfss(unacknowledged=1), mfss.Mfss()) == outcome.state.actors
-    assert ((), (mfss.Data(message),), (), ()) == outcome.state.channels
+    assert ((), (unordered.Data(message),), (), ()) == outcome.state.channels
     assert Message(0, 2, (1,)) == next_message(system, outcome.state, first)
 
 
@@ -308,7 +308,7 @@ def test_receive_takes_the_envelope_delivers_and_sends() -> None:
     system = system_for(MFSS, 2, 1)
     message = Message(0, 1, (1,))
     sent = successor(system, initial_state(system), CausalSend(0, (1,))).state
-    outcome = successor(system, sent, Receive(0, 1, mfss.Data(message)))
+    outcome = successor(system, sent, Receive(0, 1, unordered.Data(message)))
     assert ((), (), (mfss.Ack(),), ()) == outcome.state.channels
     assert (
         Delivery(1, message, expected=True, known=False, overtaken=False),

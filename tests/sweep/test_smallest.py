@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from antecede.checker.check.exploring import until
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import CapacityError
@@ -23,7 +24,6 @@ from antecede.checker.sweep.smallest import (
     size,
     smallest,
     text,
-    until,
 )
 from antecede.checker.sweep.sweep import kept_in
 from antecede.protocols.cykas_yct_acked import CYKAS_YCT_ACKED
