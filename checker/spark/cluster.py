@@ -345,19 +345,28 @@ def provide_java(folder: Path) -> None:
     os.environ["JAVA_HOME"] = str(wrapper.parent.parent)
 
 
+def nothing() -> None:
+    """Do nothing."""
+
+
 def _in_a_thread(
-    work: Callable[[], Any], tick: Callable[[], None], abort: Callable[[], None]
+    work: Callable[[], Any],
+    tick: Callable[[], None],
+    abort: Callable[[], None],
+    meanwhile: Callable[[], None] = nothing,
 ) -> Any:
     """Do some work in a thread of its own, call `tick` every second, and return the result.
 
     Args:
         work: what to do.
         tick: called every second; it may raise.
+        meanwhile: what else to do here, once; it may raise.
         abort: makes `work` end soon; called if the main thread is interrupted.
     """
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(work)
         try:
+            meanwhile()
             while not wait([future], timeout=1).done:
                 tick()
             return future.result()
@@ -367,13 +376,19 @@ def _in_a_thread(
                     abort()
 
 
-def wait_for(sc: Any, job: Callable[[], Any], tick: Callable[[], None] = lambda: None) -> Any:
+def wait_for(
+    sc: Any,
+    job: Callable[[], Any],
+    tick: Callable[[], None] = nothing,
+    meanwhile: Callable[[], None] = nothing,
+) -> Any:
     """Run a job in a thread of its own, so that bounds and Ctrl-C can end it; return its result.
 
     Args:
         sc: the Spark context.
         job: what to do.
         tick: called every second meanwhile; it may raise.
+        meanwhile: as for `_in_a_thread`.
 
     Raises:
         ClusterError: Spark gave up, or there are no executors.
@@ -397,7 +412,7 @@ def wait_for(sc: Any, job: Callable[[], Any], tick: Callable[[], None] = lambda:
         elif now - seen > PATIENCE:
             raise ClusterError(f"no executor of {sc.master} for {PATIENCE:.0f} seconds")
 
-    return _in_a_thread(tagged, look, abort=lambda: sc.cancelJobsWithTag(tag))
+    return _in_a_thread(tagged, look, lambda: sc.cancelJobsWithTag(tag), meanwhile)
 
 
 def _block_managers(sc: Any) -> int:

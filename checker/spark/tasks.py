@@ -35,7 +35,7 @@ SAMPLE = 1 << 19
 UNPACKED = 1 << 18
 """Rows that are unpacked in one go: some tens of megabytes."""
 
-PREVIEW, PREVIEWED = 1 << 15, 128
+PREVIEW, PREVIEWED = 1 << 13, 128
 """The driver expands states of a level ahead, so that most tasks miss nothing: the first number, or
 one of each second number where that is more."""
 

@@ -119,6 +119,7 @@ class SparkTransport:
     state: ClusterState = field(factory=ClusterState)
     _setup: Setup = field(init=False)
     _combinations: list[tuple[int, Words]] = field(factory=list)
+    _preview: tuple[Words, Codec | None] = (NOTHING, None)
     _run: str = field(factory=_new_run)
 
     def __attrs_post_init__(self) -> None:
@@ -202,7 +203,8 @@ class SparkTransport:
             if not waiting:
                 break
             keys = np.unique(np.concatenate([e.keys for e in waiting.values()]))
-            self.tables.learn(keys, np.concatenate([e.waiting for e in waiting.values()]))
+            flat = np.concatenate([e.waiting for e in waiting.values()])
+            self.tables.learn(keys, widened(flat, codec, own.codec))
             # Global properties are judged when all states of the level are known to be new.
             simple = not (self._setup.weights or level.combinations or level.last)
             here = self._expand_here(waiting, codec) if simple and not done.shown(0) else None
@@ -216,7 +218,7 @@ class SparkTransport:
         self._combinations = [(p, report.combinations) for p, report in done.second]
         report = self._next_level(level, second, done.shown(level.depth), vanished)
         self._note_round(level, done, second, totals)
-        self._learn_ahead([widened(r.preview, codec, own.codec) for r in second.values()])
+        self._preview = np.concatenate([r.preview for r in second.values()]), codec
         self.tables.number()
         if report.frontier:
             rows = sum(r.following + r.visited for r in second.values())
@@ -261,13 +263,16 @@ class SparkTransport:
             }
         )
 
-    def _learn_ahead(self, previews: list[Words]) -> None:
-        """Fill what the next level will miss, as far as some of its rows tell."""
-        own = self.tables.own
-        codec = own.codec
-        self.tables.learn(NOTHING, np.concatenate(previews))
-        for owner, (rows, links) in self.state.stragglers.items():
-            self.state.stragglers[owner] = widened(rows, codec, own.codec), links
+    def _learn_ahead(self) -> None:
+        """Fill what the next level will miss, as far as successors of some rows of this one tell.
+
+        The driver does so while executors expand this level.
+        """
+        flat, codec = self._preview
+        if codec is not None:
+            self._preview = NOTHING, None
+            following = self.tables.learn(NOTHING, widened(flat, codec, self.tables.own.codec))
+            self.tables.learn(NOTHING, following)
 
     def _settle_stragglers(self, reports: dict[int, ExpandReport]) -> int:
         """Count the stragglers of the current level that were new; return how many were not."""
@@ -312,7 +317,8 @@ class SparkTransport:
     ) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
         """Run both tasks of every partition; return their reports."""
         job = self._job(level, advances=advances)
-        first, second = self._jobs.run(job, self.tables.own, self.tables.growths, pause)
+        tables = self.tables
+        first, second = self._jobs.run(job, tables.own, tables.growths, pause, self._learn_ahead)
         check_row_counts(first, second, self.state.held, starts_anew=job.starts_anew)
         self.state.held = {p: report.held for p, report in second.items()}
         return first, second
