@@ -5,6 +5,7 @@ Nothing else imports PySpark, and nothing here knows what a search is.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -200,7 +201,10 @@ def _settings(master: str, folder: Path) -> dict[str, str | None]:
         "spark.authenticate": "true" if alone else None,
         # All files in one folder, so that they can be removed whatever becomes of Java.
         "spark.local.dir": str(folder / "local") if alone else None,
-        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} -XX:-UsePerfData",
+        # What Java does here is little, and its second compiler takes longer than all of it.
+        "spark.driver.extraJavaOptions": (
+            f"-Djava.io.tmpdir={folder} -XX:-UsePerfData -XX:TieredStopAtLevel=1"
+        ),
         # Elements are megabytes of packed bits; what compresses them costs more than a copy.
         "spark.shuffle.compress": "false" if here else None,
         "spark.shuffle.file.buffer": "1m",
@@ -441,6 +445,10 @@ class Reports:
         return one
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+ELSEWHERE = "have temporary files elsewhere (TMPDIR)"
+
+
 @contextmanager
 def failing_clearly() -> Iterator[None]:
     """Turn a failure of Spark, of the connection to it, or of the disk into a sentence.
@@ -453,4 +461,7 @@ def failing_clearly() -> Iterator[None]:
     try:
         yield
     except (Py4JError, OSError, EOFError) as error:
-        raise ClusterError(f"Spark gave up: {first_line(error)}") from None
+        reason = first_line(error)
+        if getattr(error, "errno", None) in FULL:
+            reason = f"the disk is full ({os.strerror(error.errno)}); free space, or {ELSEWHERE}"
+        raise ClusterError(f"Spark gave up: {reason}") from None
