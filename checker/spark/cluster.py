@@ -5,6 +5,7 @@ Nothing else imports PySpark, and nothing here knows what a search is.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -200,7 +201,10 @@ def _settings(master: str, folder: Path) -> dict[str, str | None]:
         "spark.authenticate": "true" if alone else None,
         # All files in one folder, so that they can be removed whatever becomes of Java.
         "spark.local.dir": str(folder / "local") if alone else None,
-        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} -XX:-UsePerfData",
+        # What Java does here is little, and its second compiler takes longer than all of it.
+        "spark.driver.extraJavaOptions": (
+            f"-Djava.io.tmpdir={folder} -XX:-UsePerfData -XX:TieredStopAtLevel=1"
+        ),
         # Elements are megabytes of packed bits; what compresses them costs more than a copy.
         "spark.shuffle.compress": "false" if here else None,
         "spark.shuffle.file.buffer": "1m",
@@ -345,19 +349,28 @@ def provide_java(folder: Path) -> None:
     os.environ["JAVA_HOME"] = str(wrapper.parent.parent)
 
 
+def nothing() -> None:
+    """Do nothing."""
+
+
 def _in_a_thread(
-    work: Callable[[], Any], tick: Callable[[], None], abort: Callable[[], None]
+    work: Callable[[], Any],
+    tick: Callable[[], None],
+    abort: Callable[[], None],
+    meanwhile: Callable[[], None] = nothing,
 ) -> Any:
     """Do some work in a thread of its own, call `tick` every second, and return the result.
 
     Args:
         work: what to do.
         tick: called every second; it may raise.
+        meanwhile: what else to do here, once; it may raise.
         abort: makes `work` end soon; called if the main thread is interrupted.
     """
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(work)
         try:
+            meanwhile()
             while not wait([future], timeout=1).done:
                 tick()
             return future.result()
@@ -367,13 +380,19 @@ def _in_a_thread(
                     abort()
 
 
-def wait_for(sc: Any, job: Callable[[], Any], tick: Callable[[], None] = lambda: None) -> Any:
+def wait_for(
+    sc: Any,
+    job: Callable[[], Any],
+    tick: Callable[[], None] = nothing,
+    meanwhile: Callable[[], None] = nothing,
+) -> Any:
     """Run a job in a thread of its own, so that bounds and Ctrl-C can end it; return its result.
 
     Args:
         sc: the Spark context.
         job: what to do.
         tick: called every second meanwhile; it may raise.
+        meanwhile: as for `_in_a_thread`.
 
     Raises:
         ClusterError: Spark gave up, or there are no executors.
@@ -397,7 +416,7 @@ def wait_for(sc: Any, job: Callable[[], Any], tick: Callable[[], None] = lambda:
         elif now - seen > PATIENCE:
             raise ClusterError(f"no executor of {sc.master} for {PATIENCE:.0f} seconds")
 
-    return _in_a_thread(tagged, look, abort=lambda: sc.cancelJobsWithTag(tag))
+    return _in_a_thread(tagged, look, lambda: sc.cancelJobsWithTag(tag), meanwhile)
 
 
 def _block_managers(sc: Any) -> int:
@@ -426,6 +445,10 @@ class Reports:
         return one
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+ELSEWHERE = "have temporary files elsewhere (TMPDIR)"
+
+
 @contextmanager
 def failing_clearly() -> Iterator[None]:
     """Turn a failure of Spark, of the connection to it, or of the disk into a sentence.
@@ -438,4 +461,7 @@ def failing_clearly() -> Iterator[None]:
     try:
         yield
     except (Py4JError, OSError, EOFError) as error:
-        raise ClusterError(f"Spark gave up: {first_line(error)}") from None
+        reason = first_line(error)
+        if getattr(error, "errno", None) in FULL:
+            reason = f"the disk is full ({os.strerror(error.errno)}); free space, or {ELSEWHERE}"
+        raise ClusterError(f"Spark gave up: {reason}") from None

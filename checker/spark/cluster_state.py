@@ -24,6 +24,7 @@ class ClusterState:
             are the addresses that the states had before, as part << INDEX_BITS | index.
         stragglers: per partition, states of the current level, with their links; the next job finds
             out which of them are new.
+        settled: the stragglers are known to be new, and were counted.
         least: the least progress in the current level; or, if levels are weighted, the least lead
             of an open one.
         held: per partition, its row counts.
@@ -38,6 +39,7 @@ class ClusterState:
     totals: Totals = field(factory=lambda: Totals(new=None))
     links: list[list[list[Words]]] = field(factory=list)
     stragglers: dict[int, tuple[Words, Words]] = field(factory=dict)
+    settled: bool = False
     least: int = 0
     held: dict[int, RowCounts] = field(factory=dict)
     rounds: list[dict[str, Any]] = field(factory=list)

@@ -92,7 +92,12 @@ class Jobs:
         return list(found)
 
     def run(
-        self, job: Job, own: WorkerComposites, growths: list[Any], tick: Callable[[], None]
+        self,
+        job: Job,
+        own: WorkerComposites,
+        growths: list[Any],
+        tick: Callable[[], None],
+        meanwhile: Callable[[], None],
     ) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
         """Run both tasks of every partition; return their reports.
 
@@ -101,15 +106,24 @@ class Jobs:
             own: the driver's composites.
             growths: of the tables, as executors have them.
             tick: called now and then; it may raise.
+            meanwhile: what the driver does while executors are at work; it may add to the tables,
+                which this job does not use any more.
         """
         self.number = job.number
         if self.here:
             self.partitions.run(job, own)
+            meanwhile()
         else:
-            self._run_on_cluster(job, growths, tick)
+            self._run_on_cluster(job, list(growths), tick, meanwhile)
         return self._taken(0), self._taken(1)
 
-    def _run_on_cluster(self, job: Job, growths: list[Any], tick: Callable[[], None]) -> None:
+    def _run_on_cluster(
+        self,
+        job: Job,
+        growths: list[Any],
+        tick: Callable[[], None],
+        meanwhile: Callable[[], None],
+    ) -> None:
         before, sc = self.partitions, self.cluster.sc
         sent = before.mapPartitionsWithIndex(
             expand_task(job, growths, self.reports), preservesPartitioning=False
@@ -127,7 +141,7 @@ class Jobs:
         if self.number % CHECKPOINT_EVERY == 0:
             self.partitions.checkpoint()
         try:
-            wait_for(sc, self.partitions._jrdd.count, tick)
+            wait_for(sc, self.partitions._jrdd.count, tick, meanwhile)
         except BaseException:
             self.partitions = before
             raise

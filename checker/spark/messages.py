@@ -30,6 +30,7 @@ class Job:
         folder: where tasks put what they send, if all of them are on this machine.
         stragglers: per partition, states that belong to the next level if they are new, with
             their links: the driver expanded their parents, which had missed table entries.
+        settled: all stragglers are known to be new.
         combinations: the combinations of actors' states are to be reported.
     """
 
@@ -44,6 +45,7 @@ class Job:
     least: int
     folder: str | None
     stragglers: dict[int, tuple[Words, Words]]
+    settled: bool = False
     combinations: bool = False
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +23,9 @@ from antecede.checker.tables.grading import NotGradedError, Weights
 from antecede.checker.tables.layout import Layout
 from antecede.checker.tables.table_filler import TableFiller, wrapping
 from antecede.checker.tables.tabulate import Tabulation, Words
+
+FEW = 4
+"""One of so many successors is enough to tell what the next level will miss."""
 
 
 @define(eq=False)
@@ -139,13 +141,17 @@ class SharedTables:
                 return
             tabulation.fill(missing)
 
-    def learn(self, keys: Words, flat: Words) -> None:
+    def learn(self, keys: Words, flat: Words) -> Words:
         """Fill table entries, and those that some rows will miss next.
 
         Args:
             keys: of entries that are missing.
             flat: rows, packed as the tables are now.
+
+        Returns:
+            Some successors of the rows.
         """
+        following = NOTHING
         with wrapping():
             while True:
                 if len(keys):
@@ -155,14 +161,17 @@ class SharedTables:
                         raise NotGradedError(str(grading.reason))
                     before = self.own.codec
                     self._grow()
-                    flat = widened(flat, before, self.own.codec)
+                    flat, following = (
+                        widened(rows, before, self.own.codec) for rows in (flat, following)
+                    )
                 todo = np.arange(len(flat) // self.own.codec.words)
                 trial = Expansion(self.own, flat, True, todo, 1, 0)
-                deque(trial.parcels(), maxlen=0)
+                some = [rows.reshape(-1, trial.words)[::FEW] for _, rows, *_ in trial.parcels()]
+                following = np.concatenate([following, *(rows.ravel() for rows in some)])
                 tried = trial.done()
                 keys, flat = tried.keys, tried.waiting
                 if not len(keys):
-                    return
+                    return following
 
 
 def _columns(tabulation: Tabulation, actors: int) -> Iterator[tuple[int, int]]:

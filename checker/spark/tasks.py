@@ -35,7 +35,7 @@ SAMPLE = 1 << 19
 UNPACKED = 1 << 18
 """Rows that are unpacked in one go: some tens of megabytes."""
 
-PREVIEW, PREVIEWED = 1 << 15, 128
+PREVIEW, PREVIEWED = 1 << 13, 128
 """The driver expands states of a level ahead, so that most tasks miss nothing: the first number, or
 one of each second number where that is more."""
 
@@ -185,12 +185,21 @@ def _next_level(
     """Return the level that follows, with the stragglers, and the links of those."""
     if number not in job.stragglers:
         return partition.following, NOTHING
-    some, links = job.stragglers[number]
+    some, links = new_stragglers(partition, job, own, number)
+    return np.concatenate([partition.following, some]), links
+
+
+def new_stragglers(
+    partition: Partition, job: Job, own: WorkerComposites, number: int
+) -> tuple[Words, Words]:
+    """Return the stragglers of a partition that it does not have, and their links."""
+    some, links = job.stragglers.get(number, (NOTHING, NOTHING))
     with wrapping():
         some = own.formed(some)
+        if job.settled:
+            return some, links
         held = [_like(rows, some, own) for rows in may_be_met(partition, job)]
-        some, links = unseen([(some, links)], own.row_size, held, own.scratch)
-    return np.concatenate([partition.following, some]), links
+        return unseen([(some, links)], own.row_size, held, own.scratch)
 
 
 def _like(rows: Words, others: Words, own: WorkerComposites) -> Words:
@@ -330,6 +339,22 @@ def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], 
         partition = Partition.joined([piece for _, piece in partitions])
         with wrapping():
             yield own.orbit_sizes(_repacked(partition, own).following)
+
+    return task
+
+
+def settle_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
+    """Return a task that finds out which stragglers of a partition are new.
+
+    It yields the partition's number, these stragglers as flat rows, and their links.
+    """
+
+    def task(number: int, partitions: Iterator[Any]) -> Iterator[Any]:
+        own = own_composites(job.run, growths)
+        partition = _repacked(Partition.joined([piece for _, piece in partitions]), own)
+        rows, links = new_stragglers(partition, job, own, number)
+        if len(links):
+            yield number, own.flat(rows), links
 
     return task
 

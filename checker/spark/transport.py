@@ -57,7 +57,7 @@ from antecede.checker.spark.rows import (
     widened,
 )
 from antecede.checker.spark.tables import SharedTables
-from antecede.checker.spark.tasks import orbits_task
+from antecede.checker.spark.tasks import orbits_task, settle_task
 from antecede.checker.spark.transfer import from_file
 from antecede.checker.spark.weighted_levels import next_level
 from antecede.checker.tables import kernels
@@ -119,6 +119,7 @@ class SparkTransport:
     state: ClusterState = field(factory=ClusterState)
     _setup: Setup = field(init=False)
     _combinations: list[tuple[int, Words]] = field(factory=list)
+    _preview: tuple[Words, Codec | None] = (NOTHING, None)
     _run: str = field(factory=_new_run)
 
     def __attrs_post_init__(self) -> None:
@@ -202,9 +203,10 @@ class SparkTransport:
             if not waiting:
                 break
             keys = np.unique(np.concatenate([e.keys for e in waiting.values()]))
-            self.tables.learn(keys, np.concatenate([e.waiting for e in waiting.values()]))
+            flat = np.concatenate([e.waiting for e in waiting.values()])
+            self.tables.learn(keys, widened(flat, codec, own.codec))
             # Global properties are judged when all states of the level are known to be new.
-            simple = not (self._setup.weights or level.combinations or level.last)
+            simple = not (self._setup.weights or level.combinations)
             here = self._expand_here(waiting, codec) if simple and not done.shown(0) else None
             if here is not None:
                 totals = here
@@ -213,10 +215,12 @@ class SparkTransport:
         totals += done.totals
         state.totals += totals
         state.links.append(links)
+        if level.last:
+            self._settle_at_once(level)
         self._combinations = [(p, report.combinations) for p, report in done.second]
         report = self._next_level(level, second, done.shown(level.depth), vanished)
         self._note_round(level, done, second, totals)
-        self._learn_ahead([widened(r.preview, codec, own.codec) for r in second.values()])
+        self._preview = np.concatenate([r.preview for r in second.values()]), codec
         self.tables.number()
         if report.frontier:
             rows = sum(r.following + r.visited for r in second.values())
@@ -261,19 +265,23 @@ class SparkTransport:
             }
         )
 
-    def _learn_ahead(self, previews: list[Words]) -> None:
-        """Fill what the next level will miss, as far as some of its rows tell."""
-        own = self.tables.own
-        codec = own.codec
-        self.tables.learn(NOTHING, np.concatenate(previews))
-        for owner, (rows, links) in self.state.stragglers.items():
-            self.state.stragglers[owner] = widened(rows, codec, own.codec), links
+    def _learn_ahead(self) -> None:
+        """Fill what the next level will miss, as far as successors of some rows of this one tell.
+
+        The driver does so while executors expand this level.
+        """
+        flat, codec = self._preview
+        if codec is not None:
+            self._preview = NOTHING, None
+            following = self.tables.learn(NOTHING, widened(flat, codec, self.tables.own.codec))
+            self.tables.learn(NOTHING, following)
 
     def _settle_stragglers(self, reports: dict[int, ExpandReport]) -> int:
         """Count the stragglers of the current level that were new; return how many were not."""
         state = self.state
         stragglers = sum(len(links) for _, links in state.stragglers.values())
-        if not stragglers:
+        if not stragglers or state.settled:
+            state.stragglers, state.settled = {}, False
             return 0
         new = sum(len(report.straggler_links) for report in reports.values())
         state.totals.unique += new
@@ -281,6 +289,18 @@ class SparkTransport:
             state.links[-1][p].append(report.straggler_links)
         state.stragglers = {}
         return stragglers - new
+
+    def _settle_at_once(self, level: LevelJob) -> None:
+        """Find out which stragglers are new, in a small job: no round follows that would do it."""
+        if not self.state.stragglers:
+            return
+        self.tables.number()
+        task = settle_task(self._job(level, advances=True), self.tables.growths)
+        state, found = self.state, self._jobs.each(task)
+        state.stragglers, state.settled = {p: (rows, links) for p, rows, links in found}, True
+        for p, (_, links) in state.stragglers.items():
+            state.totals.unique += len(links)
+            state.links[-1][p].append(links)
 
     def _expand_here(self, waiting: dict[int, Expanded], codec: Codec) -> Totals | None:
         """Expand the postponed rows here, if they are few, and return what that came to.
@@ -312,7 +332,8 @@ class SparkTransport:
     ) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
         """Run both tasks of every partition; return their reports."""
         job = self._job(level, advances=advances)
-        first, second = self._jobs.run(job, self.tables.own, self.tables.growths, pause)
+        tables = self.tables
+        first, second = self._jobs.run(job, tables.own, tables.growths, pause, self._learn_ahead)
         check_row_counts(first, second, self.state.held, starts_anew=job.starts_anew)
         self.state.held = {p: report.held for p, report in second.items()}
         return first, second
@@ -334,6 +355,7 @@ class SparkTransport:
             least=self.state.least,
             folder=None if jobs.here else jobs.folder,
             stragglers=self.state.stragglers,
+            settled=self.state.settled,
             combinations=level.combinations,
         )
 
@@ -381,11 +403,13 @@ class SparkTransport:
 
     def waiting_orbits(self) -> int | None:
         """Return how many states the representatives of the current level stand for, if known."""
-        if self.state.stragglers:
+        stragglers, own = self.state.stragglers.values(), self.tables.own
+        if stragglers and not self.state.settled:
             return None
+        here = sum(own.orbit_sizes(own.formed(rows)) for rows, _ in stragglers)
         job = self._job(LevelJob(0, 0, last=True, combinations=False), advances=True)
         try:
-            return int(sum(self._jobs.each(orbits_task(job, self.tables.growths))))
+            return here + int(sum(self._jobs.each(orbits_task(job, self.tables.growths))))
         except ClusterError:
             return None
 
@@ -427,9 +451,10 @@ class SparkTransport:
                 f"--partitions is {self.options.partitions}, and the checkpoint has "
                 f"{self.state.owners}; a search keeps its partitions"
             )
-        self.cluster = Cluster.start(self.options.master, log=self.options.spark_log)
-        jobs = self._connect(self.cluster, setup)
-        jobs.load(load_task(str(saved.folder.resolve())))
+        with failing_clearly():
+            self.cluster = Cluster.start(self.options.master, log=self.options.spark_log)
+            jobs = self._connect(self.cluster, setup)
+            jobs.load(load_task(str(saved.folder.resolve())))
         self.jobs = jobs
 
     def drop(self) -> None:

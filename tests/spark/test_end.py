@@ -52,6 +52,11 @@ def is_java(pid: int) -> bool:
     return Path(f"/proc/{pid}/comm").read_text().strip() == "java"
 
 
+def is_daemon(pid: int) -> bool:
+    """Return whether a process is PySpark's daemon, or one of the workers that it forked."""
+    return b"pyspark.daemon" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
 def ended(process: subprocess.Popen[str], folder: Path) -> str:
     """Wait for the end; return the report if there is one. Nothing must be left."""
     out, err = process.communicate(timeout=WITHIN)
@@ -73,7 +78,7 @@ def test_ended_while_java_starts(tmp_path: Path, number: signal.Signals) -> None
     assert "mfss: INCOMPLETE: " in ended(process, folder)
 
 
-@pytest.mark.parametrize("victim", ["java", "driver"])
+@pytest.mark.parametrize("victim", ["java", "driver", "daemon"])
 def test_ended_in_the_middle_of_the_rounds(tmp_path: Path, victim: str) -> None:
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -84,6 +89,8 @@ def test_ended_in_the_middle_of_the_rounds(tmp_path: Path, victim: str) -> None:
         os.kill(java, signal.SIGKILL)
         expected = "mfss: INCOMPLETE: Spark gave up: its Java process has ended"
     else:
+        if victim == "daemon":  # its workers live on, and know no parent
+            os.kill(min(filter(is_daemon, started_for(folder))), signal.SIGKILL)
         os.killpg(process.pid, signal.SIGTERM)
         expected = "mfss: INCOMPLETE: ended by SIGTERM"
     assert expected in ended(process, folder)

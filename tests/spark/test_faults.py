@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,12 @@ from antecede.checker.errors import ClusterError
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Verdict
+from antecede.checker.spark import checkpoint, transport
 from antecede.checker.spark import cluster as clusters
 from antecede.checker.spark import jobs as spark
 from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark.cluster import wait_for
+from antecede.checker.spark.tables import SharedTables
 from tests.conftest import ROOT, method
 from tests.local.test_local import small
 from tests.spark.common import SparkSearch, found, locally, on_spark
@@ -92,23 +95,71 @@ def wrapped(real: Callable[..., Any], around: Callable[..., Any]) -> Callable[..
 
 def on_a_full_disk(job: Any, partition: int, task: Any, parts: Any) -> Iterator[Any]:
     """Run a task whose files cannot grow beyond a few bytes."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (64, hard))
-    try:
+    with full_disk():
         found = list(task(partition, parts))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     yield from found
 
 
+@pytest.mark.parametrize("task", ["expand", "merge"])
 def test_a_full_disk_is_incomplete_and_never_a_verdict(
-    context: SparkContext, monkeypatch: pytest.MonkeyPatch
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
     """`ndarray.tofile` would lose all of a small array here, and not say so."""
-    monkeypatch.setattr(spark, "expand_task", wrapped(on_workers.expand_task, on_a_full_disk))
+    real = getattr(on_workers, f"{task}_task")
+    monkeypatch.setattr(spark, f"{task}_task", wrapped(real, on_a_full_disk))
     result, _ = on_spark(small("cykas-secret-mode", 3, 2), 500, partitions=2)
     assert Verdict.INCOMPLETE is result.verdict
     assert str(result.stopped_by).startswith("Spark gave up: the disk does not take the file")
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Let no file of this process grow beyond a few bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), [(SharedTables, "_grow"), (spark.Jobs, "give")], ids=["tables", "states"]
+)
+def test_a_full_disk_of_the_driver_is_incomplete_and_never_a_verdict(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str
+) -> None:
+    """PySpark writes what it broadcasts, and what it hands to executors, to files."""
+    real = getattr(owner, name)
+
+    def on_it(*given: Any) -> Any:
+        with full_disk():
+            return real(*given)
+
+    monkeypatch.setattr(owner, name, on_it)
+    result, _ = on_spark(small("cykas-secret-mode", 3, 2), 500, partitions=2)
+    assert Verdict.INCOMPLETE is result.verdict
+    assert "Spark gave up: the disk is full (File too large); free space" in str(result.stopped_by)
+
+
+def test_a_full_disk_loses_a_checkpoint_and_not_the_search(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def saving(folder: str) -> Any:
+        def task(partition: int, parts: Any) -> Iterator[Any]:
+            with full_disk():
+                found = list(checkpoint.save_task(folder)(partition, parts))
+            yield from found
+
+        return task
+
+    monkeypatch.setattr(transport, "save_task", saving)
+    system = small("mfss", 3, 1)
+    options: dict[str, Any] = {"checkpoint": tmp_path, "checkpoint_seconds": 0.001}
+    result, explorer = on_spark(system, 30, partitions=2, **options)
+    assert explorer.rounds
+    assert found(locally(system)) == found(result)
+    assert "File too large" in result.statistics["checkpoints"]["problem"]
 
 
 def without_the_first(job: Any, partition: int, task: Any, parts: Any) -> Iterator[Any]:

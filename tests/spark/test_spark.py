@@ -397,6 +397,23 @@ def test_a_bound_on_the_depth_is_kept(context: SparkContext) -> None:
         assert Verdict.INCOMPLETE is result.verdict
 
 
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_rows_that_come_late_before_a_bound_need_no_second_job(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch, symmetry: bool
+) -> None:
+    """Their successors are counted in a small job, for no round follows that would do it."""
+    system = small("mfss", 3, 2)
+    monkeypatch.setattr(SparkTransport, "_learn_ahead", lambda *_args: None)
+    threshold = 15 if symmetry else 90
+    result, explorer = on_spark(system, threshold, max_depth=7, partitions=2, symmetry=symmetry)
+    local = search_on_threads(system, 7, method(threads=1, symmetry=symmetry))
+    assert explorer.on_cluster.state.settled
+    assert {1} == {r["jobs"] for r in explorer.rounds}
+    expected = explore(system, local)
+    assert found(expected) == found(result)
+    assert expected.unreduced == result.unreduced
+
+
 def test_a_small_check_needs_no_cluster_and_says_so() -> None:
     result, explorer = on_spark(small("mfss", 2, 2), 10**6)
     assert explorer.on_cluster.cluster is None
