@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import textwrap
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +26,7 @@ from antecede.checker.prove.vocabulary import Model
 from antecede.checker.registry import Kind, load, resolved
 from antecede.checker.render.diagram import diagram
 from antecede.checker.render.explanation import Explanation
+from antecede.checker.render.pages import text_page
 from antecede.checker.render.text import steps_text
 from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.semantics.transition import System
@@ -203,33 +205,17 @@ def link_text(model: Model, found: Linked) -> str:
         f"{system.network.name}, workload {system.workload.text}, history {system.oracle.name}, "
         f"{found.seconds:.1f} s"
     )
-    if found.difference is not None:
-        lines = [
-            f"{model.protocol}: {_headline(model, found, size)}",
-            textwrap.indent(found.difference, "  "),
-            "",
-        ]
-        if found.path is not None and found.path.steps:
-            lines += [steps_text(found.path, Explanation("")), ""]
-            lines += diagram(found.path, {}).lines
-        return "\n".join(lines)
-    if found.stopped_by is not None:
-        return (
-            f"{model.protocol}: NOT LINKED ({found.stopped_by}): no difference was found until "
-            f"then\n  {explored}"
-        )
-    return "\n".join(
-        [
-            f"{model.protocol}: LINKED to the Python code within {size}",
-            wrapped(explored, "  "),
-            wrapped(
-                "In each of these states, every conjunct of the invariant is true, and the model "
-                "describes the state of the Python code. Each transition of the code is a sequence "
-                "of actions of the model. Larger systems were not compared.",
-                "  ",
-            ),
-        ]
-    )
+    return text_page(
+        "link.txt",
+        model=model,
+        found=found,
+        headline=_headline(model, found, size),
+        size=size,
+        explored=explored,
+        steps_text=partial(steps_text, explanation=Explanation("")),
+        diagram=diagram,
+        wrapped=wrapped,
+    ).removesuffix("\n")
 
 
 def _headline(model: Model, found: Linked, size: str) -> str:

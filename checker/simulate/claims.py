@@ -16,6 +16,7 @@ from attrs import frozen
 
 from antecede.checker.claims.claim import Claim, Ruling, Runs, source_named
 from antecede.checker.errors import InputError
+from antecede.checker.render.pages import text_page
 from antecede.checker.simulate.experiment import kept_in
 from antecede.checker.simulate.rules import RULES, MissingError, Numbers
 from antecede.checker.simulate.scenario import parameters, written
@@ -52,6 +53,11 @@ class Decided:
     found: str
     turned: tuple[str, ...] = ()
     tried: int = 0
+
+    @property
+    def depends_on(self) -> list[str]:
+        """The changed assumptions with a value that changes the ruling."""
+        return list(dict.fromkeys(turn.partition(":")[0] for turn in self.turned))
 
 
 def decide(claim: Claim, rows: Sequence[Row]) -> Decided:
@@ -125,20 +131,7 @@ def lines(decided: Sequence[Decided]) -> str:
 
 def markdown(decided: Sequence[Decided]) -> str:
     """Return a table of claims, as Markdown."""
-    lines = ["| Place | Claim | Ruling | What came out |", "| --- | --- | --- | --- |"]
-    for one in decided:
-        claim = one.claim
-        note = f"<br>*{claim.note}*" if claim.note else ""
-        ruling = str(one.ruling)
-        if one.ruling is Ruling.DEPENDS:
-            names = dict.fromkeys(turn.partition(":")[0] for turn in one.turned)
-            ruling = f"{one.usual}, but DEPENDS ON {', '.join(names)}"
-        turned = "".join(f"<br>With {turn}" for turn in one.turned)
-        tried = f" ({one.tried} alternatives tried)" if one.tried else ""
-        lines.append(
-            f"| {claim.place} | {claim.text}{note} | {ruling} | {one.found}{tried}{turned} |"
-        )
-    return "\n".join(lines) + "\n"
+    return text_page("timed_claims.md", decided=decided)
 
 
 def section(decided: Sequence[Decided]) -> str:
