@@ -462,6 +462,6 @@ def failing_clearly() -> Iterator[None]:
         yield
     except (Py4JError, OSError, EOFError) as error:
         reason = first_line(error)
-        if getattr(error, "errno", None) in FULL:
-            reason = f"the disk is full ({os.strerror(error.errno)}); free space, or {ELSEWHERE}"
+        if isinstance(error, OSError) and error.errno in FULL:
+            reason = f"the disk is full ({error.strerror}); free space, or {ELSEWHERE}"
         raise ClusterError(f"Spark gave up: {reason}") from None

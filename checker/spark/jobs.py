@@ -114,7 +114,7 @@ class Jobs:
             self.partitions.run(job, own)
             meanwhile()
         else:
-            self._run_on_cluster(job, list(growths), tick, meanwhile)
+            self._run_on_cluster(job, growths, tick, meanwhile)
         return self._taken(0), self._taken(1)
 
     def _run_on_cluster(

@@ -39,7 +39,7 @@ CHUNK = 1 << 15
 
 ENTRIES = 1 << 16
 
-RECENT = 1 << 14
+RECENT = 1 << 15
 """Rows that an expansion remembers having met: most duplicates are among neighbours."""
 
 SALTS = np.random.default_rng(0).integers(
@@ -62,7 +62,7 @@ SHORT_PLACE_BITS = 8
 
 def links_of(notes: Any, partition: int) -> Words:
     """Return the links that the notes of a partition's successors stand for."""
-    links = notes.astype(np.int64)
+    links: Words = notes.astype(np.int64)
     if notes.dtype == np.uint32:
         places = links & (1 << SHORT_PLACE_BITS) - 1
         links >>= SHORT_PLACE_BITS
@@ -173,6 +173,7 @@ class WorkerComposites(CompositeStore):
 
     Attributes:
         version: of the tables.
+        broadcasts: how many were taken over.
         codec: of the flat rows that it reads and writes.
         tables: the tables as the kernels read them.
         known: per part, how many composites have weights and, under symmetry, an orbit.
@@ -186,6 +187,7 @@ class WorkerComposites(CompositeStore):
     """
 
     version: int = -1
+    broadcasts: int = 0
     codec: Codec = field(init=False)
     tables: kernels.Tables = field(init=False)
     entries: int = 0

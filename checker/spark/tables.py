@@ -38,7 +38,6 @@ class SharedTables:
         weights: the weights of kinds of transitions that decide which states are forgotten; a new
             entry must not contradict them; None: no states are forgotten.
         columns, composites: as in `ClusterState`, of a search that is resumed.
-        growths: the additions that were broadcast; the version of the tables counts them.
         own: the driver's own composites.
         unnumbered: records of composites that get numbers when the tables grow next, and the codec
             of their columns.
@@ -49,9 +48,10 @@ class SharedTables:
     weights: Weights | None
     columns: tuple[int, ...] = ()
     composites: Words | None = None
-    growths: list[Any] = field(factory=list)
     own: WorkerComposites = field(factory=WorkerComposites)
     unnumbered: list[tuple[Words, Codec]] = field(factory=list)
+    _sent: list[Any] = field(factory=list)
+    _unsent: list[Growth] = field(factory=list)
     _code_sent: int = 0
     _renamed: dict[int, int] = field(factory=dict)
 
@@ -78,11 +78,11 @@ class SharedTables:
         if not layout.columns_fit:
             layout.widen_columns()
         filled, tabulation.filled = tabulation.filled or [], []
-        sent, pending = tabulation.progress_by_value()
-        if self.weights is not None:
-            sent = pending = NOTHING
+        sent, pending = NOTHING, NOTHING
+        if self.weights is None:
+            sent, pending = tabulation.progress_by_value()
         growth = Growth(
-            version=len(self.growths),
+            version=self.own.version + 1,
             geo=layout.geometry(),
             col_widths=tuple(layout.col_widths),
             keys=np.concatenate([NOTHING, *(keys for keys, _ in filled)]),
@@ -96,11 +96,19 @@ class SharedTables:
         )
         self._code_sent = tabulation.used_code
         self.own.learn(growth)
-        self.growths.append(self.sc.broadcast(self._numbering(growth)))
+        self._unsent.append(self._numbering(growth))
+
+    @property
+    def growths(self) -> list[Any]:
+        """All additions so far, as tasks get them: broadcasts of several each."""
+        if self._unsent:
+            self._sent.append(self.sc.broadcast(self._unsent))
+            self._unsent = []
+        return list(self._sent)
 
     def _widths(self, layout: Layout) -> tuple[int, ...]:
         """Return the widths of the numbers in rows, or nothing if there are too many of them."""
-        if self.growths:
+        if self.own.version >= 0:
             return self.own.form.numbers
         return tuple(layout.row_widths) if self.own.numbered else ()
 

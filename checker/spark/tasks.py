@@ -53,9 +53,10 @@ def own_composites(run: str, growths: Iterable[Any]) -> WorkerComposites:
         _OWN.clear()
         _OWN[run] = WorkerComposites()
     own = _OWN[run]
-    for place, growth in enumerate(growths):
-        if place > own.version:
-            own.learn(growth.value)
+    for some in list(growths)[own.broadcasts :]:
+        for growth in some.value:
+            own.learn(growth)
+        own.broadcasts += 1
     return own
 
 
@@ -210,7 +211,7 @@ def _like(rows: Words, others: Words, own: WorkerComposites) -> Words:
     first, asked = rows[::size] >> shift, others[::size] >> shift
     marks = np.zeros(int(max(first.max(), asked.max())) + 1, np.bool_)
     marks[asked] = True
-    return rows.reshape(-1, size)[marks[first]].ravel()
+    return np.asarray(rows.reshape(-1, size)[marks[first]].ravel(), np.int64)
 
 
 def expand_task(

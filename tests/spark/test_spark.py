@@ -25,11 +25,13 @@ from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.spark import cluster as clusters
 from antecede.checker.spark import partition as travelling
 from antecede.checker.spark import rows as blocks
+from antecede.checker.spark import tables
 from antecede.checker.spark.cluster import provide_java
 from antecede.checker.spark.distinct import NOTHING, Scratch, unseen
 from antecede.checker.spark.numbering import Form
 from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.rows import Codec, widened
+from antecede.checker.spark.tables import SharedTables
 from antecede.checker.spark.transfer import clear, from_file, to_file
 from antecede.checker.spark.transport import SparkTransport
 from antecede.checker.tables import kernels
@@ -276,6 +278,43 @@ def test_rows_that_miss_table_entries_are_expanded_here_or_in_a_second_job(
     assert found(locally(system)) == found(here) == found(again)
 
 
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "options", "threshold", "most"),
+    [
+        ("mfss", 3, 2, {"history": "clocks"}, 2_000, 1_200),
+        ("mfss", 3, 1, {"history": "full"}, 100, 120),
+        (*SEVERAL_DEPTHS, 30, 45),
+    ],
+)
+def test_rows_become_flat_when_too_many_composites_have_numbers(
+    context: SparkContext,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    actors: int,
+    messages: int,
+    options: dict[str, Any],
+    threshold: int,
+    most: int,
+) -> None:
+    system = small(name, actors, messages, **options)
+    monkeypatch.setattr(tables, "MOST_NUMBERED", most)
+    result, explorer = on_spark(system, threshold, partitions=3)
+    own = explorer.on_cluster.tables.own
+    assert not own.numbered
+    assert 0 < own.numbering.counts.sum() <= most
+    assert found(locally(system)) == found(result)
+
+
+def test_a_composite_that_is_never_numbered_is_noticed(
+    context: SparkContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The seeded bug: the driver forgets what was reported."""
+    monkeypatch.setattr(SharedTables, "number", lambda self: self.unnumbered.clear())
+    result, _ = on_spark(small("mfss", 3, 2, history="clocks"), 2_000)
+    assert Verdict.INCOMPLETE is result.verdict
+    assert "a composite was not numbered" in str(result.stopped_by)
+
+
 class Moving(SparkSearch):
     """Changes its mind about which rounds are small."""
 
@@ -386,7 +425,8 @@ def test_a_partition_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
     joined = Partition.joined(pieces[::-1])
     for name in ("level", "todo", "visited", "progress", "following", "rest"):
         assert list(getattr(partition, name)) == list(getattr(joined, name)), name
-    assert 1 == len(list(Partition(Form((3, 4)), *[NOTHING] * 5).pieces(2, 2)))
+    nothing = Partition(Form((3, 4)), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
+    assert 1 == len(list(nothing.pieces(2, 2)))
 
 
 def test_a_bound_on_the_depth_is_kept(context: SparkContext) -> None:
