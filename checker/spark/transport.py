@@ -157,6 +157,7 @@ class SparkTransport:
     def _connect(self, cluster: Cluster, setup: Setup) -> Jobs:
         """Give the cluster all tables."""
         self._setup, folder = setup, None
+        self._preview = NOTHING, None  # its rows mean something in the former tables only
         if self.options.spark_files and cluster.sc.master.startswith("local["):
             folder = str(cluster.folder.path / "blocks")
         forgets_by = setup.weights if self.state.graded or setup.weights else None
