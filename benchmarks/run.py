@@ -120,9 +120,8 @@ def measure(row: str, runs: int) -> list[str]:
     ]
 
 
-def spent(arguments: list[str], **environment: str) -> tuple[float, float]:
-    """Run a Python command in a process of its own; return its processor time and its time."""
-    started = time.perf_counter()
+def spent(arguments: list[str], **environment: str) -> float:
+    """Run a Python command in a process of its own; return its processor time in seconds."""
     silent = subprocess.DEVNULL
     child = subprocess.Popen(
         [sys.executable, "-m", *arguments],
@@ -135,25 +134,21 @@ def spent(arguments: list[str], **environment: str) -> tuple[float, float]:
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise SystemExit(f"{' '.join(arguments)}: exit code {child.returncode}")
-    return usage.ru_utime + usage.ru_stime, time.perf_counter() - started
+    return usage.ru_utime + usage.ru_stime
 
 
 def starts(runs: int) -> str:
     """Return the table of the processor times of short commands, and of compiling the kernels."""
     rows = []
     for command in STARTS:
-        times = [spent(["antecede", *command.split()]) for _ in range(runs)]
-        rows.append([f"`antecede {command}`", *_medians(times)])
+        seconds = statistics.median(spent(["antecede", *command.split()]) for _ in range(runs))
+        rows.append([f"`antecede {command}`", f"{seconds:.2f}"])
         show(rows[-1])
     with tempfile.TemporaryDirectory() as empty:
-        compiled = spent(["antecede.checker.local.compiling"], NUMBA_CACHE_DIR=empty)
-    rows.append(["compiling all kernels of breadth-first search, once", *_medians([compiled])])
+        seconds = spent(["antecede.checker.local.compiling"], NUMBA_CACHE_DIR=empty)
+    rows.append(["compiling all kernels of breadth-first search, once", f"{seconds:.2f}"])
     show(rows[-1])
-    return f"{machine()}.\n\n{table(rows, ['command', 'CPU s', 's'])}"
-
-
-def _medians(times: list[tuple[float, float]]) -> list[str]:
-    return [f"{statistics.median(column):.2f}" for column in zip(*times, strict=True)]
+    return f"{machine()}.\n\n{table(rows, ['command', 'CPU s'])}"
 
 
 def machine() -> str:
