@@ -24,8 +24,10 @@ import functools
 import math
 import operator
 import random
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import redirect_stdout
 from types import FunctionType
 from typing import Any, TypeAlias
 
@@ -137,8 +139,9 @@ def look_back(protocol: Protocol) -> None:
     Raises:
         ProtocolError: one of them has another result now.
     """
-    for watch in _watches(protocol):
-        watch.look_back()
+    with redirect_stdout(sys.stderr):
+        for watch in _watches(protocol):
+            watch.look_back()
 
 
 def seconds_spent(protocol: Protocol) -> float:

@@ -67,7 +67,7 @@ def test_little_memory_ends_a_check_in_good_order(tmp_path: Path) -> None:
     assert [] == hostile.little_memory(random.Random("1/0"), tmp_path)
 
 
-SCARCE = (("check", "mfss", "--actors", "2", "--messages", "1"), 500)
+SCARCE = (("check", "mfss", "--actors", "2", "--messages", "1"), 200)
 
 
 def test_little_address_space_ends_a_check_in_good_order(tmp_path: Path) -> None:
@@ -108,10 +108,16 @@ def test_another_kernel_is_not_loaded(tmp_path: Path) -> None:
 def test_a_kernel_that_is_loaded_under_another_name_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As it was: the seal was of the content alone."""
+    """Neither the seal nor the description of the arguments is compared."""
     bug = (
         "import antecede.checker.tables.cache as cache, pathlib\n"
-        "cache.opened = lambda file: pathlib.Path(file).read_bytes()[16:]"
+        "import antecede.checker.tables.kernels.loading as loading, json\n"
+        "cache.opened = lambda file: pathlib.Path(file).read_bytes()[16:]\n"
+        "unpacked = loading.unpacked\n"
+        "def bad(content, kinds):\n"
+        "    head = json.loads(content[4:4 + int.from_bytes(content[:4], 'little')])\n"
+        "    return unpacked(content, head['kinds'])\n"
+        "loading.unpacked = bad"
     )
     monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
     assert [] != stored.odd_kernel(random.Random(1), "another kernel", tmp_path)
