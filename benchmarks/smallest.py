@@ -42,14 +42,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.page import rendered  # noqa: E402 -- this folder is no package
-from tests.mutants.mutant import (  # noqa: E402 -- the tests are beside this folder
-    FILES,
-    Mutants,
-    changed_source,
-    label,
-    mutants_in,
-    mutated,
-)
+from tests.mutants.mutant import FILES, Mutants, changed_source, label, mutants_in, mutated  # noqa: E402 -- the tests are beside this folder
 
 PAGE = ROOT / "docs" / "bounds.md"
 PICTURE = ROOT / "docs" / "images" / "bounds.svg"

@@ -14,15 +14,7 @@ from antecede.checker.amounts import counted
 from antecede.checker.check.pipeline import self_checking
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ProtocolError, ReplayError
-from antecede.checker.explore.page import (
-    SAVED_AS,
-    Note,
-    Place,
-    place_at,
-    script,
-    style_sheet,
-    text,
-)
+from antecede.checker.explore.page import SAVED_AS, Note, Place, place_at, script, style_sheet, text
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
 from antecede.checker.model import Property
 from antecede.checker.render.json import misfit, trace_in, trace_text

@@ -33,11 +33,7 @@ from antecede.checker.semantics.failing import (
     failure_property,
     judge_states,
 )
-from antecede.checker.semantics.transition import (
-    System,
-    initial_state,
-    successor,
-)
+from antecede.checker.semantics.transition import System, initial_state, successor
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arenas, reserve_bytes
 from antecede.checker.tables.components import bits_of, in_bits

@@ -11,14 +11,7 @@ from antecede.checker.simulate import tornado
 from antecede.checker.simulate.chart import Panel, Point, chart
 from antecede.checker.simulate.figures import HYBRID, PICTURES, Grid
 from antecede.checker.simulate.scenario import MS, Scenario, written
-from antecede.checker.simulate.statistics import (
-    Cell,
-    Estimate,
-    added,
-    cell_of,
-    medians,
-    speedups,
-)
+from antecede.checker.simulate.statistics import Cell, Estimate, added, cell_of, medians, speedups
 from antecede.checker.sweep.kept import Row
 
 SECOND = 1e9

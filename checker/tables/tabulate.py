@@ -26,10 +26,7 @@ from antecede.checker.model import Message, Packet, Property, Step, What, Where
 from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.judge import ENDS, Glimpse, in_deliveries, in_state
 from antecede.checker.semantics.marked import is_over, may_mark
-from antecede.checker.semantics.transition import (
-    initial_state,
-    network_sent,
-)
+from antecede.checker.semantics.transition import initial_state, network_sent
 from antecede.checker.semantics.workload import ARM, EndlessWorkload, most_sent
 from antecede.checker.tables import kernels
 from antecede.checker.tables.components import Words as Words

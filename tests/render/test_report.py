@@ -28,14 +28,7 @@ from antecede.checker.search.result import Counts
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.values import message_in
 from tests.conftest import counterexample
-from tests.models import (
-    DELIVERS_TWICE,
-    FORGES,
-    KEEPS,
-    LOSES,
-    WRONG_ACTOR,
-    Data,
-)
+from tests.models import DELIVERS_TWICE, FORGES, KEEPS, LOSES, WRONG_ACTOR, Data
 
 FIGURE_1 = "script:[[2,1],[2],[]]"
 FIGURE_3 = "script:[[1,2],[0,2],[0]]"

@@ -9,12 +9,7 @@ import pytest
 
 from antecede.checker.errors import InputError
 from antecede.checker.model import Message
-from antecede.checker.semantics.workload import (
-    SUMMARIES,
-    Workload,
-    counted_sends,
-    script,
-)
+from antecede.checker.semantics.workload import SUMMARIES, Workload, counted_sends, script
 from antecede.checker.semantics.workloads import workload_from
 
 CHAIN = (

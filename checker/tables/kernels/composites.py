@@ -19,14 +19,8 @@ from antecede.checker.tables.kernels.geometry import (
     ROW_WORDS,
     WORDS,
 )
-from antecede.checker.tables.kernels.hashing import (
-    hash_words,
-)
-from antecede.checker.tables.kernels.jit import (
-    borrow,
-    inlined,
-    kernel,
-)
+from antecede.checker.tables.kernels.hashing import hash_words
+from antecede.checker.tables.kernels.jit import borrow, inlined, kernel
 
 
 @inlined

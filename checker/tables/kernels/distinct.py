@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.tables.kernels.hashing import (
-    hash_words,
-)
-from antecede.checker.tables.kernels.jit import (
-    borrow,
-    inlined,
-    kernel,
-)
+from antecede.checker.tables.kernels.hashing import hash_words
+from antecede.checker.tables.kernels.jit import borrow, inlined, kernel
 
 HELD = -(1 << 63)
 """The note of rows that are already known; it is less than any other note."""

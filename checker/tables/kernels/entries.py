@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.tables.kernels.geometry import (
-    COLUMN_BITS,
-    MISSES,
-    NUMBER_BITS,
-)
-from antecede.checker.tables.kernels.hashing import (
-    mix,
-)
-from antecede.checker.tables.kernels.jit import (
-    inlined,
-    kernel,
-)
+from antecede.checker.tables.kernels.geometry import COLUMN_BITS, MISSES, NUMBER_BITS
+from antecede.checker.tables.kernels.hashing import mix
+from antecede.checker.tables.kernels.jit import inlined, kernel
 
 
 @inlined

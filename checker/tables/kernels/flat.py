@@ -6,11 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from antecede.checker.tables.kernels.composites import (
-    find_composite,
-    get,
-    index_composite,
-)
+from antecede.checker.tables.kernels.composites import find_composite, get, index_composite
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     AHEAD,
@@ -28,24 +24,10 @@ from antecede.checker.tables.kernels.geometry import (
     ROW_WORDS,
     WORDS,
 )
-from antecede.checker.tables.kernels.hashing import (
-    mix,
-    owner_by,
-)
-from antecede.checker.tables.kernels.jit import (
-    borrow,
-    inlined,
-    kernel,
-    prefetch,
-)
-from antecede.checker.tables.kernels.renaming import (
-    weight_of,
-)
-from antecede.checker.tables.kernels.rows import (
-    composite_in,
-    decode,
-    field_of,
-)
+from antecede.checker.tables.kernels.hashing import mix, owner_by
+from antecede.checker.tables.kernels.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.tables.kernels.renaming import weight_of
+from antecede.checker.tables.kernels.rows import composite_in, decode, field_of
 
 
 class Packing(NamedTuple):

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.tables.kernels.jit import (
-    inlined,
-    kernel,
-)
+from antecede.checker.tables.kernels.jit import inlined, kernel
 
 
 @inlined

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.tables.kernels.composites import (
-    get,
-    put,
-)
-from antecede.checker.tables.kernels.entries import (
-    key_of,
-    look_up,
-)
+from antecede.checker.tables.kernels.composites import get, put
+from antecede.checker.tables.kernels.entries import key_of, look_up
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     DROP,
@@ -38,10 +32,7 @@ from antecede.checker.tables.kernels.geometry import (
     UNEXPECTED,
     UNSENT,
 )
-from antecede.checker.tables.kernels.jit import (
-    inlined,
-    kernel,
-)
+from antecede.checker.tables.kernels.jit import inlined, kernel
 
 
 @inlined

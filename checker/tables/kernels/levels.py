@@ -38,45 +38,14 @@ from antecede.checker.tables.kernels.geometry import (
     Told,
     Weighing,
 )
-from antecede.checker.tables.kernels.hashing import (
-    hash_words,
-    home,
-    owner_by,
-)
-from antecede.checker.tables.kernels.jit import (
-    borrow,
-    inlined,
-    kernel,
-    prefetch,
-)
-from antecede.checker.tables.kernels.memo import (
-    IN_USE,
-    Work,
-    borrowed_memo,
-    prefetch_memo,
-    recall,
-)
-from antecede.checker.tables.kernels.progress import (
-    progress_of,
-)
-from antecede.checker.tables.kernels.renaming import (
-    represent,
-)
-from antecede.checker.tables.kernels.rows import (
-    copy_row,
-    prefetch_composites,
-    same_row,
-)
-from antecede.checker.tables.kernels.sets import (
-    claim_slot,
-    lower,
-)
-from antecede.checker.tables.kernels.successors import (
-    borrowed,
-    judge_final,
-    room_for,
-    successors,
-)
+from antecede.checker.tables.kernels.hashing import hash_words, home, owner_by
+from antecede.checker.tables.kernels.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.tables.kernels.memo import IN_USE, Work, borrowed_memo, prefetch_memo, recall
+from antecede.checker.tables.kernels.progress import progress_of
+from antecede.checker.tables.kernels.renaming import represent
+from antecede.checker.tables.kernels.rows import copy_row, prefetch_composites, same_row
+from antecede.checker.tables.kernels.sets import claim_slot, lower
+from antecede.checker.tables.kernels.successors import borrowed, judge_final, room_for, successors
 
 
 @kernel

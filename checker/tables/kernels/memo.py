@@ -22,16 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from antecede.checker.tables.kernels.composites import (
-    get,
-    seek,
-)
-from antecede.checker.tables.kernels.entries import (
-    find,
-    key_of,
-    look_up,
-    put_entry,
-)
+from antecede.checker.tables.kernels.composites import get, seek
+from antecede.checker.tables.kernels.entries import find, key_of, look_up, put_entry
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     AHEAD,
@@ -53,18 +45,9 @@ from antecede.checker.tables.kernels.geometry import (
     Missing,
     Tables,
 )
-from antecede.checker.tables.kernels.histories import (
-    forget_by,
-)
-from antecede.checker.tables.kernels.jit import (
-    borrow,
-    inlined,
-    kernel,
-    prefetch,
-)
-from antecede.checker.tables.kernels.renaming import (
-    represent,
-)
+from antecede.checker.tables.kernels.histories import forget_by
+from antecede.checker.tables.kernels.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.tables.kernels.renaming import represent
 from antecede.checker.tables.kernels.rows import (
     change_field,
     composite_in,

@@ -12,15 +12,8 @@ from antecede.checker.tables.kernels.geometry import (
     ROW_WORD,
     ROW_WORDS,
 )
-from antecede.checker.tables.kernels.hashing import (
-    hash_words,
-    home,
-)
-from antecede.checker.tables.kernels.jit import (
-    borrow,
-    inlined,
-    kernel,
-)
+from antecede.checker.tables.kernels.hashing import hash_words, home
+from antecede.checker.tables.kernels.jit import borrow, inlined, kernel
 
 
 @inlined

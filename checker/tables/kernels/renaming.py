@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.tables.kernels.composites import (
-    find_composite,
-    get,
-    put,
-)
-from antecede.checker.tables.kernels.entries import (
-    key_of,
-    look_up,
-)
+from antecede.checker.tables.kernels.composites import find_composite, get, put
+from antecede.checker.tables.kernels.entries import key_of, look_up
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     CHAN_COL,
@@ -40,13 +33,8 @@ from antecede.checker.tables.kernels.geometry import (
     STAMPS,
     WORDS,
 )
-from antecede.checker.tables.kernels.hashing import (
-    mix,
-)
-from antecede.checker.tables.kernels.jit import (
-    inlined,
-    kernel,
-)
+from antecede.checker.tables.kernels.hashing import mix
+from antecede.checker.tables.kernels.jit import inlined, kernel
 
 
 @inlined

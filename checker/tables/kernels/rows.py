@@ -6,10 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from antecede.checker.tables.kernels.composites import (
-    probe,
-    seek,
-)
+from antecede.checker.tables.kernels.composites import probe, seek
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     COMPOSE,
@@ -25,10 +22,7 @@ from antecede.checker.tables.kernels.geometry import (
     ROW_WORDS,
     WORDS,
 )
-from antecede.checker.tables.kernels.jit import (
-    inlined,
-    prefetch,
-)
+from antecede.checker.tables.kernels.jit import inlined, prefetch
 
 
 class Field(NamedTuple):

@@ -4,25 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.tables.kernels.geometry import (
-    MISSED,
-)
-from antecede.checker.tables.kernels.hashing import (
-    hash_words,
-    home,
-    owner_by,
-    owner_of,
-)
-from antecede.checker.tables.kernels.jit import (
-    borrow,
-    inlined,
-    kernel,
-    prefetch,
-)
-from antecede.checker.tables.kernels.rows import (
-    copy_row,
-    same_row,
-)
+from antecede.checker.tables.kernels.geometry import MISSED
+from antecede.checker.tables.kernels.hashing import hash_words, home, owner_by, owner_of
+from antecede.checker.tables.kernels.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.tables.kernels.rows import copy_row, same_row
 
 
 @inlined

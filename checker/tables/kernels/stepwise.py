@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.tables.kernels.composites import (
-    compose_missed,
-)
+from antecede.checker.tables.kernels.composites import compose_missed
 from antecede.checker.tables.kernels.geometry import (
     CROWDED,
     CUT,
@@ -37,26 +35,10 @@ from antecede.checker.tables.kernels.geometry import (
     RowSet,
     Steps,
 )
-from antecede.checker.tables.kernels.hashing import (
-    hash_words,
-    home,
-    mix,
-)
-from antecede.checker.tables.kernels.jit import (
-    borrow,
-    inlined,
-    kernel,
-    prefetch,
-)
-from antecede.checker.tables.kernels.sets import (
-    claim_row,
-)
-from antecede.checker.tables.kernels.successors import (
-    borrowed,
-    judge_final,
-    room_for,
-    successors,
-)
+from antecede.checker.tables.kernels.hashing import hash_words, home, mix
+from antecede.checker.tables.kernels.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.tables.kernels.sets import claim_row
+from antecede.checker.tables.kernels.successors import borrowed, judge_final, room_for, successors
 
 
 @kernel

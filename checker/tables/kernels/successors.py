@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.tables.kernels.composites import (
-    get,
-    put,
-)
-from antecede.checker.tables.kernels.entries import (
-    key_of,
-    look_up,
-)
+from antecede.checker.tables.kernels.composites import get, put
+from antecede.checker.tables.kernels.entries import key_of, look_up
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     ACTS,
@@ -61,21 +55,9 @@ from antecede.checker.tables.kernels.histories import (
     gates,
     network_send,
 )
-from antecede.checker.tables.kernels.jit import (
-    borrow,
-    inlined,
-    kernel,
-)
-from antecede.checker.tables.kernels.renaming import (
-    represent,
-    room_to_represent,
-)
-from antecede.checker.tables.kernels.rows import (
-    await_composites,
-    decode,
-    emit,
-    same_row,
-)
+from antecede.checker.tables.kernels.jit import borrow, inlined, kernel
+from antecede.checker.tables.kernels.renaming import represent, room_to_represent
+from antecede.checker.tables.kernels.rows import await_composites, decode, emit, same_row
 
 NOTE_KIND, NOTE_SHOWN, NOTE_HOW, NOTE_SUBJECT, NOTE_DELIVERED, NOTE_PENDING = range(6)
 """What `derive` notes about a waiting successor.
