@@ -205,6 +205,7 @@ def _settings(master: str, folder: Path) -> dict[str, str | None]:
         "spark.driver.extraJavaOptions": (
             f"-Djava.io.tmpdir={folder} -XX:-UsePerfData -XX:TieredStopAtLevel=1"
         ),
+        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
         # Elements are megabytes of packed bits; what compresses them costs more than a copy.
         "spark.shuffle.compress": "false" if here else None,
         "spark.shuffle.file.buffer": "1m",

@@ -283,7 +283,7 @@ def test_rows_that_miss_table_entries_are_expanded_here_or_in_a_second_job(
     [
         ("mfss", 3, 2, {"history": "clocks"}, 2_000, 1_200),
         ("mfss", 3, 1, {"history": "full"}, 100, 120),
-        (*SEVERAL_DEPTHS, 30, 45),
+        (*SEVERAL_DEPTHS, 20, 40),
     ],
 )
 def test_rows_become_flat_when_too_many_composites_have_numbers(
