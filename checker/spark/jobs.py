@@ -12,9 +12,9 @@ from antecede.checker.errors import ClusterError
 from antecede.checker.spark.cluster import Cluster, Reports, persisted, wait_for
 from antecede.checker.spark.messages import ExpandReport, Job, MergeReport
 from antecede.checker.spark.partition import Partition
-from antecede.checker.spark.rows import WorkerComposites
 from antecede.checker.spark.tasks import DriverPartitions, expand_task, merge_task
 from antecede.checker.spark.transfer import clear
+from antecede.checker.spark.worker_composites import WorkerComposites
 
 CHECKPOINT_EVERY = 4
 """Jobs; what an executor takes with it when it dies is made anew from the last checkpoint."""

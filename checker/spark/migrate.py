@@ -10,7 +10,8 @@ from antecede.checker.search.transport import Part
 from antecede.checker.spark.cluster_state import ClusterState
 from antecede.checker.spark.distinct import NOTHING
 from antecede.checker.spark.partition import Partition
-from antecede.checker.spark.rows import INDEX_BITS, NO_MARKS, WorkerComposites
+from antecede.checker.spark.rows import INDEX_BITS, NO_MARKS
+from antecede.checker.spark.worker_composites import WorkerComposites
 from antecede.checker.tables import kernels
 from antecede.checker.tables.table_filler import TableFiller, wrapping
 from antecede.checker.tables.tabulate import Words

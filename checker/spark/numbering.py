@@ -3,7 +3,7 @@
 A composite is a combination of one actor's components (see `checker.tables.layout`). The driver
 gives each one a number and broadcasts it with the tables, so a number means the same in every
 process, and a row of one number per part is short. Nobody waits for a number: a state with a
-composite that has none yet travels as a flat row (see `checker.spark.rows`), and whoever owns it
+composite that has none yet travels as a flat row (see `checker.spark.codec`), and whoever owns it
 reports the composite. Before the next job the driver numbers it.
 """
 

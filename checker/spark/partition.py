@@ -13,8 +13,9 @@ from antecede.checker.spark.distinct import NOTHING
 from antecede.checker.spark.messages import Job, Parcel
 from antecede.checker.spark.numbering import Form
 from antecede.checker.spark.row_accounting import RowCounts
-from antecede.checker.spark.rows import NO_MARKS, Marks, WorkerComposites
+from antecede.checker.spark.rows import NO_MARKS, Marks
 from antecede.checker.spark.transfer import from_file, to_file
+from antecede.checker.spark.worker_composites import WorkerComposites
 from antecede.checker.tables.tabulate import Words
 
 PIECE = 1 << 18

@@ -8,16 +8,11 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
+from antecede.checker.spark.codec import Codec, repacked, widened
 from antecede.checker.spark.distinct import NOTHING
 from antecede.checker.spark.numbering import MOST_NUMBERED
-from antecede.checker.spark.rows import (
-    Codec,
-    Expansion,
-    Growth,
-    WorkerComposites,
-    repacked,
-    widened,
-)
+from antecede.checker.spark.rows import Expansion
+from antecede.checker.spark.worker_composites import Growth, WorkerComposites
 from antecede.checker.tables import kernels
 from antecede.checker.tables.grading import NotGradedError, Weights
 from antecede.checker.tables.layout import Layout

@@ -18,9 +18,10 @@ from antecede.checker.spark.messages import ExpandReport, Job, MergeReport, Parc
 from antecede.checker.spark.numbering import Form
 from antecede.checker.spark.partition import Partition, Sender
 from antecede.checker.spark.row_accounting import RowCounts
-from antecede.checker.spark.rows import Expansion, WorkerComposites, links_of
+from antecede.checker.spark.rows import Expansion, links_of
 from antecede.checker.spark.transfer import from_file, to_file
 from antecede.checker.spark.weighted_levels import brought_nearer, counted, current, depths_of
+from antecede.checker.spark.worker_composites import WorkerComposites
 from antecede.checker.tables import kernels
 from antecede.checker.tables.table_filler import wrapping
 from antecede.checker.tables.tabulate import Words

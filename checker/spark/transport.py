@@ -39,6 +39,7 @@ from antecede.checker.search.transport import (
 from antecede.checker.spark.checkpoint import load_task, save_task, written
 from antecede.checker.spark.cluster import Cluster, check_available, failing_clearly
 from antecede.checker.spark.cluster_state import ClusterState
+from antecede.checker.spark.codec import Codec, widened
 from antecede.checker.spark.distinct import NOTHING
 from antecede.checker.spark.jobs import Jobs
 from antecede.checker.spark.messages import ExpandReport, Job, MergeReport
@@ -47,19 +48,17 @@ from antecede.checker.spark.row_accounting import check_links, check_row_counts
 from antecede.checker.spark.rows import (
     INDEX_BITS,
     PLACE_BITS,
-    SALTS,
     UNWEIGHTED,
     BlockWeights,
-    Codec,
     Expanded,
     Expansion,
     links_of,
-    widened,
 )
 from antecede.checker.spark.tables import SharedTables
 from antecede.checker.spark.tasks import orbits_task, settle_task
 from antecede.checker.spark.transfer import from_file
 from antecede.checker.spark.weighted_levels import next_level
+from antecede.checker.spark.worker_composites import SALTS
 from antecede.checker.tables import kernels
 from antecede.checker.tables.checkpoint import Files, Saved
 from antecede.checker.tables.tabulate import Words

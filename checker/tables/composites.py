@@ -3,7 +3,7 @@
 Both compiled engines number composites in this way. In the local engine, states are rows of these
 numbers, so composites either stay or are renumbered together with all rows; see
 `checker.tables.layout.Layout`. A Spark worker needs composites only for the rows that it is
-processing, and may forget all of them; see `checker.spark.rows.WorkerComposites`.
+processing, and may forget all of them; see `checker.spark.worker_composites`.
 """
 
 from __future__ import annotations

@@ -27,10 +27,10 @@ from antecede.checker.spark import partition as travelling
 from antecede.checker.spark import rows as blocks
 from antecede.checker.spark import tables
 from antecede.checker.spark.cluster import provide_java
+from antecede.checker.spark.codec import Codec, widened
 from antecede.checker.spark.distinct import NOTHING, Scratch, unseen
 from antecede.checker.spark.numbering import Form
 from antecede.checker.spark.partition import Partition
-from antecede.checker.spark.rows import Codec, widened
 from antecede.checker.spark.tables import SharedTables
 from antecede.checker.spark.transfer import clear, from_file, to_file
 from antecede.checker.spark.transport import SparkTransport

@@ -21,6 +21,7 @@ from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
 from antecede.checker.spark import rows as blocks
 from antecede.checker.spark import tasks as on_workers
+from antecede.checker.spark import worker_composites
 from antecede.checker.spark.cluster import Cluster
 from antecede.checker.spark.distinct import NOTHING, Scratch, distinct
 from antecede.checker.spark.jobs import Jobs
@@ -155,7 +156,7 @@ def test_rows_of_one_depth_are_expanded_before_those_of_the_next(
         yield np.lexsort((first, depths)) if len(depths) else np.argsort(first)
 
     system = small("cykas", 3, 3, **SCRIPT)
-    monkeypatch.setattr(blocks, "MOST_COMPOSITES", 1)
+    monkeypatch.setattr(worker_composites, "MOST_COMPOSITES", 1)
     if mixed:
         monkeypatch.setattr(blocks.Expansion, "_chunks", all_at_once)
     assert mixed == (found(locally(system)) != found(here(system, 100)[0]))

@@ -1,4 +1,4 @@
-"""Rows that travel between processes; see `checker.spark.rows`."""
+"""Rows that travel between processes; see `checker.spark.codec`."""
 
 from __future__ import annotations
 
