@@ -26,7 +26,6 @@ from antecede.checker.spark import cluster as clusters
 from antecede.checker.spark import jobs as spark
 from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark.cluster import wait_for
-from antecede.checker.spark.tables import SharedTables
 from tests.conftest import ROOT, method
 from tests.local.test_local import small
 from tests.spark.common import SparkSearch, found, locally, on_spark
@@ -124,7 +123,7 @@ def full_disk() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("owner", "name"), [(SharedTables, "_grow"), (spark.Jobs, "give")], ids=["tables", "states"]
+    ("owner", "name"), [(SparkContext, "broadcast"), (spark.Jobs, "give")], ids=["tables", "states"]
 )
 def test_a_full_disk_of_the_driver_is_incomplete_and_never_a_verdict(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str
