@@ -7,6 +7,7 @@ Read `geometry` first, for the layout of all arrays. Then read `successors`, whi
 from antecede.checker.tables.kernels.composites import *
 from antecede.checker.tables.kernels.distinct import *
 from antecede.checker.tables.kernels.entries import *
+from antecede.checker.tables.kernels.fields import *
 from antecede.checker.tables.kernels.flat import *
 from antecede.checker.tables.kernels.geometry import *
 from antecede.checker.tables.kernels.graphs import *

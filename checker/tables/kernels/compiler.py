@@ -2,16 +2,14 @@
 
 A kernel becomes one object file with one entry, a C function that reads the arguments from words
 (see `arguments`). The functions that the kernel calls are optimised in it, and never by themselves:
-most of the time would go into machine code that nobody calls.
+most of the time would go into machine code without a caller.
 """
 
 from __future__ import annotations
 
-import gc
 import operator
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 # Numba formats a message for each type that it tries in vain. Colours double the time of that.
@@ -32,6 +30,7 @@ from numba.extending import intrinsic, lower_builtin, register_model
 from numba.np.arrayobj import load_item, make_array, store_item
 from numba.np.numpy_support import from_dtype
 
+from antecede.checker.memory import without_collections
 from antecede.checker.tables.cache import ENTRY
 from antecede.checker.tables.kernels.arguments import (
     BOOLEAN,
@@ -159,20 +158,8 @@ def type_of(dispatcher: Any) -> Any:
     return types.Dispatcher(dispatcher)
 
 
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Switch the garbage collector off, which takes a tenth of the time of the compiler."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
-
-
 @global_compiler_lock
-@_without_collections()
+@without_collections()
 def object_code(dispatcher: Any, kinds: tuple[Kind, ...]) -> ObjectCode:
     """Compile a function for arguments of these kinds."""
     signature = tuple(map(_type, kinds))
@@ -362,8 +349,8 @@ EXTERNAL = {"malloc", "realloc", "free", "memcpy", "memmove", "memset", "memcmp"
 class _Memory:
     """Generates Numba's functions that make and remove arrays and lists.
 
-    They are those of Numba's runtime without the count of allocations, so that a kernel needs
-    nothing but the C library.
+    They do the same as the functions of Numba's runtime, but do not count allocations, so that a
+    kernel needs nothing but the C library.
     """
 
     def __init__(self) -> None:

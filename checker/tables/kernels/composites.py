@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from antecede.checker.tables.kernels.fields import change_field, composite_in, field_of
 from antecede.checker.tables.kernels.geometry import (
     COL_MASK,
     COL_SHIFT,
@@ -13,9 +14,6 @@ from antecede.checker.tables.kernels.geometry import (
     MISSES,
     PART_WORDS,
     PARTS,
-    ROW_MASK,
-    ROW_SHIFT,
-    ROW_WORD,
     ROW_WORDS,
     WORDS,
 )
@@ -171,15 +169,14 @@ def mark_composites(rows, count, geo, marks):
     """Mark the composites of the first `count` rows.
 
     Args:
-            marks: bool, flat; composite g of part i is at i * (length // parts) + g.
+        marks: bool, flat; composite g of part i is at i * (length // parts) + g.
     """
     rows, geo, marks = borrow(rows), borrow(geo), borrow(marks)
     room = marks.shape[0] // geo[PARTS]
     for r in range(count):
         at = r * geo[ROW_WORDS]
         for part in range(geo[PARTS]):
-            field = rows[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
-            marks[part * room + (field & geo[ROW_MASK + part])] = True
+            marks[part * room + composite_in(rows, at, field_of(geo, part))] = True
 
 
 @kernel
@@ -194,6 +191,6 @@ def renumber(rows, count, geo, numbers):
     for r in range(count):
         at = r * geo[ROW_WORDS]
         for part in range(geo[PARTS]):
-            word, shift = at + geo[ROW_WORD + part], geo[ROW_SHIFT + part]
-            old = rows[word] >> shift & geo[ROW_MASK + part]
-            rows[word] ^= (old ^ numbers[part * room + old]) << shift
+            field = field_of(geo, part)
+            old = composite_in(rows, at, field)
+            change_field(rows, at, field, old, numbers[part * room + old])

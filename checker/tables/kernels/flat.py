@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from antecede.checker.tables.kernels.composites import find_composite, get, index_composite
+from antecede.checker.tables.kernels.fields import composite_in, field_of
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     AHEAD,
@@ -27,7 +28,7 @@ from antecede.checker.tables.kernels.geometry import (
 from antecede.checker.tables.kernels.hashing import mix, owner_by
 from antecede.checker.tables.kernels.jit import borrow, inlined, kernel, prefetch
 from antecede.checker.tables.kernels.renaming import weight_of
-from antecede.checker.tables.kernels.rows import composite_in, decode, field_of
+from antecede.checker.tables.kernels.rows import decode
 
 
 class Packing(NamedTuple):

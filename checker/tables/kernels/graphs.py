@@ -10,10 +10,11 @@ import numpy as np
 
 from antecede.checker.liveness import backwards, cycles
 from antecede.checker.search.graph import Passes
+from antecede.checker.tables.kernels.fields import composite_in, field_of
 from antecede.checker.tables.kernels.geometry import PARTS, REN_STRIDE, ROW_WORDS
 from antecede.checker.tables.kernels.hashing import hash_words, home
 from antecede.checker.tables.kernels.jit import borrow, kernel, prefetch
-from antecede.checker.tables.kernels.rows import composite_in, copy_row, field_of
+from antecede.checker.tables.kernels.rows import copy_row
 from antecede.checker.tables.kernels.sets import slot_of
 
 spread = kernel(backwards.spread)

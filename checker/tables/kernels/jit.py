@@ -47,7 +47,7 @@ class Kernel:
         self.compiled = self.loaded = 0
         self._function, self._options = function, options
         self._entries: list[tuple[Callable[..., bytes | None], Entry]] = []
-        self._known: dict[tuple[Kind, ...], Entry] = {}
+        self._known: set[tuple[Kind, ...]] = set()
 
     def __call__(self, *args: Any) -> Any:
         """Call the kernel.
@@ -72,7 +72,8 @@ class Kernel:
         with interrupts.shielded(), _lock:
             if kinds in self._known:  # made by another thread
                 return
-            self._known[kinds] = entry = self._load(kinds) or self._compile(kinds)
+            entry = self._load(kinds) or self._compile(kinds)
+            self._known.add(kinds)
             self._entries.append((packer(kinds), entry))
 
     def _load(self, kinds: tuple[Kind, ...]) -> Entry | None:
@@ -146,7 +147,7 @@ class _Intrinsic:
 
 
 def _text(kinds: tuple[Kind, ...]) -> str:
-    """Return a description of everything, besides the sources, on which machine code depends."""
+    """Describe everything, besides the sources, that the machine code depends on."""
     checked = " with bounds checks" if _is_on("NUMBA_BOUNDSCHECK") else ""
     return f"({', '.join(map(str, kinds))}){checked}"
 

@@ -100,17 +100,8 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             break
         at = index * geo[ROW_WORDS]
         ahead = index + AHEAD < control[END_FRESH]
-        if memo.figures[IN_USE]:
-            if ahead:
-                prefetch_memo(memo, rows, at, geo)
-            work = Work(
-                tables, memo, loc, block, block_room, places, control[KNOWN], misses, control
-            )
-            count = recall(rows, at, work)
-        else:
-            if ahead:
-                prefetch_composites(rows, at + AHEAD * geo[ROW_WORDS], geo, tables.dec)
-            count = successors(rows, at, tables, loc, block, control[KNOWN], misses, control)
+        work = Work(tables, memo, loc, block, block_room, places, control[KNOWN], misses, control)
+        count = remembered_or_derived(rows, at, ahead, work)
         if count == OVERFLOWED:
             own_block = np.empty(2 * block.shape[0], np.int64)
             block = borrow(own_block)
@@ -149,12 +140,35 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             done_todo += 1
         else:
             control[AT_FRESH] += 1
-    remaining = control[TODO] - done_todo
-    for k in range(remaining):
-        todo[k] = todo[done_todo + k]
-    control[TODO] = remaining
+    drop_first(todo, done_todo, control)
     # A borrowed array dies with its owner, so the owners must be used last.
     own_loc[0] = own_block[0] = 0
+
+
+@inlined
+def remembered_or_derived(rows, at, ahead, work):
+    """Write the successors of rows[at:] to work.out; return as `successors`.
+
+    Args:
+        ahead: a later row follows, for which memory is prefetched.
+    """
+    tables, memo, geo = work.tables, work.memo, work.tables.geo
+    if memo.figures[IN_USE]:
+        if ahead:
+            prefetch_memo(memo, rows, at, geo)
+        return recall(rows, at, work)
+    if ahead:
+        prefetch_composites(rows, at + AHEAD * geo[ROW_WORDS], geo, tables.dec)
+    return successors(rows, at, tables, work.loc, work.out, work.found, work.misses, work.control)
+
+
+@inlined
+def drop_first(todo, done, control):
+    """Remove the first `done` of the control[TODO] row indices in `todo`."""
+    remaining = control[TODO] - done
+    for k in range(remaining):
+        todo[k] = todo[done + k]
+    control[TODO] = remaining
 
 
 @inlined

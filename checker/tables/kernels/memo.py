@@ -24,6 +24,7 @@ import numpy as np
 
 from antecede.checker.tables.kernels.composites import get, seek
 from antecede.checker.tables.kernels.entries import find, key_of, look_up, put_entry
+from antecede.checker.tables.kernels.fields import change_field, composite_in, field_of
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     AHEAD,
@@ -48,16 +49,7 @@ from antecede.checker.tables.kernels.geometry import (
 from antecede.checker.tables.kernels.histories import forget_by
 from antecede.checker.tables.kernels.jit import borrow, inlined, kernel, prefetch
 from antecede.checker.tables.kernels.renaming import represent
-from antecede.checker.tables.kernels.rows import (
-    change_field,
-    composite_in,
-    copy_row,
-    decode,
-    decode_part,
-    field_of,
-    number_of,
-    same_row,
-)
+from antecede.checker.tables.kernels.rows import copy_row, decode, decode_part, number_of, same_row
 from antecede.checker.tables.kernels.successors import (
     ALL,
     NOTE_DELIVERED,

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.tables.kernels.geometry import (
-    PARTS,
-    REN_STRIDE,
-    ROW_MASK,
-    ROW_SHIFT,
-    ROW_WORD,
-    ROW_WORDS,
-)
+from antecede.checker.tables.kernels.fields import composite_in, field_of
+from antecede.checker.tables.kernels.geometry import PARTS, REN_STRIDE, ROW_WORDS
 from antecede.checker.tables.kernels.hashing import hash_words, home
 from antecede.checker.tables.kernels.jit import borrow, inlined, kernel
 
@@ -25,8 +19,8 @@ def progress_of(row, at, geo, progress):
     """
     total = np.int64(0)
     for part in range(geo[PARTS]):
-        field = row[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
-        total += progress[part * geo[REN_STRIDE] + (field & geo[ROW_MASK + part])]
+        composite = composite_in(row, at, field_of(geo, part))
+        total += progress[part * geo[REN_STRIDE] + composite]
     return total
 
 

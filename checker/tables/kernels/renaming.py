@@ -6,6 +6,7 @@ import numpy as np
 
 from antecede.checker.tables.kernels.composites import find_composite, get, put
 from antecede.checker.tables.kernels.entries import key_of, look_up
+from antecede.checker.tables.kernels.fields import composite_in, field_of
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     CHAN_COL,
@@ -26,7 +27,6 @@ from antecede.checker.tables.kernels.geometry import (
     RECORDED,
     REN_STRIDE,
     RENAME,
-    ROW_MASK,
     ROW_SHIFT,
     ROW_WORD,
     ROW_WORDS,
@@ -48,8 +48,8 @@ def renamed_by(k, kin, geo, renamings):
 @inlined
 def kin_of(row, at, geo, renamings, part):
     """Return the entry in `renamings.kin` of a part's composite in row[at:]."""
-    field = row[at + geo[ROW_WORD + part]] >> geo[ROW_SHIFT + part]
-    return renamings.kin[part * geo[REN_STRIDE] + (field & geo[ROW_MASK + part])]
+    composite = composite_in(row, at, field_of(geo, part))
+    return renamings.kin[part * geo[REN_STRIDE] + composite]
 
 
 @inlined

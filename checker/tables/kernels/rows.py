@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from antecede.checker.tables.kernels.composites import probe, seek
+from antecede.checker.tables.kernels.fields import change_field, composite_in, field_of
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     COMPOSE,
@@ -16,39 +15,10 @@ from antecede.checker.tables.kernels.geometry import (
     OK,
     PART_WORDS,
     PARTS,
-    ROW_MASK,
-    ROW_SHIFT,
-    ROW_WORD,
     ROW_WORDS,
     WORDS,
 )
 from antecede.checker.tables.kernels.jit import inlined, prefetch
-
-
-class Field(NamedTuple):
-    """Where rows have a part's composite: the word, its lowest bit, and a mask of its bits."""
-
-    word: Any
-    shift: Any
-    mask: Any
-
-
-@inlined
-def field_of(geo, part):
-    """Return the field of a part."""
-    return Field(geo[ROW_WORD + part], geo[ROW_SHIFT + part], geo[ROW_MASK + part])
-
-
-@inlined
-def composite_in(row, at, field):
-    """Return the composite in a field of row[at:]."""
-    return row[at + field.word] >> field.shift & field.mask
-
-
-@inlined
-def change_field(row, at, field, before, after):
-    """Replace the composite in a field of row[at:]."""
-    row[at + field.word] ^= (before ^ after) << field.shift
 
 
 @inlined
