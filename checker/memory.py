@@ -6,16 +6,30 @@ allocations check the memory before, and a search ends as INCOMPLETE while some 
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 GROUPS = Path("/sys/fs/cgroup")
 
 LEAST_LEFT = 1 << 29
 """The greatest reserve that a search leaves to other processes and its own report, in bytes."""
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Switch the garbage collector off, which would scan many objects that have no cycles."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def lacking(memory: int, address_space: int) -> str | None:

@@ -5,7 +5,6 @@ Nothing else imports PySpark, and nothing here knows what a search is.
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import re
@@ -32,6 +31,7 @@ from antecede.checker.errors import AntecedeError, ClusterError, InputError
 from antecede.checker.memory import usable_memory_bytes
 from antecede.checker.search.loop import Stop
 from antecede.checker.spark.folder import Folder
+from antecede.checker.tables.files import DISK_FULL, FREE_SPACE
 
 PATIENCE = 300.0
 """Seconds without any executor after which a cluster is given up: none comes, or all were lost."""
@@ -446,10 +446,6 @@ class Reports:
         return one
 
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-ELSEWHERE = "have temporary files elsewhere (TMPDIR)"
-
-
 @contextmanager
 def failing_clearly() -> Iterator[None]:
     """Turn a failure of Spark, of the connection to it, or of the disk into a sentence.
@@ -463,6 +459,6 @@ def failing_clearly() -> Iterator[None]:
         yield
     except (Py4JError, OSError, EOFError) as error:
         reason = first_line(error)
-        if isinstance(error, OSError) and error.errno in FULL:
-            reason = f"the disk is full ({error.strerror}); free space, or {ELSEWHERE}"
+        if isinstance(error, OSError) and error.errno in DISK_FULL:
+            reason = f"the disk is full ({error.strerror}); {FREE_SPACE}"
         raise ClusterError(f"Spark gave up: {reason}") from None

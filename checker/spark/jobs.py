@@ -106,7 +106,7 @@ class Jobs:
             own: the driver's composites.
             growths: of the tables, as executors have them.
             tick: called now and then; it may raise.
-            meanwhile: what the driver does while executors are at work; it may add to the tables,
+            meanwhile: the driver calls this while executors are at work; it may add to the tables,
                 which this job does not use any more.
         """
         self.number = job.number

@@ -300,7 +300,7 @@ class Expansion:
                     )
 
     def _outbox(self, gathered: list[Gathered]) -> kernels.FlatOutbox:
-        """Return room for what one pass can send to each owner."""
+        """Return room for the rows that one pass can send to each owner."""
         room, name = self.own.scratch.room, gathered[0].name
         rows = room(f"{name}, rows of all", self.owners * self.entries * gathered[0].words)
         notes = room(f"{name}, {self.note} notes of all", self.owners * self.entries, self.note)

@@ -367,7 +367,7 @@ def without_expanded(partition: Partition, postponed: Words, words: int) -> Part
 
 @frozen(eq=False)
 class _Following:
-    """The next level of a partition, for what is asked of flat rows."""
+    """The next level of a partition, as flat rows where these are needed."""
 
     partition: Partition
     own: WorkerComposites

@@ -118,7 +118,7 @@ class SparkTransport:
     state: ClusterState = field(factory=ClusterState)
     _setup: Setup = field(init=False)
     _combinations: list[tuple[int, Words]] = field(factory=list)
-    _preview: tuple[Words, Codec | None] = (NOTHING, None)
+    _preview: tuple[Words, Codec] | None = None
     _run: str = field(factory=_new_run)
 
     def __attrs_post_init__(self) -> None:
@@ -156,7 +156,7 @@ class SparkTransport:
     def _connect(self, cluster: Cluster, setup: Setup) -> Jobs:
         """Give the cluster all tables."""
         self._setup, folder = setup, None
-        self._preview = NOTHING, None  # its rows mean something in the former tables only
+        self._preview = None  # its rows mean something in the former tables only
         if self.options.spark_files and cluster.sc.master.startswith("local["):
             folder = str(cluster.folder.path / "blocks")
         forgets_by = setup.weights if self.state.graded or setup.weights else None
@@ -270,9 +270,8 @@ class SparkTransport:
 
         The driver does so while executors expand this level.
         """
-        flat, codec = self._preview
-        if codec is not None:
-            self._preview = NOTHING, None
+        if self._preview is not None:
+            (flat, codec), self._preview = self._preview, None
             following = self.tables.learn(NOTHING, widened(flat, codec, self.tables.own.codec))
             self.tables.learn(NOTHING, following)
 

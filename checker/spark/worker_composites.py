@@ -84,7 +84,7 @@ class WorkerComposites(CompositeStore):
         numbered: rows have these numbers, and not the composites' columns.
         tags, mine: the numbers of this process's composites, see `kernels.dispatch`, and the other
             way round, see `kernels.localize`.
-        memo: what is remembered of transitions between these composites.
+        memo: the remembered transitions between these composites.
         scratch: memory that is used while a task runs.
     """
 
@@ -167,7 +167,7 @@ class WorkerComposites(CompositeStore):
 
     @property
     def form(self) -> Form:
-        """How rows are packed now."""
+        """The present packing of rows."""
         numbers = tuple(self.numbering.row_widths) if self.numbered else ()
         return Form(self.codec.col_widths, numbers)
 

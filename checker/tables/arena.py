@@ -25,6 +25,7 @@ from antecede.checker.memory import (
     available_memory_bytes,
     machine_memory_bytes,
 )
+from antecede.checker.tables.files import DISK_FULL
 
 _NORESERVE = 0x4000 if sys.platform == "linux" else 0  # mmap.MAP_NORESERVE
 
@@ -32,8 +33,6 @@ STEP = 1 << 26
 """A large arena is extended by this many bytes; a small one doubles."""
 
 SMALLEST_STEP = 1 << 20
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @define(eq=False)
@@ -78,7 +77,7 @@ class Arena:
         except OSError as error:
             self._forget_file()
             text = f"cannot spill to the folder {str(folder)!r}: {error.strerror}"
-            kind = CapacityError if error.errno in (*_FULL, errno.ENOMEM) else InputError
+            kind = CapacityError if error.errno in (*DISK_FULL, errno.ENOMEM) else InputError
             raise kind(text) from None
 
     def ensure(self, elements: int) -> None:
@@ -117,7 +116,7 @@ class Arena:
         return 0
 
     def _check_disk(self, error: int) -> None:
-        if error in _FULL:
+        if error in DISK_FULL:
             raise CapacityError(
                 f"the disk is full: the {self.name} in {str(self.folder)!r} could not grow beyond "
                 f"{_amount(self._backed)}; free space, or give another --spill folder"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,12 @@ import numpy as np
 from numpy.lib.format import open_memmap
 
 from antecede.checker.errors import CapacityError, InputError
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The numbers of the errors that mean a full disk."""
+
+FREE_SPACE = "free space, or have temporary files elsewhere (TMPDIR)"
+"""The advice if temporary files have no room."""
 
 
 def write_array(path: str | Path, array: Any) -> None:
@@ -30,7 +37,7 @@ def write_array(path: str | Path, array: Any) -> None:
         partial.unlink(missing_ok=True)
         raise CapacityError(
             f"the disk does not take the file {str(path)!r} of {array.nbytes:,} bytes: "
-            f"{_reason(error)}; free space, or have temporary files elsewhere (TMPDIR)"
+            f"{_reason(error)}; {FREE_SPACE}"
         ) from None
 
 

@@ -10,11 +10,9 @@ deliveries, and the stamps of its own messages. The numbers of sequences need no
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -22,6 +20,7 @@ import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.errors import AntecedeError, CapacityError, InputError
+from antecede.checker.memory import without_collections
 from antecede.checker.model import Message, Packet, Property, Step, What, Where
 from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.judge import ENDS, Glimpse, in_deliveries, in_state
@@ -38,18 +37,6 @@ from antecede.checker.tables.symmetry import Symmetry
 
 MOST_KINDS = 1 << 10
 """The most kinds of transitions that the kernels count."""
-
-
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Switch the garbage collector off: values have no cycles, and it would scan all of them."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
 
 
 class SelfPacketError(AntecedeError):
@@ -111,7 +98,7 @@ class Tabulation(Histories):
             self.grading.start(self._orbit(actor, number))
         return self.columns(evolve(state, history=ghosts))
 
-    @_without_collections()
+    @without_collections()
     def fill(self, keys: Words) -> None:
         """Make the table entries for `keys`, by calling the functions that the keys encode.
 
