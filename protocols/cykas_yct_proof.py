@@ -1,4 +1,4 @@
-"""Cykas with acknowledged YCTs, for every number of actors and messages: why the repairs are safe.
+"""Cykas with acknowledged YCTs: why the repairs are safe with any number of actors and messages.
 
 Section 2.1 of the Cykas paper can be read to acknowledge YCTs. The proof of `protocols.cykas_proof`
 needs that a cleared bit of UNACK means a delivered message. The ACK of a YCT breaks that, unless

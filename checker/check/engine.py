@@ -139,7 +139,7 @@ def explorer_at_once(system: System, options: Options, max_depth: int | None = N
 
 
 def pausing_explorer(system: System, options: Options, max_depth: int | None = None) -> Pausing:
-    """Return an explorer as `explorer_for`, for a search that pauses to examine its graph.
+    """Return an explorer that can pause its search, so that its graph is examined meanwhile.
 
     Raises:
         InputError: there is no such engine, or it lacks a requested feature.

@@ -143,7 +143,7 @@ def _limits(options: Options, bounds: Bounds) -> Callable[[], str | None]:
 
 
 def until(seconds: float | None, now: Callable[[], float] = time.monotonic) -> Callable[[], None]:
-    """Return a function that raises CapacityError when so many seconds are over."""
+    """Return a function that raises CapacityError when this number of seconds is over."""
     began = now()
 
     def tick() -> None:

@@ -143,7 +143,7 @@ def _figures(report: CheckReport) -> tuple[tuple[str, str], ...]:
 
 
 def workload_text(system: System) -> str:
-    """Return the kind of a workload and, in brackets, what it lists.
+    """Return the kind of a workload and, in brackets, the content of its list.
 
     `--workload` takes lists as JSON; captions are for people.
     """
