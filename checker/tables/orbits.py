@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from attrs import define, field
 from antecede.checker.tables import kernels
 from antecede.checker.tables.components import Words
 from antecede.checker.tables.packing import wider
+
+MOST_ORDERED = 6
+"""The most parts for whose orders there is room in `Orbits.choices`."""
 
 
 @define(eq=False)
@@ -24,7 +28,7 @@ class Orbits:
         actors: the number of renamed things: the actors, or their parts.
         perms: the group, the identity first; empty without symmetry.
         room: the number of composites per actor that there is room for.
-        targets, sources, products, kin, images, known: as in `kernels.Renamings`.
+        targets, sources, products, kin, images, known, choices: as in `kernels.Renamings`.
     """
 
     actors: int
@@ -36,6 +40,7 @@ class Orbits:
     kin: Words = field(init=False)
     images: Any = field(init=False)
     known: Words = field(init=False)
+    choices: Any = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Begin without composites."""
@@ -45,6 +50,7 @@ class Orbits:
         place = {tuple(p): k for k, p in enumerate(perms.tolist())}
         products = [place[tuple(after[first].tolist())] for first in perms for after in perms]
         self.products = np.array(products, np.uint8)
+        self.choices = _choices(self.sources.reshape(-1, self.actors))
         self.forget(self.room)
 
     @property
@@ -77,7 +83,13 @@ class Orbits:
     def tables(self) -> kernels.Renamings:
         """Return the arrays that the kernels read."""
         return kernels.Renamings(
-            self.targets, self.sources, self.products, self.kin, self.images, self.known
+            self.targets,
+            self.sources,
+            self.products,
+            self.kin,
+            self.images,
+            self.known,
+            self.choices,
         )
 
     def closed(self, marks: Any) -> Any:
@@ -135,3 +147,24 @@ class Orbits:
             self.kin.reshape(self.actors, -1)[:, : record["kin"].shape[1]] = record["kin"]
             self.images = record["images"]
             self.known[0] = len(self.images) // self.order
+
+
+def _choices(sources: Words) -> Any:
+    """Return `kernels.Renamings.choices`.
+
+    Args:
+        sources: per permutation, the part that it takes to each part.
+    """
+    parts = sources.shape[1]
+    if not len(sources) or parts > MOST_ORDERED:
+        return np.empty(0, np.uint8)
+    orders = np.array(list(permutations(range(parts))))
+    digits = parts ** np.arange(parts)[::-1]
+    best = (orders[:, sources] @ digits).argmin(axis=1)
+    greater = np.zeros(len(orders), np.int64)
+    for part in range(1, parts):
+        for other in range(part):
+            greater = greater << 1 | (orders[:, other] > orders[:, part])
+    choices = np.zeros(1 << parts * (parts - 1) // 2, np.uint8)
+    choices[greater] = best
+    return choices

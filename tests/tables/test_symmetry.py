@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations, product
 from typing import Any
 
+import numpy as np
 import pytest
 from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
@@ -20,8 +22,10 @@ from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import CLOCK_AT
 from antecede.checker.semantics.transition import System
-from antecede.checker.tables.symmetry import Symmetry
-from tests.local.test_local import found, plainly, searched, toy
+from antecede.checker.tables import orbits
+from antecede.checker.tables.kernels.renaming import chosen_by_order
+from antecede.checker.tables.symmetry import Symmetry, group
+from tests.local.test_local import found, plainly, searched, small, toy
 from tests.random_systems import Table, table_protocol, tables
 
 
@@ -211,3 +215,33 @@ def test_orbits_under_the_renamings_of_four_actors_count_every_state() -> None:
     assert searched(system).counts == result.unreduced
     assert result.statistics["symmetry"]["permutations"] == 24
     assert result.counts.unique_states == 218
+
+
+@pytest.mark.parametrize("actors", [2, 3, 4, 5])
+def test_the_order_of_orbits_decides_the_renaming(actors: int) -> None:
+    perms = group(actors)
+    renamings = orbits.Orbits(actors, perms, room=1).tables()
+
+    def renamed(numbers: tuple[int, ...], k: int) -> list[int]:
+        return [numbers[perms[k].index(part)] for part in range(actors)]
+
+    for numbers in permutations(range(7, 7 + actors)):
+        kin = np.array(numbers) << 8 | 3
+        best = min(range(len(perms)), key=lambda k, numbers=numbers: renamed(numbers, k))
+        assert chosen_by_order(kin, 0, actors, renamings) == best, numbers
+    for numbers in product(range(2), repeat=actors):
+        if len(set(numbers)) < actors:
+            assert chosen_by_order(np.array(numbers) << 8, 0, actors, renamings) == -1
+
+
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "history"),
+    [("cykas", 3, 2, "knowledge"), ("mfss", 4, 1, "clocks"), ("cykas", 3, 1, "full")],
+)
+def test_representatives_are_the_same_without_a_table_of_orders(
+    name: str, actors: int, messages: int, history: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = small(name, actors, messages, history=history)
+    expected = found(searched(system, symmetry=True))
+    monkeypatch.setattr(orbits, "MOST_ORDERED", 0)
+    assert found(searched(system, symmetry=True)) == expected

@@ -120,6 +120,8 @@ class Renamings(NamedTuple):
         images: int32; the image of an orbit's first composite under permutation k, at
             orbit * (size of the group) + k.
         known: one element, the number of orbits.
+        choices: uint8; the permutation that gives the least orbits, per order of the parts'
+            orbits; see `renaming.chosen_by_order`. Empty if there are too many orders.
     """
 
     targets: np.ndarray[Any, Any]
@@ -128,6 +130,7 @@ class Renamings(NamedTuple):
     kin: np.ndarray[Any, Any]
     images: np.ndarray[Any, Any]
     known: np.ndarray[Any, Any]
+    choices: np.ndarray[Any, Any]
 
 
 class Tables(NamedTuple):

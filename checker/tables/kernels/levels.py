@@ -325,6 +325,7 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
             slot = home(hash_words(source, k * stride, row_words), capacity)
             pending[k % ahead] = slot
             prefetch(slots, slot * row_words)
+            prefetch(depths, slot)
         for e in range(first, size):
             if figures[1] >= figures[2]:
                 start[0], start[1] = thread, e
@@ -334,6 +335,7 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
                 later = home(hash_words(source, (e + ahead) * stride, row_words), capacity)
                 pending[e % ahead] = later
                 prefetch(slots, later * row_words)
+                prefetch(depths, later)
             at = e * stride
             slot, fresh = claim_slot(slots, slot, limit, source, at, row_words)
             if slot == MISSED:

@@ -74,9 +74,45 @@ def represent(out, start, geo, renamings, loc, base):
         The number of permutations that leave the row unchanged, including the identity.
     """
     parts = geo[PARTS]
-    best, trial, chosen = base + parts, base + 2 * parts, base + 3 * parts
     for part in range(parts):
         loc[base + part] = kin_of(out, start, geo, renamings, part)
+    k = chosen_by_order(loc, base, parts, renamings)
+    if k == -1:
+        return represent_among_several(out, start, geo, renamings, loc, base)
+    if k > 0:
+        for word in range(geo[ROW_WORDS]):
+            out[start + word] = 0
+        for part in range(parts):
+            number = renamed_by(k, loc[base + part], geo, renamings)
+            target = renamings.targets[k * parts + part]
+            out[start + geo[ROW_WORD + target]] |= number << geo[ROW_SHIFT + target]
+    return np.int64(1)
+
+
+@inlined
+def chosen_by_order(loc, base, parts, renamings):
+    """Return the permutation that gives the least orbits, or -1 if two orbits are equal.
+
+    Args:
+        loc, base: loc[base:] holds each part's entry in `renamings.kin`.
+    """
+    if renamings.choices.shape[0] == 0:
+        return np.int64(-1)
+    greater, equal = np.int64(0), np.int64(0)
+    for part in range(1, parts):
+        orbit = loc[base + part] >> 8
+        for other in range(part):
+            before = loc[base + other] >> 8
+            greater = greater << 1 | (before > orbit)
+            equal |= before == orbit
+    return np.int64(-1) if equal else np.int64(renamings.choices[greater])
+
+
+@kernel
+def represent_among_several(out, start, geo, renamings, loc, base):
+    """Do what `represent` does, for a row whose orbits may be equal; loc has their entries."""
+    parts = geo[PARTS]
+    best, trial, chosen = base + parts, base + 2 * parts, base + 3 * parts
     several = choose_by_orbits(loc, base, chosen, geo, renamings)
     if several == 1 and loc[chosen] == 0:
         return np.int64(1)
@@ -95,8 +131,8 @@ def represent(out, start, geo, renamings, loc, base):
             fixed = np.int64(1)
             for part in range(parts):
                 loc[best + part] = loc[trial + part]
-    for k in range(geo[ROW_WORDS]):
-        out[start + k] = 0
+    for word in range(geo[ROW_WORDS]):
+        out[start + word] = 0
     for part in range(parts):
         out[start + geo[ROW_WORD + part]] |= loc[best + part] << geo[ROW_SHIFT + part]
     return fixed

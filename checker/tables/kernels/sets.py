@@ -106,7 +106,9 @@ def read_depths(rows, row_words, me, owners, visited, slot_depths, depths):
         if r + 12 < count:
             h = hash_words(rows, (r + 12) * row_words, row_words)
             if owner_by(h, owners) == me:
-                prefetch(slots, home(h, figures[0]) * row_words)
+                slot = home(h, figures[0])
+                prefetch(slots, slot * row_words)
+                prefetch(slot_depths, slot)
         at = r * row_words
         if owner_of(rows, at, row_words, owners) == me:
             depths[r] = slot_depths[slot_of(slots, figures, rows, at, row_words)]

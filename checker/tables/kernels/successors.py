@@ -381,6 +381,7 @@ def borrowed(tables):
             borrow(tables.renamings.kin),
             borrow(tables.renamings.images),
             borrow(tables.renamings.known),
+            borrow(tables.renamings.choices),
         ),
         borrow(tables.progress),
     )
