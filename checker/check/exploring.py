@@ -15,7 +15,7 @@ from antecede.checker.check.engine import explorer_at_once, kernels_are_compiled
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import CapacityError, HandlerError, ProtocolError
 from antecede.checker.liveness import starvation
-from antecede.checker.memory import nearly_gone, shortage
+from antecede.checker.memory import nearly_gone, shortage, usable_memory_bytes
 from antecede.checker.search.loop import (
     Explorer,
     Pausing,
@@ -30,6 +30,13 @@ from antecede.checker.semantics.transition import EndlessSystem, System
 
 LATE = 1.0
 """Seconds after which a search that has not looked at --max-seconds is told."""
+
+FORGETTING = 1 << 13
+"""Bytes of memory per visited state from which on levels are forgotten.
+
+A search restarts with weighted levels at 64 times as many states (`WORTH_RESTARTING`). These take
+about a quarter of the memory.
+"""
 
 Watch = Callable[[Progress], None]
 """Called now and then with the progress of a search."""
@@ -72,8 +79,17 @@ def searched(task: Task, self_checking: System) -> Result:
     """
     if isinstance(task.system, EndlessSystem):
         return _endless(task, self_checking)
-    make = partial(explorer_at_once, self_checking, task.options, task.bounds.max_depth)
+    options = sparing(task.options, task.bounds)
+    make = partial(explorer_at_once, self_checking, options, task.bounds.max_depth)
     return _search(task, make, task.bounds)
+
+
+def sparing(options: Options, bounds: Bounds) -> Options:
+    """Return the options of a search that forgets levels earlier if it may use little memory."""
+    if options.forget_from is None:
+        return options
+    most = min(usable_memory_bytes(), bounds.max_memory or math.inf)
+    return evolve(options, forget_from=min(options.forget_from, int(most) // FORGETTING))
 
 
 def _search(

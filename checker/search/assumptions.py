@@ -26,9 +26,8 @@ UNFOUNDED = (NotSymmetricError, SelfPacketError, NotGradedError)
 WORTH_RESTARTING = 64
 """Weighted levels are worth a restart from this many times `Options.forget` visited states on.
 
-Until then, kept states take about two gigabytes. A weighted search starts again, and commuting
-transitions of different weights reach a state in different levels, so it meets fewer duplicates
-soon after each other: for each state it takes a third longer.
+Until then, kept states take about two gigabytes. Weighted levels take as much time as levels by
+depth, but the restart repeats the search so far, and weighted levels show no runs.
 """
 
 

@@ -10,7 +10,10 @@ from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from antecede.checker.check import exploring
 from antecede.checker.check.engine import explorer_for
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import ReplayError
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.local.weighted_levels import WeightedExpansion
@@ -402,6 +405,25 @@ def test_one_depth_is_asked_of_the_whole_graph() -> None:
         Counts(567_367, 2_044_243, 19, 121)
         == searched(small("cykas", 3, 2, history="clocks"), forget_from=0).counts
     )
+
+
+def test_a_search_that_may_use_little_memory_forgets_earlier(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def forgets(max_memory: int | None) -> int | None:
+        return exploring.sparing(Options(), Bounds(max_memory=max_memory)).forget_from
+
+    monkeypatch.setattr(exploring, "usable_memory_bytes", lambda: 1 << 40)
+    assert forgets(None) == Options().forget_from == forgets(1 << 34)
+    assert forgets(1 << 30) == 1 << 17
+    assert exploring.sparing(Options(forget_from=None), Bounds(max_memory=1)).forget_from is None
+    spec = Spec("cykas", actors=3, messages=2, history="knowledge")
+    plenty = check(spec, bounds=Bounds()).result
+    monkeypatch.setattr(exploring, "usable_memory_bytes", lambda: 10 * exploring.FORGETTING)
+    little = check(spec, bounds=Bounds()).result
+    assert (little.counts, little.unreduced) == (plenty.counts, plenty.unreduced)
+    assert "weights" in little.statistics
+    assert "weights" not in plenty.statistics
 
 
 # Composites
