@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ import pytest
 from antecede.checker import interrupts
 from antecede.checker.interrupts import Ended
 from tests.conftest import COMMAND, ROOT, in_a_process
+
+Start = Callable[..., "subprocess.Popen[str]"]
 
 WITHIN = 600
 """Seconds; a machine under load takes its time."""
@@ -143,17 +146,21 @@ def until(happens: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-@pytest.fixture
-def searching(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Start a long search; return when it has begun."""
+@contextmanager
+def starting(begins: str, *asked: object, cwd: Path) -> Iterator[Start]:
+    """Yield a function that starts the command, and returns when it writes `begins`.
+
+    Args:
+        begins: text in a line on standard error.
+        asked: the command's first arguments.
+    """
     begun: list[subprocess.Popen[str]] = []
 
     def start(*options: object) -> subprocess.Popen[str]:
-        asked = ("check", "mfss", "--actors", 3, "--messages", 4, "--history", "full")
-        process = started(*asked, *options, cwd=tmp_path)
+        process = started(*asked, *options, cwd=cwd)
         begun.append(process)
         assert process.stderr is not None
-        while "states/s" not in process.stderr.readline():
+        while begins not in process.stderr.readline():
             assert process.poll() is None
         return process
 
@@ -163,9 +170,17 @@ def searching(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         process.communicate()
 
 
+@pytest.fixture
+def searching(tmp_path: Path) -> Iterator[Start]:
+    """Start a long search; return when it has begun."""
+    asked = ("check", "mfss", "--actors", 3, "--messages", 4, "--history", "full")
+    with starting("states/s", *asked, cwd=tmp_path) as start:
+        yield start
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_gives_the_report_of_what_was_explored(
-    searching: Callable[..., subprocess.Popen[str]], number: signal.Signals
+    searching: Start, number: signal.Signals
 ) -> None:
     process = searching("--engine", "plain")
     os.killpg(process.pid, number)
@@ -177,7 +192,7 @@ def test_a_signal_gives_the_report_of_what_was_explored(
 
 
 def test_a_signal_to_the_local_engine_leaves_a_last_checkpoint(
-    searching: Callable[..., subprocess.Popen[str]], tmp_path: Path
+    searching: Start, tmp_path: Path
 ) -> None:
     saving = ("--checkpoint", "saved", "--checkpoint-seconds", 1000, "--json", "first.json")
     process = searching("--no-symmetry", *saving)

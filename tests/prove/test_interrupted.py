@@ -6,8 +6,7 @@ import io
 import json
 import os
 import signal
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from antecede.checker.prove.obligations import Answer, Proof, obligations, prove
 from antecede.checker.prove.report import short, text
 from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.render.ticker import Ticker
-from tests.test_interrupts import WITHIN, started
+from tests.test_interrupts import WITHIN, Start, starting
 
 ENDLESS = """
 import sys
@@ -55,29 +54,17 @@ MODEL = evolve(MFSS, relations=(*MFSS.relations, less), conjuncts=(*MFSS.conjunc
 
 
 @pytest.fixture
-def proving(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def proving(tmp_path: Path) -> Iterator[Start]:
     """Start a proof; return when the solver is asked what it cannot answer."""
-    begun: list[subprocess.Popen[str]] = []
-
-    def start(*options: object) -> subprocess.Popen[str]:
-        (tmp_path / "endless.py").write_text(ENDLESS)
-        asked = ("prove", "endless.py:MODEL", "--timeout", 10 * WITHIN, *options)
-        process = started(*asked, cwd=tmp_path)
-        begun.append(process)
-        assert process.stderr is not None
-        while "asks about hard after acknowledge" not in process.stderr.readline():
-            assert process.poll() is None
-        return process
-
-    yield start
-    for process in begun:
-        process.kill()
-        process.communicate()
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    asked = ("prove", "endless.py:MODEL", "--timeout", 10 * WITHIN)
+    with starting("asks about hard after acknowledge", *asked, cwd=tmp_path) as start:
+        yield start
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_solver_and_gives_the_report(
-    proving: Callable[..., subprocess.Popen[str]], tmp_path: Path, number: signal.Signals
+    proving: Start, tmp_path: Path, number: signal.Signals
 ) -> None:
     process = proving("--json", "found.json")
     os.killpg(process.pid, number)
@@ -95,7 +82,7 @@ def test_a_signal_ends_the_solver_and_gives_the_report(
 
 
 def test_an_interrupted_proof_is_neither_varied_nor_linked(
-    proving: Callable[..., subprocess.Popen[str]],
+    proving: Start,
 ) -> None:
     process = proving("--mutants", "--link", "--quiet")
     os.killpg(process.pid, signal.SIGINT)
