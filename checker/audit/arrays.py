@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -22,6 +24,67 @@ STEP = 1 << 22
 """Slots of a table that one call of a kernel moves. Signals wait until the call returns."""
 
 
+Given, Result = ParamSpec("Given"), TypeVar("Result")
+_growth = threading.Lock()
+
+
+def _alone(grow: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Let one thread at a time lengthen arrays, so that two do not count on the same memory."""
+
+    @functools.wraps(grow)
+    def grow_alone(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        with _growth:
+            return grow(*args, **kwargs)
+
+    return grow_alone
+
+
+# The parser's arrays
+
+
+def no_names(messages: int) -> k.Names:
+    """Return the parser's arrays before the first line, with room for a batch of `messages`."""
+    arrays: dict[str, Array] = dict.fromkeys(k.Names._fields, np.zeros(0, np.int64))
+    arrays["counter"] = np.zeros(k.COUNTERS, np.int64)
+    for name, slots in (("actor", 64), ("message", 1 << 12), ("set", 64)):
+        arrays[f"{name}_keys"] = _keys(slots)
+    arrays |= _sized(arrays, ("starts", "marks"), 32, np.int64)
+    arrays |= _sized(arrays, ("arena",), 1 << 10, np.uint8)
+    arrays |= _sized(arrays, ("names",), 1 << 16, np.uint8)
+    arrays |= _sized(arrays, ("name_ends",), messages + 1, np.int64)
+    arrays |= _sized(arrays, ("members",), 1 << 8, np.int32)
+    arrays |= _sized(arrays, ("set_starts", "spans"), 64, np.int64)
+    return k.Names(**arrays)
+
+
+@_alone
+def more_names(t: k.Names) -> k.Names:
+    """Return the parser's arrays with each array that is nearly full made twice as long.
+
+    Raises:
+        CapacityError: there is too little memory.
+    """
+    arrays, count = t._asdict(), t.counter
+    _lengthen(arrays, ("starts", "marks"), 4 * (count[k.ACTORS] + 2) // 3, np.int64)
+    names = t.name_ends[count[k.NAMES] - 1] if count[k.NAMES] else 0
+    for name, used in (("arena", count[k.ARENA]), ("names", names)):
+        _lengthen(arrays, (name,), used + count[k.WANTED] + 1, np.uint8)
+    _lengthen(arrays, ("name_ends",), count[k.NAMES] + 2, np.int64)
+    _lengthen(arrays, ("members",), count[k.MEMBERS] + count[k.LISTED] + 2, np.int32)
+    new_sets = count[k.SETS] - count[k.FIRST_SET]
+    _lengthen(arrays, ("set_starts",), new_sets + 4, np.int64)
+    for name, used in (("actor", count[k.ACTORS]), ("set", count[k.SETS])):
+        while 6 * (used + 2) > len(arrays[f"{name}_keys"]):
+            arrays[f"{name}_keys"] = _rehashed(arrays[f"{name}_keys"])
+    while 4 * (count[k.MESSAGES] + 2) > len(arrays["message_keys"]):
+        arrays["message_keys"] = _rehashed(arrays["message_keys"])
+    count[k.WANTED] = count[k.LISTED] = 0
+    return k.Names(**arrays)
+
+
+# The judge's arrays
+
+
 def fresh(group: tuple[int, int] | None = None) -> k.Tables:
     """Return empty tables for a small log.
 
@@ -36,11 +99,7 @@ def fresh(group: tuple[int, int] | None = None) -> k.Tables:
             count[k.HEIGHT] += 1
     arrays: dict[str, Array] = dict.fromkeys(k.Tables._fields, none)
     arrays["counter"] = count
-    for name, slots in (("actor", 64), ("message", 1 << 12), ("set", 64)):
-        arrays[f"{name}_keys"] = _keys(slots)
-    arrays |= _actors(arrays, 32) | _sized(arrays, ("arena",), 1 << 10, np.uint8)
-    arrays |= _sized(arrays, ("names",), 1 << 16, np.uint8)
-    arrays |= _sized(arrays, ("name_ends", "state"), 1 << 12, np.int64)
+    arrays |= _actors(arrays, 32) | _sized(arrays, ("state",), 1 << 12, np.int64)
     arrays |= _sized(arrays, ("members",), 1 << 8, np.int32)
     arrays |= _sized(arrays, ("set_starts",), 64, np.int64)
     for kind in ("slots", "chunks", "nodes"):
@@ -63,17 +122,17 @@ def populated(t: k.Tables, actors: int) -> k.Tables:
 
 
 def again(t: k.Tables, group: tuple[int, int] | None) -> k.Tables:
-    """Return tables before the first event, with the actors, messages and sets of other tables."""
-    shared = ("actor_keys", "message_keys", "set_keys", "arena", "starts", "members", "set_starts")
+    """Return tables before the first event, for the actors, messages and sets of other tables."""
     new = fresh(group)
-    arrays = new._asdict()
-    arrays |= _actors(arrays, len(t.own)) | {name: getattr(t, name) for name in shared}
+    arrays = new._asdict() | {"members": t.members, "set_starts": t.set_starts}
+    arrays |= _actors(arrays, len(t.own))
     arrays["state"] = _new(len(t.state), np.int64)
-    for counter in (k.ACTORS, k.MESSAGES, k.SETS, k.MEMBERS, k.ARENA):
+    for counter in (k.ACTORS, k.MESSAGES, k.SETS, k.MEMBERS):
         new.counter[counter] = t.counter[counter]
     return grown(k.Tables(**arrays))
 
 
+@_alone
 def grown(t: k.Tables) -> k.Tables:
     """Return tables with each array that is nearly full made twice as long.
 
@@ -81,21 +140,16 @@ def grown(t: k.Tables) -> k.Tables:
         CapacityError: there is too little memory.
     """
     arrays, count = t._asdict(), t.counter
-    if 4 * (count[k.ACTORS] + 2) > 3 * len(arrays["own"]):
-        arrays |= _actors(arrays, 2 * len(arrays["own"]))
+    size = len(t.own)
+    while 4 * (count[k.ACTORS] + 2) > 3 * size:
+        size *= 2
+    if size > len(t.own):
+        arrays |= _actors(arrays, size)
     while not count[k.FIXED] and count[k.ACTORS] + 2 > count[k.COLUMNS] * k.WIDTH:
         _make_taller(arrays)
-    for name, used in (("arena", count[k.ARENA]), ("names", _names(t))):
-        _lengthen(arrays, (name,), used + count[k.WANTED] + 1, np.uint8)
-    _lengthen(arrays, ("name_ends",), count[k.NAMES] + 2, np.int64)
     _lengthen(arrays, ("state",), count[k.MESSAGES] + 2, np.int64)
-    _lengthen(arrays, ("members",), count[k.MEMBERS] + count[k.LISTED] + 2, np.int32)
+    _lengthen(arrays, ("members",), count[k.MEMBERS] + 2, np.int32)
     _lengthen(arrays, ("set_starts",), count[k.SETS] + 4, np.int64)
-    for name, used in (("actor", count[k.ACTORS]), ("set", count[k.SETS])):
-        while 6 * (used + 2) > len(arrays[f"{name}_keys"]):
-            arrays[f"{name}_keys"] = _rehashed(arrays[f"{name}_keys"])
-    while 4 * (count[k.MESSAGES] + 2) > len(arrays["message_keys"]):
-        arrays["message_keys"] = _rehashed(arrays["message_keys"])
     needs = {"chunks": k.least_chunks(count[k.ACTORS]) + 4, "slots": 4, "nodes": 4}
     for kind, least in needs.items():
         while count[getattr(k, kind.upper())] < least:
@@ -108,13 +162,8 @@ def grown(t: k.Tables) -> k.Tables:
     if len(arrays["watched"]):
         _lengthen(arrays, ("scratch",), count[k.ACTORS] + 2, np.int64)
         _lengthen(arrays, ("raised",), 3 * (count[k.RAISED] + count[k.ACTORS] + 1), np.int64)
-    count[k.WANTED] = count[k.LISTED] = count[k.WORK] = 0
+    count[k.WORK] = 0
     return k.Tables(**arrays)
-
-
-def _names(t: k.Tables) -> int:
-    """Return the number of bytes in the names of messages."""
-    return int(t.name_ends[t.counter[k.NAMES] - 1]) if t.counter[k.NAMES] else 0
 
 
 def _new(size: int, kind: Any, value: int = 0) -> Array:
@@ -168,8 +217,6 @@ def _actors(arrays: dict[str, Array], size: int) -> dict[str, Array]:
     """Return longer arrays for actors; a new actor knows nothing and does not wait."""
     names = ("known", "own", "next_waiter", "before_waiter", "last_node", "ready")
     longer = _sized(arrays, names, size, np.int32)
-    longer |= _sized(arrays, ("starts",), size + 1, np.int64)
-    longer |= _sized(arrays, ("marks",), size, np.int64)
     longer |= _sized(arrays, ("first_node",), size, np.int32, -1)
     # The ring of ready actors is rebuilt, because indices in it depend on its length.
     count = arrays["counter"]

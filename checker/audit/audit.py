@@ -164,6 +164,7 @@ def _compiled(logs: Sequence[Log], tick: Callable[[int, int], None], unfinished:
         found: Counter[str] = Counter()
         for log in logs:
             found[log.source.whole] += judge.read(log.source, log.fields, tick)
+        judge.wait()
         check_events(found, [(log.source.whole, log.format) for log in logs])
         return judge.result(unfinished=unfinished)
 

@@ -17,10 +17,10 @@ from attrs import define, field, frozen
 
 from antecede.checker.audit import kernels as k
 from antecede.checker.audit.arrays import Array
-from antecede.checker.audit.compiled import Compiled
 from antecede.checker.audit.events import Event
 from antecede.checker.audit.logs import NAMES, open_log
 from antecede.checker.audit.parquet import MAGIC, ParquetLines, row_counts
+from antecede.checker.audit.parser import Batch, Parser
 from antecede.checker.audit.records import Fields, line_events
 from antecede.checker.audit.sources import MARK, PACKED, STANDARD_INPUT, Source, opened, parts_of
 from antecede.checker.errors import InputError
@@ -172,24 +172,28 @@ def _opened(split: Split) -> Iterator[Source]:
 
 
 @define(eq=False)
-class _Reading(Compiled):
-    """Reads lines without judging them.
+class _Reading(Parser):
+    """Reads the lines of a piece.
 
     Attributes:
         before: the number of lines before the piece, for errors.
+        rows: the events of each batch.
+        sets: the destination sets.
         named: the names of messages from lines with several events, by their numbers.
     """
 
     before: int = 0
-    batches: list[Array] = field(factory=list)
+    rows: list[Array] = field(factory=list)
+    sets: list[tuple[int, ...]] = field(factory=list)
     named: dict[int, str] = field(factory=dict)
 
-    def _take(self, batch: Array, events: int) -> None:
-        self._keep_names()
-        if events:
-            rows = batch[: 5 * events].reshape(-1, 5).copy()
-            rows[:, 4] -= self.before
-            self.batches.append(rows)
+    def keep(self, batch: Batch) -> None:
+        """Copy what a batch has."""
+        rows = batch.rows[: 5 * batch.events].reshape(-1, 5).copy()
+        rows[:, 4] -= self.before
+        self.rows.append(rows)
+        members = np.split(batch.members, batch.set_ends)[:-1]
+        self.sets += [tuple(each.tolist()) for each in members]
 
     def _keep_names(self) -> None:
         self.tables.counter[k.NAMES] = 0
@@ -197,8 +201,8 @@ class _Reading(Compiled):
     def _begin(self, source: Source) -> None:
         self.tables.counter[k.LINES] = self.before
 
-    def _line(self, events: list[Event], log: int, batch: Array) -> None:
-        super()._line(events, log, batch)
+    def _line(self, events: list[Event], log: int) -> Iterator[Batch]:
+        yield from super()._line(events, log)
         if len(events) > 1:
             self.named |= {self._number(k.message_of, e.message): e.message for e in events}
 
@@ -209,16 +213,12 @@ class _Reading(Compiled):
         keys = keys[keys[:, 2] >= 0]
         hashes = np.zeros((t.counter[k.MESSAGES], 2), np.int64)
         hashes[keys[:, 2]] = keys[:, :2]
-        starts = t.set_starts[: t.counter[k.SETS] + 1]
         return Piece(
             int(t.counter[k.LINES]) - self.before,
-            np.concatenate(self.batches) if self.batches else np.zeros((0, 5), np.int64),
+            np.concatenate(self.rows) if self.rows else np.zeros((0, 5), np.int64),
             hashes,
             tuple(self.actor(n) for n in range(t.counter[k.ACTORS])),
-            tuple(
-                tuple(sorted(t.members[starts[n] : starts[n + 1]].tolist()))
-                for n in range(t.counter[k.SETS])
-            ),
+            tuple(self.sets),
             self.named,
             tuple(line - self.before for line in torn),
         )
@@ -240,7 +240,8 @@ def _read(split: Split, fields: Fields, before: int) -> Piece:
     reading = _Reading(before=before)
     try:
         with _opened(split) as source:
-            reading.read(source, fields, lambda _bytes, _events: None)
+            for batch in reading.read(source, fields, lambda _bytes, _events: None):
+                reading.keep(batch)
             return reading.piece(source.torn)
     finally:
         reading.close()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ from attrs import define, evolve, field, frozen
 from antecede.checker.audit import kernels as k
 from antecede.checker.audit.arrays import Array, fresh, populated
 from antecede.checker.audit.chains import MOST_CHAINS
-from antecede.checker.audit.compiled import BATCH, LOG_SHIFT, Compiled
 from antecede.checker.audit.findings import Audit, Finding, two_homes
+from antecede.checker.audit.judge import Judge
+from antecede.checker.audit.parser import BATCH, LOG_SHIFT
 from antecede.checker.audit.splits import Piece, Split
 from antecede.checker.errors import InputError
 
@@ -184,10 +185,11 @@ def block_of(piece: Piece, numbers: Iterable[tuple[Array, Array]], whole: Whole)
 
 
 @define(eq=False)
-class Pass(Compiled):
+class Pass(Judge):
     """Judges the messages of a group of senders.
 
     Attributes:
+        acts: bool per actor; it has events.
         most: the greatest number of a message, plus one.
         sets: the numbers of destination sets.
         named: names of messages that came with the pieces.
@@ -195,6 +197,7 @@ class Pass(Compiled):
     """
 
     whole: Whole = field(kw_only=True)
+    acts: Array = field(init=False)
     most: int = 0
     sets: dict[tuple[int, ...], int] = field(factory=dict)
     named: dict[int, str] = field(factory=dict)
@@ -203,12 +206,18 @@ class Pass(Compiled):
     def __attrs_post_init__(self) -> None:
         """Make room for all actors."""
         self.tables = populated(fresh(self.group), len(self.whole.actors))
+        self.acts = np.zeros(len(self.whole.actors), bool)
         self.logs = [split.path for split in self.whole.splits]
 
     @property
     def messages(self) -> int:
-        """The number of messages, as an upper bound of their numbers."""
+        """An upper bound of the messages' numbers."""
         return self.most
+
+    @property
+    def acting(self) -> int:
+        """The number of actors that have events."""
+        return int(self.acts.sum())
 
     def take(self, at: int, block: Block) -> None:
         """Judge the events of the next piece."""
@@ -217,8 +226,8 @@ class Pass(Compiled):
             return
         self._make_room(int(block.messages.max()) + 1)
         self.named |= block.named
-        sets = np.array([*map(self._known, block.members), -1], np.int64)
-        self._note_homes(block.actors)
+        sets = self._numbers(block.members)
+        self.acts[block.actors] = True
         self.events += count
         batch = np.zeros((BATCH, 5), np.int64)
         for begin in range(0, count, BATCH):
@@ -237,15 +246,13 @@ class Pass(Compiled):
             longer[: len(state)] = state
             self.tables = self.tables._replace(state=longer)
 
-    def _known(self, members: tuple[int, ...]) -> int:
-        if members not in self.sets:
-            self.sets[members] = self._set(list(members))
-        return self.sets[members]
-
-    def _note_homes(self, actors: Array) -> None:
-        if len(self.home) < len(self.whole.actors):
-            self.home = np.full(len(self.whole.actors), -1, np.int32)
-        self.home[np.unique(actors)] = 0
+    def _numbers(self, sets: Sequence[tuple[int, ...]]) -> Array:
+        """Return the numbers of destination sets, and finally -1; new sets get the next numbers."""
+        new = [members for members in dict.fromkeys(sets) if members not in self.sets]
+        self.sets |= {members: len(self.sets) + at for at, members in enumerate(new)}
+        ends = np.cumsum([*map(len, new)], dtype=np.int64)
+        self._add_sets(ends, np.fromiter(chain.from_iterable(new), np.int32))
+        return np.array([*(self.sets[members] for members in sets), -1], np.int64)
 
     def actor(self, number: int) -> str:
         """Return an actor's name."""

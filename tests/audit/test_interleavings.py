@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import on_spark
-from antecede.checker.audit.compiled import Compiled
 from antecede.checker.audit.findings import Audit
+from antecede.checker.audit.judge import Judge
 from antecede.checker.audit.oracle import Oracle
 from antecede.checker.audit.report import text
 from tests.audit.interleavings import (
@@ -292,7 +292,7 @@ def test_giving_up_in_the_order_of_lines_would_be_noticed(
 def test_ambiguous_names_judged_by_the_first_line_would_be_noticed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(Compiled, "_judge_again", lambda _self, _names: None)
+    monkeypatch.setattr(Judge, "_judge_again", lambda _self, _names: None)
     own = own_events("a: m!b n!b", "b: n? m? m!c", "c: m?")
     wrong = 0
     for seed in range(10):

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antecede.checker import memory
-from antecede.checker.audit import arrays, capacity, compiled
+from antecede.checker.audit import arrays, capacity, parser
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import kernels as k
 from antecede.checker.audit.arrays import fresh, grown
@@ -46,37 +46,38 @@ def deliver(actor: str, message: str) -> str:
     return json.dumps({"actor": actor, "event": "deliver", "message": message})
 
 
-def judged(lines: Iterable[str]) -> tuple[Audit, k.Tables]:
-    """Return what the compiled judge says of a log, and its tables."""
+def judged(lines: Iterable[str]) -> tuple[Audit, Compiled]:
+    """Return what the compiled judge says of a log, and the judge."""
     stream = io.BytesIO("".join(f"{line}\n" for line in lines).encode())
     with contextlib.closing(Compiled()) as judge:
         judge.read(Source("log", stream), Fields(), lambda _bytes, _events: None)
-        return judge.result(unfinished=True), judge.tables
+        return judge.result(unfinished=True), judge
 
 
-def megabytes(t: k.Tables, *names: str) -> float:
-    return float(sum(getattr(t, name).nbytes for name in names or t._fields) / 1e6)
+def megabytes(judge: Compiled) -> float:
+    return float(sum(array.nbytes for array in (*judge.tables, *judge.parser.tables)) / 1e6)
 
 
 def test_a_long_name_takes_memory_for_nothing_but_itself() -> None:
-    empty = megabytes(fresh())
+    _, judge = judged([send("a", "m", "b")])
+    little = megabytes(judge)
     for long_one in ("actor", "message", "destination"):
         name = dict.fromkeys(("actor", "message", "destination"), "b") | {long_one: "n" * 4_000_000}
         actor, message, destination = name.values()
-        audit, tables = judged([send(actor, message, [destination]), deliver(destination, message)])
+        audit, judge = judged([send(actor, message, [destination]), deliver(destination, message)])
         assert (1, 1) == (audit.causal_sends, audit.deliveries)
-        assert megabytes(tables) < empty + 20
+        assert megabytes(judge) < little + 20
 
 
 def test_a_causal_send_to_many_destinations_takes_memory_in_proportion() -> None:
     names = [f"d{number}" for number in range(100_000)]
     sent = [send("a", "m1", names)]
-    audit, tables = judged([*sent, deliver("d5", "m1"), deliver("d6", "m1"), deliver("d5", "m1")])
+    audit, judge = judged([*sent, deliver("d5", "m1"), deliver("d6", "m1"), deliver("d5", "m1")])
     assert (99_998, 1) == (audit.open, len(audit.findings))
-    assert megabytes(tables) < 60
-    audit, tables = judged([*sent, *(deliver(name, "m1") for name in names)])
+    assert megabytes(judge) < 60
+    audit, judge = judged([*sent, *(deliver(name, "m1") for name in names)])
     assert (0, ()) == (audit.open, audit.findings)
-    assert megabytes(tables) < 150
+    assert megabytes(judge) < 150
 
 
 def test_actors_that_know_of_all_others_share_what_they_know() -> None:
@@ -86,16 +87,16 @@ def test_actors_that_know_of_all_others_share_what_they_know() -> None:
         for number in range(100_000)
         for line in (deliver(f"x{number}", f"m{number - 1}"), send(f"x{number}", f"m{number}", ()))
     ]
-    audit, tables = judged(rows[1:])
+    audit, judge = judged(rows[1:])
     assert 99_999 == audit.deliveries
-    assert megabytes(tables) < 200
+    assert megabytes(judge) < 200
 
 
 @pytest.mark.parametrize("batch", [3, 64])
 def test_clocks_grow_taller_while_messages_are_in_transit(
     batch: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(compiled, "BATCH", batch)
+    monkeypatch.setattr(parser, "BATCH", batch)
     draw = random.Random(batch)
     own = wild(draw, 1_200, 3_000)
     there = write(tmp_path / "log", own, interleaved(draw, own))
@@ -119,7 +120,8 @@ def test_actors_that_can_go_on_are_not_forgotten_when_there_are_more_actors() ->
 @given(lists=st.lists(st.lists(st.integers(0, 50), max_size=9), min_size=1, max_size=9))
 def test_destinations_are_sorted_and_searched(lists: list[list[int]]) -> None:
     rows = [send("a", f"m{at}", map(str, names)) for at, names in enumerate(lists)]
-    _, t = judged(rows)
+    _, judge = judged(rows)
+    t = judge.tables
     for at in range(t.counter[k.SETS]):
         there = t.members[t.set_starts[at] : t.set_starts[at + 1]].tolist()
         assert sorted(set(there)) == there

@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from antecede.checker.audit import audit as audits
-from antecede.checker.audit import compiled, spread
+from antecede.checker.audit import parser, spread
 from antecede.checker.audit.findings import Audit
 from antecede.checker.errors import AntecedeError
 from tests.audit.interleavings import (
@@ -101,7 +101,7 @@ def judged(
             with mock.patch.object(spread, "SENDERS", 32):
                 audit = in_pieces([str(path)], draw.choice([200, 1 << 26]))[0]
         else:
-            with mock.patch.object(compiled, "BATCH", draw.choice([2, 50, 1 << 14])):
+            with mock.patch.object(parser, "BATCH", draw.choice([2, 50, 1 << 14])):
                 name = "plain" if judge == "shiviz" else judge
                 audit = audits.audit([str(path)], judge=name)
     return audit, there, lost

@@ -16,7 +16,7 @@ import pytest
 from antecede.checker.audit import kernels as k
 from antecede.checker.audit import records
 from antecede.checker.audit.clocks import Clocks
-from antecede.checker.audit.compiled import Compiled
+from antecede.checker.audit.judge import Judge
 from antecede.checker.audit.oracle import Oracle
 from antecede.checker.audit.recorder import Recorder
 from tests.audit.interleavings import wild
@@ -39,7 +39,7 @@ def by_lines(self: Oracle) -> None:
         self._give_up([event], "unsent")
 
 
-def by_places(self: Compiled) -> None:
+def by_places(self: Judge) -> None:
     while True:
         t = self.tables
         blocked = np.flatnonzero(t.waits_for[: t.counter[k.ACTORS]] >= 0)
@@ -63,13 +63,13 @@ def knows_no_pairs(patch: Patch) -> None:
 SEEDED: dict[str, Callable[[Patch], None]] = {
     "the plain judge gives up by lines": lambda patch: patch.setattr(Oracle, "finish", by_lines),
     "the compiled judge gives up by lines": lambda patch: patch.setattr(
-        Compiled, "_finish", by_places
+        Judge, "_finish", by_places
     ),
     "the first line with an ambiguous name counts": lambda patch: patch.setattr(
-        Compiled, "_judge_again", lambda _self, _names: None
+        Judge, "_judge_again", lambda _self, _names: None
     ),
     "findings stand by lines": lambda patch: patch.setattr(
-        Compiled, "_ranks", lambda _self, actors: np.zeros(len(actors), np.int64)
+        Judge, "_ranks", lambda _self, actors: np.zeros(len(actors), np.int64)
     ),
     "all faults of clocks where they are read": knows_no_pairs,
     "torn lines are refused": lambda patch: patch.setattr(records, "records", lambda *_: None),

@@ -17,10 +17,10 @@ SEND, DELIVER = 0, 1
 WRONG = 2
 """Marks an event in `out` that does not count: its actor learns nothing."""
 
-# Counters, at fixed places of `counter`.
+# Counters, at fixed places of `counter`. The parser and the judge each have their own.
 ACTORS, MESSAGES, SETS, MEMBERS, ARENA, NAMES, SLOTS, CHUNKS, NODES, PAIRS = range(10)
 OUT, FOUND, READY, READY_END, SENDS, DELIVERIES, UNADDRESSED, LINES, RAISED = range(10, 19)
-COLUMNS, HEIGHT, FIRST, FIXED, WORK, WANTED, LISTED, LISTS = range(19, 27)
+COLUMNS, HEIGHT, FIRST, FIXED, WORK, WANTED, LISTED, LISTS, FIRST_SET = range(19, 28)
 COUNTERS = 32
 """The length of `counter`.
 
@@ -28,7 +28,8 @@ CHUNKS, SLOTS and NODES count free places. READY to READY_END is the range of ac
 continue. Clocks have HEIGHT levels and room for COLUMNS chunks of senders, beginning with chunk
 FIRST. FIXED: clocks keep only these senders, and only their messages are judged. WORK counts
 visited chunks. WANTED is the length of a name that did not fit. LISTED is the number of members of
-a list that did not fit. LISTS numbers lists."""
+a list that did not fit. LISTS numbers lists. FIRST_SET is the number of the first destination set
+in the parser's arrays."""
 
 MOST_WORK = 1 << 24
 """The most chunks that a kernel visits before it returns, so that Python can react to signals."""
@@ -64,15 +65,40 @@ kernel = partial(jit.kernel, _nrt=False)
 """Kernels allocate nothing, and do not count references to the many arrays that they pass on."""
 
 
-class Tables(NamedTuple):
-    """All arrays; sizes are in elements.
+class Names(NamedTuple):
+    """The parser's arrays; sizes are in elements.
 
     Attributes:
         counter: int64, COUNTERS elements.
         actor_keys, message_keys, set_keys: int64; open addressing, slot s has two hashes at 3s
             and a number at 3s + 2 (-1: empty); the length is 3 times a power of two.
         arena, starts: uint8 and int64; the names of actors; actor a's name begins at starts[a].
+        marks: int64 per actor; the last list (see LISTS) that named it.
         names, name_ends: uint8 and int64; the names of messages that are not yet on disk.
+        members, set_starts: int32 and int64; the actors of destination sets that the judge does
+            not have yet.
+        spans: int64; the values of the four fields in a line.
+    """
+
+    counter: Array
+    actor_keys: Array
+    message_keys: Array
+    set_keys: Array
+    arena: Array
+    starts: Array
+    marks: Array
+    names: Array
+    name_ends: Array
+    members: Array
+    set_starts: Array
+    spans: Array
+
+
+class Tables(NamedTuple):
+    """The judge's arrays; sizes are in elements.
+
+    Attributes:
+        counter: int64, COUNTERS elements.
         members, set_starts: int32 and int64; the actors of destination sets.
         state: int64 per message, see above.
         sender, number, past, missing, to, sent_at: per message in transit; `past` is the root of
@@ -84,7 +110,6 @@ class Tables(NamedTuple):
         waits_for: int64 per actor; the message, or -1.
         next_waiter, before_waiter: int32 per actor; its neighbours in the list of actors that wait
             for one message.
-        marks: int64 per actor; the last list (see LISTS) that named it.
         first_node, last_node: int32 per actor; its events that wait, or -1.
         nodes: int64; per waiting event kind, message, set, place, and the next node.
         pairs: int64; a set of message << 32 | actor (-1: empty): delivered there, not everywhere.
@@ -102,13 +127,6 @@ class Tables(NamedTuple):
     """
 
     counter: Array
-    actor_keys: Array
-    message_keys: Array
-    set_keys: Array
-    arena: Array
-    starts: Array
-    names: Array
-    name_ends: Array
     members: Array
     set_starts: Array
     state: Array
@@ -127,7 +145,6 @@ class Tables(NamedTuple):
     waits_for: Array
     next_waiter: Array
     before_waiter: Array
-    marks: Array
     first_node: Array
     last_node: Array
     nodes: Array

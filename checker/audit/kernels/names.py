@@ -57,10 +57,9 @@ def actor_of(t, data, start, end):
         return number
     number, used = t.counter[ACTORS], t.counter[ARENA]
     if (
-        number + 2 > len(t.own)
+        number + 2 > len(t.marks)
         or 6 * number > len(t.actor_keys)
         or used + end - start > len(t.arena)
-        or (not t.counter[FIXED] and number >= t.counter[COLUMNS] * WIDTH)
     ):
         t.counter[WANTED] = end - start
         return -1
@@ -85,8 +84,7 @@ def message_of(t, data, start, end):
     if new:
         used = t.name_ends[new - 1]
     if (
-        number == len(t.state)
-        or 4 * number > len(t.message_keys)
+        4 * number > len(t.message_keys)
         or new == len(t.name_ends)
         or used + end - start > len(t.names)
     ):
@@ -98,7 +96,6 @@ def message_of(t, data, start, end):
     t.counter[NAMES] += 1
     put(t.message_keys, at, one, two, number)
     t.counter[MESSAGES] += 1
-    t.state[number] = UNSENT
     return number
 
 

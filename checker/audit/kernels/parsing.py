@@ -8,6 +8,7 @@ from antecede.checker.audit.kernels.arrays import (
     ASK,
     DELIVER,
     FINISHED,
+    FIRST_SET,
     GROW,
     LINES,
     LISTED,
@@ -106,7 +107,8 @@ def set_of(t, data, start, end):
     if t.set_keys[3 * at + 2] >= 0:
         return t.set_keys[3 * at + 2]
     number, used = t.counter[SETS], t.counter[MEMBERS]
-    if number + 2 > len(t.set_starts) or 6 * number > len(t.set_keys):
+    new = number - t.counter[FIRST_SET]
+    if new + 2 > len(t.set_starts) or 6 * number > len(t.set_keys):
         return -2
     begin, now = used, blank(data, start + 1)
     t.counter[LISTS] += 1
@@ -131,29 +133,29 @@ def set_of(t, data, start, end):
             if now >= end:
                 return -1
     t.counter[MEMBERS] = used
-    t.set_starts[number + 1] = used
+    t.set_starts[new + 1] = used
     put(t.set_keys, at, one, two, number)
     t.counter[SETS] += 1
     return number
 
 
 @kernel
-def parse(t, data, at, vocabulary, batch, log):
+def parse(t, data, at, vocabulary, batch, events, log):
     """Read lines until the batch is full, a line is not simple, or arrays are too short.
 
     Args:
-        t: the tables.
+        t: the parser's arrays.
         data: uint8; complete lines, each with a line end.
         at: the position to begin at.
         vocabulary: a `Vocabulary`.
         batch: int64; per event kind, actor, message, set, place.
+        events: the number of events in the batch.
         log: the log's number, shifted to its position in a place.
 
     Returns:
-        The reason for the return, the position reached, and the number of events.
+        The reason for the return, the position reached, and the number of events in the batch.
     """
-    events = 0
-    spans, words, ends = t.scratch, vocabulary.words, vocabulary.ends
+    spans, words, ends = t.spans, vocabulary.words, vocabulary.ends
     while at < len(data):
         if (events + 1) * 5 > len(batch):
             return FINISHED, at, events
