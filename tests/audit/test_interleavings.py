@@ -189,7 +189,7 @@ def test_the_report_and_its_first_chains_do_not_depend_on_the_lines(
 ) -> None:
     """A report is cut off, and only some findings have chains: those by the order of actors."""
     monkeypatch.setattr("antecede.checker.audit.chains.MOST_CHAINS", 2)
-    monkeypatch.setattr("antecede.checker.audit.compiled.MOST_CHAINS", 2)
+    monkeypatch.setattr("antecede.checker.audit.judge.MOST_CHAINS", 2)
     own, said = wild(random.Random(3), 5, 300), set()
     for seed in range(4):
         write(tmp_path / "log", own, interleaved(random.Random(seed), own))
