@@ -111,11 +111,10 @@ class Parser:
         data, position = np.frombuffer(chunk, np.uint8), 0
         log = (len(self.logs) - 1) << LOG_SHIFT
         while position < len(chunk):
-            before = self.batch.events
-            why, position, self.batch.events = k.parse(
-                self.tables, data, position, vocabulary, self.batch.rows, before, log
+            why, position, events = k.parse(
+                self.tables, data, position, vocabulary, self.batch.rows, self.batch.events, log
             )
-            self.events += self.batch.events - before
+            self._add(events)
             if why == k.FINISHED:
                 if position < len(chunk):
                     yield from self._filled()
@@ -145,8 +144,7 @@ class Parser:
             kind = k.SEND if event.kind == SEND else k.DELIVER
             row = (kind, actor, message, to, log | event.line)
             self.batch.rows[5 * self.batch.events :][:5] = row
-            self.batch.events += 1
-            self.events += 1
+            self._add(self.batch.events + 1)
 
     def _set(self, members: list[int]) -> int:
         """Return the number of a destination set; a new set gets the next number."""
@@ -178,14 +176,23 @@ class Parser:
         batch, count = self.batch, self.tables.counter
         if not batch.events:
             return
-        self._check_homes(
-            batch.rows[1 : 5 * batch.events : 5], batch.rows[4 : 5 * batch.events : 5]
-        )
         batch.actors, batch.messages = int(count[k.ACTORS]), int(count[k.MESSAGES])
         batch.set_ends, batch.members = self._new_sets()
         yield batch
         self.batch.events = 0
         self._keep_names()
+
+    def _add(self, end: int) -> None:
+        """Count the rows of the batch that were filled, up to event `end`.
+
+        Raises:
+            InputError: an actor also has events in another log.
+        """
+        rows = self.batch.rows[5 * self.batch.events : 5 * end]
+        if len(rows):
+            self._check_homes(rows[1::5], rows[4::5])
+            self.events += end - self.batch.events
+            self.batch.events = end
 
     def _check_homes(self, actors: Array, places: Array) -> None:
         if (most := int(actors.max())) >= len(self.home):
