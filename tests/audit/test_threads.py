@@ -18,8 +18,10 @@ from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.judge import Judge
 from antecede.checker.audit.records import fields_from
 from antecede.checker.audit.store import Store
-from antecede.checker.errors import AntecedeError, CapacityError, InputError
+from antecede.checker.errors import NO_THREAD, AntecedeError, CapacityError, InputError
 from tests.audit.test_compiled import all_of, wild, write
+from tests.conftest import Command
+from tests.local.test_little_memory import refuse
 
 Patch = pytest.MonkeyPatch
 Work = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]
@@ -218,3 +220,12 @@ def test_a_full_disk_is_said_by_either_thread(monkeypatch: Patch, tmp_path: Path
 
             patch.setattr(Store, "add", kept)
             assert [CapacityError, f"no room for numbers of {full} bytes"] == judged(path)
+
+
+def test_without_a_second_thread_there_is_no_result(
+    monkeypatch: Patch, antecede: Command, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(audits, "LARGE", 1)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    ran = antecede("audit", write(tmp_path / "log", sends(60)))
+    assert (3, f"Error: {NO_THREAD}\n") == (ran.code, ran.err)
