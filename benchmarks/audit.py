@@ -1,20 +1,24 @@
-"""Events per second of `antecede audit`: the compiled judge, and its ratio to the plain one.
+"""The speed and memory of `antecede audit`: the compiled judge, and its ratio to the plain one.
 
-    python benchmarks/audit.py [EVENTS]
+    python benchmarks/audit.py [EVENTS [SHAPE ...]]
 
 The logs are generated in a temporary folder: a queue of messages in transit, delivered in order.
-The plain judge gets a tenth of the events. The compiled kernels are warmed up on a small log.
+Each log is judged three times in new processes, and the table has the fastest run. The compiled
+kernels are loaded before the time starts. The plain judge gets 100,000 events at most. By default,
+there are a million events, and all shapes are measured.
 """
 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import random
+import resource
 import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from antecede.checker.audit.audit import audit
@@ -27,6 +31,10 @@ SHAPES = {
     "20 actors, 100,000 in transit": (20, 100_000, False),
 }
 """Name -> actors, messages in transit, and whether each actor's lines are contiguous."""
+
+RUNS = 3
+MOST_PLAIN = 100_000
+"""The most events for the plain judge."""
 
 
 def lines(actors: int, transit: int, events: int) -> Iterator[tuple[int, str]]:
@@ -45,27 +53,55 @@ def lines(actors: int, transit: int, events: int) -> Iterator[tuple[int, str]]:
             yield actor, json.dumps(event)
 
 
-def rate(path: Path, judge: str) -> float:
-    """Return events per second of CPU."""
-    begin = time.process_time()
-    found = audit([str(path)], judge=judge, unfinished=True)
-    return found.events / (time.process_time() - begin)
+def write(path: Path, shape: str, events: int) -> Path:
+    """Write a log and return its path."""
+    actors, transit, by_actor = SHAPES[shape]
+    rows: Iterable[tuple[int, str]] = lines(actors, transit, events)
+    if by_actor:
+        rows = sorted(rows, key=lambda row: -row[0])
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for _, line in rows)
+    return path
 
 
-def main(events: int) -> None:
+def measured(path: Path, first: Path, judge: str) -> tuple[float, float, float]:
+    """Return the seconds, the CPU seconds and the peak MB of an audit.
+
+    Args:
+        path: the log.
+        first: a small log, which is judged before the time starts.
+        judge: `compiled` or `plain`.
+    """
+    audit([str(first)], judge=judge, unfinished=True)
+    begin, cpu = time.perf_counter(), time.process_time()
+    audit([str(path)], judge=judge, unfinished=True)
+    seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
+    return seconds, cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+
+
+def main(events: int, shapes: Iterable[str]) -> None:
     """Print a table."""
-    print("| log | events | compiled, events/s | plain, events/s | ratio |\n|---|---|---|---|---|")
+    print(
+        "| log | events | compiled, events/s | CPU s per 10⁶ events | peak MB "
+        "| plain, events/s | ratio |\n|---|---|---|---|---|---|---|"
+    )
+    few = min(MOST_PLAIN, events // 10)
+    context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
-        large, small = Path(folder) / "large.jsonl", Path(folder) / "small.jsonl"
-        for name, (actors, transit, by_actor) in SHAPES.items():
-            made = list(lines(actors, transit, events))
-            for path, part in ((large, made), (small, made[: events // 10])):
-                rows = sorted(part, key=lambda row: -row[0]) if by_actor else part
-                path.write_text("".join(f"{line}\n" for _, line in rows))
-            rate(small, "compiled")
-            fast, slow = rate(large, "compiled"), rate(small, "plain")
-            print(f"| {name} | {events:,} | {fast:,.0f} | {slow:,.0f} | {fast / slow:.0f} |")
+        for shape in shapes:
+            small = write(Path(folder) / "small.jsonl", shape, few)
+            large = write(Path(folder) / "large.jsonl", shape, events)
+            with context.Pool(1, maxtasksperchild=1) as pool:
+                jobs = [(large, small, "compiled")] * RUNS
+                seconds, cpu, peak = min(pool.starmap(measured, jobs, 1))
+                slow = min(pool.starmap(measured, [(small, small, "plain")], 1))[0]
+            fast, slow = events / seconds, few / slow
+            print(
+                f"| {shape} | {events:,} | {fast:,.0f} | {cpu / events * 1e6:.2f} | {peak:,.0f} "
+                f"| {slow:,.0f} | {fast / slow:.0f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000, sys.argv[2:] or SHAPES)
