@@ -9,6 +9,8 @@ depends on the differences between clocks, not on the number of actors times the
 
 from __future__ import annotations
 
+import numpy as np
+
 from antecede.checker.audit.kernels.arrays import *
 
 
@@ -74,8 +76,9 @@ def copy(t, chunk, level):
     """Return a copy of a chunk for one user, who gives up the chunk itself."""
     t.counter[CHUNKS] -= 1
     new = t.free_chunks[t.counter[CHUNKS]]
-    for k in range(WIDTH):
-        t.chunks[new * WIDTH + k] = t.chunks[chunk * WIDTH + k]
+    to, source = np.uint64(new * WIDTH), np.uint64(chunk * WIDTH)
+    for k in range(np.uint64(WIDTH)):
+        t.chunks[to + k] = t.chunks[source + k]
     if level:
         for k in range(WIDTH):
             t.chunk_users[t.chunks[chunk * WIDTH + k]] += 1
@@ -112,10 +115,14 @@ def share(t, actor, level, other):
 
 @kernel
 def compared(t, mine, other):
-    """Return whether some counter of a chunk is less than another's, and whether one is greater."""
+    """Return whether some counter of a chunk is less than another's, and whether one is greater.
+
+    Here and below, indices are unsigned: signed ones may be negative, and compiled code would look.
+    """
     less, more = False, False
-    for k in range(WIDTH):
-        a, b = t.chunks[mine * WIDTH + k], t.chunks[other * WIDTH + k]
+    first, second = np.uint64(mine * WIDTH), np.uint64(other * WIDTH)
+    for k in range(np.uint64(WIDTH)):
+        a, b = t.chunks[first + k], t.chunks[second + k]
         less |= a < b
         more |= a > b
     return less, more
@@ -124,9 +131,9 @@ def compared(t, mine, other):
 @kernel
 def raise_counters(t, mine, other):
     """Raise the counters of a chunk, which has one user, to those in another chunk."""
-    for k in range(WIDTH):
-        at = mine * WIDTH + k
-        t.chunks[at] = max(t.chunks[at], t.chunks[other * WIDTH + k])
+    first, second = np.uint64(mine * WIDTH), np.uint64(other * WIDTH)
+    for k in range(np.uint64(WIDTH)):
+        t.chunks[first + k] = max(t.chunks[first + k], t.chunks[second + k])
 
 
 @kernel
