@@ -53,7 +53,8 @@ def no_names(messages: int) -> k.Names:
     arrays |= _sized(arrays, ("names",), 1 << 16, np.uint8)
     arrays |= _sized(arrays, ("name_ends",), messages + 1, np.int64)
     arrays |= _sized(arrays, ("members",), 1 << 8, np.int32)
-    arrays |= _sized(arrays, ("set_starts", "spans"), 64, np.int64)
+    arrays |= _sized(arrays, ("set_starts",), 64, np.int64)
+    arrays["spans"], arrays["ahead"] = np.zeros(8, np.int64), np.zeros(5 * k.AHEAD, np.int64)
     return k.Names(**arrays)
 
 

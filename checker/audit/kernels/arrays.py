@@ -20,7 +20,7 @@ WRONG = 2
 # Counters, at fixed places of `counter`. The parser and the judge each have their own.
 ACTORS, MESSAGES, SETS, MEMBERS, ARENA, NAMES, SLOTS, CHUNKS, NODES, PAIRS = range(10)
 OUT, FOUND, READY, READY_END, SENDS, DELIVERIES, UNADDRESSED, LINES, RAISED = range(10, 19)
-COLUMNS, HEIGHT, FIRST, FIXED, WORK, WANTED, LISTED, LISTS, FIRST_SET = range(19, 28)
+COLUMNS, HEIGHT, FIRST, FIXED, WORK, WANTED, LISTED, LISTS, FIRST_SET, NAMED = range(19, 29)
 COUNTERS = 32
 """The length of `counter`.
 
@@ -29,7 +29,11 @@ continue. Clocks have HEIGHT levels and room for COLUMNS chunks of senders, begi
 FIRST. FIXED: clocks keep only these senders, and only their messages are judged. WORK counts
 visited chunks. WANTED is the length of a name that did not fit. LISTED is the number of members of
 a list that did not fit. LISTS numbers lists. FIRST_SET is the number of the first destination set
-in the parser's arrays."""
+in the parser's arrays. NAMED is the number of events in a batch whose messages have numbers."""
+
+AHEAD = 8
+"""The number of events between the hashes of a message's name and its number. Meanwhile, the
+processor loads the name's slot, which is usually not in its caches."""
 
 MOST_WORK = 1 << 24
 """The most chunks that a kernel visits before it returns, so that Python can react to signals."""
@@ -78,6 +82,8 @@ class Names(NamedTuple):
         members, set_starts: int32 and int64; the actors of destination sets that the judge does
             not have yet.
         spans: int64; the values of the four fields in a line.
+        ahead: int64; a ring of events whose messages have no numbers yet: per event the hashes, the
+            start and the end of the name, and the start of the line.
     """
 
     counter: Array
@@ -92,6 +98,7 @@ class Names(NamedTuple):
     members: Array
     set_starts: Array
     spans: Array
+    ahead: Array
 
 
 class Tables(NamedTuple):

@@ -76,6 +76,12 @@ def actor_of(t, data, start, end):
 def message_of(t, data, start, end):
     """Return the number of a message, or -1 if there is no room for a new one."""
     one, two = hashes(data, start, end)
+    return hashed_message(t, data, start, end, one, two)
+
+
+@kernel
+def hashed_message(t, data, start, end, one, two):
+    """Return the same as `message_of` for a name with the given hashes."""
     at = place(t.message_keys, one, two)
     number = t.message_keys[3 * at + 2]
     if number >= 0:

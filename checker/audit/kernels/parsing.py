@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from antecede.checker.audit.kernels.arrays import (
+    AHEAD,
     ASK,
     DELIVER,
     FINISHED,
@@ -14,12 +15,14 @@ from antecede.checker.audit.kernels.arrays import (
     LISTED,
     LISTS,
     MEMBERS,
+    NAMED,
     SEND,
     SETS,
     Array,
     kernel,
 )
-from antecede.checker.audit.kernels.names import actor_of, hashes, message_of, place, put
+from antecede.checker.audit.kernels.names import actor_of, hashed_message, hashes, place, put
+from antecede.checker.tables.kernels.jit import prefetch
 
 
 class Vocabulary(NamedTuple):
@@ -155,7 +158,36 @@ def parse(t, data, at, vocabulary, batch, events, log):
     Returns:
         The reason for the return, the position reached, and the number of events in the batch.
     """
+    t.counter[NAMED] = events
+    why, at, events = parse_lines(t, data, at, vocabulary, batch, events, log)
+    while t.counter[NAMED] < events:
+        if not name_next(t, data, batch):
+            # Later events must be read again.
+            named = t.counter[NAMED]
+            t.counter[LINES] = batch[5 * named + 4] - log - 1
+            return GROW, t.ahead[5 * (named % AHEAD) + 4], named
+    return why, at, events
+
+
+@kernel
+def name_next(t, data, batch):
+    """Give the next message of a batch its number; return whether there was room."""
+    event = t.counter[NAMED]
+    at = 5 * (event % AHEAD)
+    one, two, start, end = t.ahead[at], t.ahead[at + 1], t.ahead[at + 2], t.ahead[at + 3]
+    message = hashed_message(t, data, start, end, one, two)
+    if message < 0:
+        return False
+    batch[5 * event + 2] = message
+    t.counter[NAMED] += 1
+    return True
+
+
+@kernel
+def parse_lines(t, data, at, vocabulary, batch, events, log):
+    """Do the same as `parse`, but leave the last messages without numbers."""
     spans, words, ends = t.spans, vocabulary.words, vocabulary.ends
+    mask = len(t.message_keys) // 3 - 1
     while at < len(data):
         if (events + 1) * 5 > len(batch):
             return FINISHED, at, events
@@ -184,15 +216,16 @@ def parse(t, data, at, vocabulary, batch, events, log):
                 return GROW, at, events
             if to < 0:
                 return ASK, at, events
-        message = message_of(t, data, spans[4], spans[5])
-        if message < 0:
+        if events - t.counter[NAMED] == AHEAD and not name_next(t, data, batch):
             return GROW, at, events
+        one, two = hashes(data, spans[4], spans[5])
+        prefetch(t.message_keys, 3 * (one & mask))
+        ahead = 5 * (events % AHEAD)
+        t.ahead[ahead], t.ahead[ahead + 1] = one, two
+        t.ahead[ahead + 2], t.ahead[ahead + 3], t.ahead[ahead + 4] = spans[4], spans[5], at
         t.counter[LINES] += 1
-        batch[5 * events] = kind
-        batch[5 * events + 1] = actor
-        batch[5 * events + 2] = message
-        batch[5 * events + 3] = to
-        batch[5 * events + 4] = log | t.counter[LINES]
+        batch[5 * events], batch[5 * events + 1] = kind, actor
+        batch[5 * events + 3], batch[5 * events + 4] = to, log | t.counter[LINES]
         events += 1
         at = now + 1
     return FINISHED, at, events
