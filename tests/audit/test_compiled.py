@@ -198,6 +198,15 @@ def test_both_judges_read_a_strange_line_alike(line: str, tmp_path: Path) -> Non
     assert plain == compiled
 
 
+def test_lines_that_are_read_again_with_larger_tables_are_counted_once(tmp_path: Path) -> None:
+    send = '{"actor": "a", "event": "causal-send", "message": "m%d", "to": ["b"]}\n'
+    late = '{"actor": "b", "event": "deliver", "message": "m2"}\n\n' * 2
+    (tmp_path / "log").write_text("".join(send % at for at in range(20_000)) + late)
+    plain, compiled = both([tmp_path / "log"])
+    assert plain == compiled
+    assert ("integrity", 20_003) == (plain[0][0].kind, plain[0][0].line)
+
+
 def test_both_judges_know_the_fields_of_other_programs(tmp_path: Path) -> None:
     text = log(tmp_path, ALICE_BOB_CAROL).read_text()
     for ours, theirs in (("actor", "host"), ("causal-send", "PUB"), ("deliver", "SUB")):
