@@ -24,7 +24,8 @@ STEP = 1 << 22
 """Slots of a table that one call of a kernel moves. Signals wait until the call returns."""
 
 
-Given, Result = ParamSpec("Given"), TypeVar("Result")
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 _growth = threading.Lock()
 
 
