@@ -227,8 +227,8 @@ def test_the_order_of_orbits_decides_the_renaming(actors: int) -> None:
 
     for numbers in permutations(range(7, 7 + actors)):
         kin = np.array(numbers) << 8 | 3
-        best = min(range(len(perms)), key=lambda k, numbers=numbers: renamed(numbers, k))
-        assert chosen_by_order(kin, 0, actors, renamings) == best, numbers
+        best = min(renamed(numbers, k) for k in range(len(perms)))
+        assert renamed(numbers, chosen_by_order(kin, 0, actors, renamings)) == best
     for numbers in product(range(2), repeat=actors):
         if len(set(numbers)) < actors:
             assert chosen_by_order(np.array(numbers) << 8, 0, actors, renamings) == -1
