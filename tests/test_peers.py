@@ -32,10 +32,14 @@ def engine(check: str) -> Result:
 
 
 @needs_spin
+@pytest.mark.parametrize("way", peers.SPIN)
 @pytest.mark.parametrize("check", ["mfss 3x1 clocks", "cykas 3x2 knowledge"])
-def test_spin_stores_our_unique_states_after_our_total_states(check: str, tmp_path: Path) -> None:
-    counts = engine(check).counts
-    found = explored(verifier(check, tmp_path, QUICKLY_COMPILED), counts.unique_states)
+def test_spin_stores_our_unique_states_after_our_total_states(
+    check: str, way: str, tmp_path: Path
+) -> None:
+    counts, (compiled, options) = engine(check).counts, peers.SPIN[way]
+    pan = verifier(check, tmp_path, QUICKLY_COMPILED, *compiled)
+    found = explored(pan, counts.unique_states, *options)
     assert (counts.unique_states, counts.total_states) == (found.unique, found.total)
     assert "" == found.violated
 

@@ -43,7 +43,7 @@ byte confidant[ACTORS];            /* the actor + 1, or 0 */
 #define end_of_confidence(i)
 #endif
 
-hidden byte at, next, length;  /* scratch */
+byte at, next, length;  /* scratch: 0 between transitions, so that it distinguishes no states */
 
 inline enqueue(i, j) {
     length = 0;
@@ -52,7 +52,8 @@ inline enqueue(i, j) {
     :: else -> break
     od;
     assert(length < ELEMENT * (MESSAGES - 1));
-    queue(i, j) = queue(i, j) | (only(ACTORS) | UNACK[i]) << length
+    queue(i, j) = queue(i, j) | (only(ACTORS) | UNACK[i]) << length;
+    length = 0
 }
 
 /* Algorithm 2. */

@@ -11,7 +11,7 @@ byte posted[ACTORS];          /* how many messages left the output buffer */
 byte unacknowledged[ACTORS];  /* how many of them are not acknowledged */
 byte acks[ACTORS];            /* the actors whose ACK to this one is in flight */
 
-hidden byte at;  /* scratch */
+byte at;  /* scratch: 0 between transitions, so that it distinguishes no states */
 
 inline post(i) {
     if
