@@ -16,6 +16,11 @@ from tests.conftest import ROOT
 
 PACKAGES = ("checker", "protocols", "properties")
 
+AT_THE_TOP = """
+    .ci .gitignore CHANGES.md CONTRIBUTING.md LICENSE Makefile README.md benchmarks checker cli.py
+    docs mkdocs.yml properties protocols pyproject.toml specs src tests
+"""
+
 ROOMS = (
     (
         "model",
@@ -158,6 +163,13 @@ def test_the_checker_sees_neither_protocols_nor_properties_nor_the_command() -> 
     outside = ("antecede.protocols", "antecede.properties", "antecede.cli", "tests")
     for path in (ROOT / "checker").rglob("*.py"):
         assert not any(name.startswith(outside) for name in imports_of(path)), path.name
+
+
+def test_nothing_that_a_command_writes_is_kept_at_the_top() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("this is no clone")
+    assert {file.split("/")[0] for file in listed.stdout.splitlines()} == set(AT_THE_TOP.split())
 
 
 def test_there_is_one_import_name() -> None:
