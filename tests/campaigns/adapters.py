@@ -530,21 +530,31 @@ def drawn_for_objects(seed: str) -> tuple[Case, Habits]:
     # A Twin is refused because it equals an Ack; objects made of lists are not equal.
     rules = json.loads(json.dumps(case.rules).replace("answer-twin", "answer"))
     properties = tuple(name for name in case.properties if ":" not in name)
-    habits = habits_of(random.Random(seed))
-    if (
-        case.resends or "duplicating" in case.network
-    ):  # where calls that change nothing are left out
-        habits = evolve(habits, keyed=habits.keyed or habits.copies == "replay")
-    return evolve(case, rules=rules, properties=properties), habits
+    case = evolve(case, rules=rules, properties=properties)
+    return case, suited(case, habits_of(random.Random(seed)))
+
+
+def suited(case: Case, habits: Habits) -> Habits:
+    """Return the habits with a key if a case needs it.
+
+    On some networks, calls that change nothing are left out. Pickles say which parts are one
+    object, so an object that keeps an equal packet, parts of which it kept before, is changed.
+    """
+    if case.resends or "duplicating" in case.network:
+        shares = habits.copies == "replay" or "kept" in habits.changes
+        return evolve(habits, keyed=habits.keyed or shares)
+    return habits
 
 
 def simpler(case: Case, habits: Habits) -> Iterator[tuple[Case, Habits]]:
     """Yield what is a little simpler."""
     for name in CHOICES:
         if getattr(habits, name) != getattr(Habits(), name):
-            yield case, evolve(habits, **{name: getattr(Habits(), name)})
+            simple = suited(case, evolve(habits, **{name: getattr(Habits(), name)}))
+            if simple != habits:
+                yield case, simple
     for other in smaller(case):
-        yield other, habits
+        yield other, suited(other, habits)
 
 
 def shrunk(case: Case, habits: Habits) -> tuple[Case, Habits]:
