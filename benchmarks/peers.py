@@ -1,12 +1,14 @@
-"""Comparison of the local engine with Spin on systems that are also written in Promela.
+"""Comparison of the local engine with two peers, Spin and rumur, on the same systems.
 
-The models are in benchmarks/spin. Each is explored completely: without partial-order reduction,
-compression of states, or hash compaction. So Spin's stored states are our unique states, and its
-transitions, including the start, are our total states.
+The models are in benchmarks/spin, in Promela, and in benchmarks/rumur, in Murphi. Each is explored
+completely: without partial-order reduction, symmetry reduction, compression of states, or hash
+compaction. So a peer's states are our unique states. Spin's transitions, which include the start,
+are our total states; so are rumur's fired rules and the start.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import resource
 import shutil
@@ -16,12 +18,15 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from attrs import evolve, frozen
 
-MODELS = Path(__file__).resolve().parent / "spin"
+HERE = Path(__file__).resolve().parent
+MODELS = HERE / "spin"
+MURPHI = HERE / "rumur"
 OPTIONS = (
     "-O3",
     "-march=native",
@@ -44,8 +49,22 @@ SPIN: dict[str, tuple[list[str], list[str]]] = {
 
 On several cores, the breadth-first search is the fastest exact search of these systems.
 """
+RUMUR = {"rumur, one thread": 1, "rumur, two threads": 2}
+"""A way to run rumur -> its number of threads."""
+RUMUR_OPTIONS = (
+    "--deadlock-detection=off",  # the models say which final states are errors
+    "--symmetry-reduction=off",
+    "--counterexample-trace=off",  # so that states need no pointers
+    "--value-type=int32_t",
+    "--output-format=machine-readable",
+)
+RUMUR_COMPILED = ("-std=c11", "-O3", "-march=native", "-w")
+INLINED = ("-finline-limit=100000", "--param=inline-unit-growth=10000")
+INLINED += ("--param=large-function-insns=1000000",)
+"""Options of GCC that make rumur's verifiers several times as fast: each access is a function."""
 OURS = ["antecede --threads 1", "antecede --threads 2"]
 
+Explore = Callable[[], "Found"]
 Check = Callable[[str], dict[str, Any]]
 """A row of run.py -> the JSON result of the local engine."""
 
@@ -59,7 +78,7 @@ class Found:
         total: the number of states generated, including the start.
         seconds: the duration of the exploration.
         peak: the peak memory in bytes.
-        violated: Spin's text for the assertion that failed; empty if none did.
+        violated: the peer's text for the assertion that failed; empty if none did.
         processor: the processor time of the whole process in seconds.
     """
 
@@ -80,15 +99,25 @@ def missing() -> str:
     return ""
 
 
+def missing_rumur() -> str:
+    """Return that rumur is missing in words, or an empty text."""
+    if shutil.which("rumur") is None:
+        return "rumur is not installed (there is no command rumur), so it was not measured."
+    return ""
+
+
 def compiler() -> str | None:
     """Return the C compiler."""
     return next(filter(shutil.which, ("cc", "gcc", "clang")), None)
 
 
 def version() -> str:
-    """Return Spin's name and version, such as `Spin 6.5.2`."""
-    said = subprocess.run(["spin", "-V"], capture_output=True, text=True, check=True).stdout
-    return " ".join(word for word in said.split()[:3] if word != "Version")
+    """Return the names and versions of the peers, such as `Spin 6.5.2, Rumur v2022.08.20`."""
+    asked = [["spin", "-V"], *([] if missing_rumur() else [["rumur", "--version"]])]
+    texts = [subprocess.run(a, capture_output=True, text=True, check=True).stdout for a in asked]
+    return ", ".join(
+        " ".join(word for word in text.split()[:3] if word.lower() != "version") for text in texts
+    )
 
 
 def verifier(check: str, folder: Path, *options: str, models: Path = MODELS) -> Path:
@@ -103,21 +132,61 @@ def verifier(check: str, folder: Path, *options: str, models: Path = MODELS) -> 
     Raises:
         SystemExit: Spin or the compiler failed.
     """
-    protocol, bounds, history = check.split()
-    actors, messages = bounds.split("x")
-    named = [f"-DACTORS={actors}", f"-DMESSAGES={messages}"]
-    named += ["-DKNOWLEDGE"] if history == "knowledge" else []
-    named += ["-DSECRET_MODE"] if protocol == "cykas-secret-mode" else []
-    model = models / f"{protocol.removesuffix('-secret-mode')}.pml"
-    _done(["spin", f"-P{compiler()} -E -x c", *named, "-a", str(model)], folder)
+    model, macros = _model(check)
+    _done(["spin", f"-P{compiler()} -E -x c", *macros, "-a", str(models / f"{model}.pml")], folder)
     _done([str(compiler()), *OPTIONS, *options, "-o", "pan", "pan.c"], folder)
     return folder / "pan"
 
 
-def _done(asked: list[str], folder: Path) -> None:
+def _model(check: str) -> tuple[str, list[str]]:
+    """Return the model of a check, and the macros that the preprocessor needs."""
+    protocol, bounds, history = check.split()
+    actors, messages = bounds.split("x")
+    macros = [f"-DACTORS={actors}", f"-DMESSAGES={messages}"]
+    macros += ["-DKNOWLEDGE"] if history == "knowledge" else []
+    macros += ["-DSECRET_MODE"] if protocol == "cykas-secret-mode" else []
+    return protocol.removesuffix("-secret-mode"), macros
+
+
+def rumur_verifier(
+    check: str, folder: Path, threads: int, unique: int, *options: str, models: Path = MURPHI
+) -> Path:
+    """Generate and compile rumur's verifier of a check in a folder.
+
+    Args:
+        check: protocol, bounds and history, such as `mfss 3x2 clocks`.
+        folder: the folder for rumur's files; one verifier per folder.
+        threads: the number of threads of the verifier.
+        unique: an estimate of the number of states. The table of states has two to four slots for
+            each, because rumur searches a fuller table for longer.
+        options: more options of the compiler.
+        models: the folder of the models.
+
+    Raises:
+        SystemExit: rumur or the compiler failed.
+    """
+    model, macros = _model(check)
+    cc = str(compiler())
+    macros = ["-E", "-P", "-x", "c", *macros, str(models / f"{model}.m")]
+    (folder / "model.m").write_text(_done([cc, *macros], folder), encoding="utf-8")
+    asked = ["rumur", *RUMUR_OPTIONS, f"--threads={threads}", "--output=verifier.c", "model.m"]
+    _done(asked, folder)
+    generated = (folder / "verifier.c").read_text(encoding="utf-8")
+    size = -(-_number(r"STATE_SIZE_BITS = (\d+)", generated) // 8)
+    slots = 2 << unique.bit_length()
+    _done([*asked, f"--set-capacity={8 * size * slots}"], folder)  # rumur divides by 8 and size
+    inlined = () if "clang" in _done([cc, "--version"], folder) else INLINED
+    asked = [*RUMUR_COMPILED, *inlined, *options, "-o", "verifier", "verifier.c", "-lpthread"]
+    _done([cc, *asked], folder)
+    return folder / "verifier"
+
+
+def _done(asked: list[str], folder: Path) -> str:
+    """Run a command and return its output."""
     ran = subprocess.run(asked, cwd=folder, capture_output=True, text=True, check=False)
     if ran.returncode != 0 or "error:" in ran.stdout:
         raise SystemExit(f"{' '.join(asked)}: exit code {ran.returncode}\n{ran.stdout}{ran.stderr}")
+    return ran.stdout
 
 
 def explored(pan: Path, unique: int, *options: str) -> Found:
@@ -150,10 +219,37 @@ def parsed(said: str) -> Found:
     )
 
 
+def rumur_explored(verifier: Path) -> Found:
+    """Run rumur's verifier; the duration is the process's, because rumur rounds to seconds."""
+    started = time.perf_counter()
+    with subprocess.Popen([str(verifier)], stdout=subprocess.PIPE, text=True) as process:
+        said = process.stdout.read() if process.stdout else ""
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - started
+    return evolve(rumur_parsed(said), seconds=seconds, peak=usage.ru_maxrss * 1024.0)
+
+
+def rumur_parsed(said: str) -> Found:
+    """Parse the output of rumur's verifier, which says nothing about seconds and memory.
+
+    Raises:
+        SystemExit: the search did not end, or the output is not in the format of rumur.
+    """
+    summary = _field(r"^<summary (.*)/>$", said)
+    return Found(
+        unique=_number(r'states="(\d+)"', summary),
+        total=_number(r'rules_fired="(\d+)"', summary) + 1,
+        seconds=0.0,
+        peak=0.0,
+        violated=_field(r"<message>(.*)</message>", said) if 'errors="0"' not in summary else "",
+    )
+
+
 def _field(pattern: str, said: str) -> str:
     found = re.search(pattern, said, re.MULTILINE)
     if found is None:
-        raise SystemExit(f"what Spin printed has nothing like {pattern!r}:\n{said}")
+        raise SystemExit(f"the output of the verifier has nothing like {pattern!r}:\n{said}")
     return found[1]
 
 
@@ -164,7 +260,7 @@ def _number(pattern: str, said: str) -> int:
     return int(text)
 
 
-def _timed(explore: Callable[[], Found]) -> Found:
+def _timed(explore: Explore) -> Found:
     """Return the result of `explore`, with the processor time of its processes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     found = explore()
@@ -180,8 +276,8 @@ def _ours(check: Check, row: str, threads: int) -> Found:
     return Found(*counts, result["seconds"], result["peak_memory_bytes"])
 
 
-def measured(row: str, runs: int, check: Check) -> tuple[list[list[str]], float]:
-    """Return a line of cells for each way to explore a check, and the seconds of compiling Spin's.
+def measured(row: str, runs: int, check: Check) -> tuple[list[list[str]], list[float]]:
+    """Return a line of cells for each way to explore a check, and the seconds of each compilation.
 
     Args:
         row: protocol, bounds and history.
@@ -189,30 +285,36 @@ def measured(row: str, runs: int, check: Check) -> tuple[list[list[str]], float]
         check: runs the local engine.
 
     Raises:
-        SystemExit: the counts differ, or Spin finds a violation.
+        SystemExit: the counts differ, or a peer finds a violation.
     """
+    unique = _ours(check, row, 2).unique  # the sizes of the peers' tables
+    ours = {name: partial(_ours, check, row, threads) for threads, name in enumerate(OURS, 1)}
     with tempfile.TemporaryDirectory() as folder:
-        started = time.perf_counter()
-        pans = [
-            verifier(row, Path(tempfile.mkdtemp(dir=folder)), *compiled)
-            for compiled, _ in SPIN.values()
-        ]
-        compiling = (time.perf_counter() - started) / len(pans)
+        peers, compiling = _compiled(row, unique, Path(folder))
         rounds = []
         for _ in range(runs):
-            ours = [_timed(partial(_ours, check, row, threads)) for threads in (1, 2)]
-            spins = [
-                _timed(partial(explored, pan, ours[0].unique, *options))
-                for pan, (_, options) in zip(pans, SPIN.values(), strict=True)
-            ]
-            for spin in spins:
-                agree(row, spin, *ours)
-            rounds.append([*spins, *ours])
-    ways = list(zip(*rounds, strict=True))
-    spin_s = _median("seconds", ways[0])
-    return [
-        _cells(row, name, way, spin_s) for name, way in zip([*SPIN, *OURS], ways, strict=True)
-    ], compiling
+            found = {name: _timed(explore) for name, explore in (peers | ours).items()}
+            for name in peers:
+                agree(row, name, found[name], *(found[our] for our in ours))
+            rounds.append(found)
+    ways = {name: [found[name] for found in rounds] for name in peers | ours}
+    spin_s = _median("seconds", ways[next(iter(SPIN))])
+    return [_cells(row, name, way, spin_s) for name, way in ways.items()], compiling
+
+
+def _compiled(row: str, unique: int, folder: Path) -> tuple[dict[str, Explore], list[float]]:
+    """Return how to explore with each peer, and the seconds of each compilation."""
+    ways: dict[str, Explore] = {}
+    times = [time.perf_counter()]
+    for name, (compiled, options) in SPIN.items():
+        pan = verifier(row, Path(tempfile.mkdtemp(dir=folder)), *compiled)
+        ways[name] = partial(explored, pan, unique, *options)
+        times.append(time.perf_counter())
+    for name, threads in {} if missing_rumur() else RUMUR.items():
+        built = rumur_verifier(row, Path(tempfile.mkdtemp(dir=folder)), threads, unique)
+        ways[name] = partial(rumur_explored, built)
+        times.append(time.perf_counter())
+    return ways, [end - start for start, end in pairwise(times)]
 
 
 def _median(field: str, way: Sequence[Found]) -> float:
@@ -236,17 +338,17 @@ def _cells(row: str, name: str, way: Sequence[Found], spin: float) -> list[str]:
     ]
 
 
-def agree(row: str, spin: Found, *ours: Found) -> None:
-    """Compare the results of Spin and of the local engine.
+def agree(row: str, peer: str, theirs: Found, *ours: Found) -> None:
+    """Compare the results of a peer and of the local engine.
 
     Raises:
-        SystemExit: the counts differ, or Spin finds a violation.
+        SystemExit: the counts differ, or the peer finds a violation.
     """
-    if spin.violated:
-        raise SystemExit(f"{row}: Spin says that this assertion fails: {spin.violated}")
+    if theirs.violated:
+        raise SystemExit(f"{row}: {peer}: this assertion fails: {theirs.violated}")
     for found in ours:
-        if (spin.unique, spin.total) != (found.unique, found.total):
+        if (theirs.unique, theirs.total) != (found.unique, found.total):
             raise SystemExit(
-                f"{row}: Spin stored {spin.unique:,} states after {spin.total:,} transitions, "
-                f"antecede {found.unique:,} unique of {found.total:,} total states"
+                f"{row}: {peer}: {theirs.unique:,} unique of {theirs.total:,} total states; "
+                f"antecede: {found.unique:,} unique of {found.total:,} total states"
             )

@@ -3,7 +3,7 @@
 python benchmarks/run.py --quick            # seconds: does everything still run?
 python benchmarks/run.py                    # the usual rows
 python benchmarks/run.py --only 'cykas 3x3' --runs 1
-python benchmarks/run.py --only spin        # Spin beside the local engine, nothing else
+python benchmarks/run.py --only spin        # Spin and rumur beside the local engine, nothing else
 python benchmarks/run.py --only start       # how long short commands take
 python benchmarks/run.py --write-readme     # and put the tables into benchmarks/README.md
 """
@@ -60,7 +60,7 @@ QUICK = [
     "mfss 3x2 full --no-symmetry --memory keep",
 ]
 SPIN = ["mfss 3x3 clocks", "cykas 3x2 clocks", "cykas 3x3 knowledge"]
-"""The rows explored by Spin and by the local engine without symmetry."""
+"""The rows explored by Spin, by rumur and by the local engine without symmetry."""
 SPIN_QUICK = ["mfss 3x2 clocks", "cykas 3x2 knowledge"]
 STARTS = [
     "--help",
@@ -181,8 +181,8 @@ def engine(rows: list[str], runs: int) -> str:
     return f"{machine()}.\n\n{table(cells)}"
 
 
-def beside_spin(rows: list[str], runs: int) -> str:
-    """Return the table of the comparison with Spin, or a sentence if Spin is missing."""
+def beside_peers(rows: list[str], runs: int) -> str:
+    """Return the table of the comparison with Spin and rumur, or a sentence if Spin is missing."""
     missing: str = peers.missing()
     if missing:
         return missing
@@ -192,11 +192,11 @@ def beside_spin(rows: list[str], runs: int) -> str:
         for line in cells:
             show(line)
         lines += cells
-        compiling.append(seconds)
+        compiling += seconds
     return (
         f"{machine()}, {peers.version()}.\n\n{table(lines, peers.COLUMNS)}\n\n"
-        f"Generating and compiling Spin's verifiers, which is not counted, took "
-        f"{min(compiling):.1f} to {max(compiling):.1f} s each."
+        f"Generating and compiling the verifiers, which is not counted, took "
+        f"{min(compiling):.1f} to {max(compiling):.1f} s each. {peers.missing_rumur()}".rstrip()
     )
 
 
@@ -227,7 +227,7 @@ def main() -> None:
     if chosen:
         texts["generated"] = engine(chosen, arguments.runs)
     if peer:
-        texts["spin"] = beside_spin(peer, arguments.runs)
+        texts["spin"] = beside_peers(peer, arguments.runs)
     if re.search(arguments.only, "start"):
         texts["start"] = starts(arguments.runs)
     print("\n\n".join(texts.values()))
