@@ -8,7 +8,6 @@ are our total states; so are rumur's fired rules and the start.
 
 from __future__ import annotations
 
-import os
 import re
 import resource
 import shutil
@@ -22,11 +21,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-HERE = Path(__file__).resolve().parent
-MODELS = HERE / "spin"
-MURPHI = HERE / "rumur"
+from benchmarks import rumur
+from benchmarks.verifiers import Found, compiler, done, field, model_of, number
+
+MODELS = Path(__file__).resolve().parent / "spin"
 OPTIONS = (
     "-O3",
     "-march=native",
@@ -49,45 +49,11 @@ SPIN: dict[str, tuple[list[str], list[str]]] = {
 
 On several cores, the breadth-first search is the fastest exact search of these systems.
 """
-RUMUR = {"rumur, one thread": 1, "rumur, two threads": 2}
-"""A way to run rumur -> its number of threads."""
-RUMUR_OPTIONS = (
-    "--deadlock-detection=off",  # the models say which final states are errors
-    "--symmetry-reduction=off",
-    "--counterexample-trace=off",  # so that states need no pointers
-    "--value-type=int32_t",
-    "--output-format=machine-readable",
-)
-RUMUR_COMPILED = ("-std=c11", "-O3", "-march=native", "-w")
-INLINED = ("-finline-limit=100000", "--param=inline-unit-growth=10000")
-INLINED += ("--param=large-function-insns=1000000",)
-"""Options of GCC that make rumur's verifiers several times as fast: each access is a function."""
 OURS = ["antecede --threads 1", "antecede --threads 2"]
 
-Explore = Callable[[], "Found"]
+Explore = Callable[[], Found]
 Check = Callable[[str], dict[str, Any]]
 """A row of run.py -> the JSON result of the local engine."""
-
-
-@frozen
-class Found:
-    """The result of one exploration.
-
-    Attributes:
-        unique: the number of states stored, including the start.
-        total: the number of states generated, including the start.
-        seconds: the duration of the exploration.
-        peak: the peak memory in bytes.
-        violated: the peer's text for the assertion that failed; empty if none did.
-        processor: the processor time of the whole process in seconds.
-    """
-
-    unique: int
-    total: int
-    seconds: float
-    peak: float
-    violated: str = ""
-    processor: float = 0.0
 
 
 def missing() -> str:
@@ -99,21 +65,9 @@ def missing() -> str:
     return ""
 
 
-def missing_rumur() -> str:
-    """Return that rumur is missing in words, or an empty text."""
-    if shutil.which("rumur") is None:
-        return "rumur is not installed (there is no command rumur), so it was not measured."
-    return ""
-
-
-def compiler() -> str | None:
-    """Return the C compiler."""
-    return next(filter(shutil.which, ("cc", "gcc", "clang")), None)
-
-
 def version() -> str:
     """Return the names and versions of the peers, such as `Spin 6.5.2, Rumur v2022.08.20`."""
-    asked = [["spin", "-V"], *([] if missing_rumur() else [["rumur", "--version"]])]
+    asked = [["spin", "-V"], *([] if rumur.missing() else [["rumur", "--version"]])]
     texts = [subprocess.run(a, capture_output=True, text=True, check=True).stdout for a in asked]
     return ", ".join(
         " ".join(word for word in text.split()[:3] if word.lower() != "version") for text in texts
@@ -132,61 +86,10 @@ def verifier(check: str, folder: Path, *options: str, models: Path = MODELS) -> 
     Raises:
         SystemExit: Spin or the compiler failed.
     """
-    model, macros = _model(check)
-    _done(["spin", f"-P{compiler()} -E -x c", *macros, "-a", str(models / f"{model}.pml")], folder)
-    _done([str(compiler()), *OPTIONS, *options, "-o", "pan", "pan.c"], folder)
+    model, macros = model_of(check)
+    done(["spin", f"-P{compiler()} -E -x c", *macros, "-a", str(models / f"{model}.pml")], folder)
+    done([str(compiler()), *OPTIONS, *options, "-o", "pan", "pan.c"], folder)
     return folder / "pan"
-
-
-def _model(check: str) -> tuple[str, list[str]]:
-    """Return the model of a check, and the macros that the preprocessor needs."""
-    protocol, bounds, history = check.split()
-    actors, messages = bounds.split("x")
-    macros = [f"-DACTORS={actors}", f"-DMESSAGES={messages}"]
-    macros += ["-DKNOWLEDGE"] if history == "knowledge" else []
-    macros += ["-DSECRET_MODE"] if protocol == "cykas-secret-mode" else []
-    return protocol.removesuffix("-secret-mode"), macros
-
-
-def rumur_verifier(
-    check: str, folder: Path, threads: int, unique: int, *options: str, models: Path = MURPHI
-) -> Path:
-    """Generate and compile rumur's verifier of a check in a folder.
-
-    Args:
-        check: protocol, bounds and history, such as `mfss 3x2 clocks`.
-        folder: the folder for rumur's files; one verifier per folder.
-        threads: the number of threads of the verifier.
-        unique: an estimate of the number of states. The table of states has two to four slots for
-            each, because rumur searches a fuller table for longer.
-        options: more options of the compiler.
-        models: the folder of the models.
-
-    Raises:
-        SystemExit: rumur or the compiler failed.
-    """
-    model, macros = _model(check)
-    cc = str(compiler())
-    macros = ["-E", "-P", "-x", "c", *macros, str(models / f"{model}.m")]
-    (folder / "model.m").write_text(_done([cc, *macros], folder), encoding="utf-8")
-    asked = ["rumur", *RUMUR_OPTIONS, f"--threads={threads}", "--output=verifier.c", "model.m"]
-    _done(asked, folder)
-    generated = (folder / "verifier.c").read_text(encoding="utf-8")
-    size = -(-_number(r"STATE_SIZE_BITS = (\d+)", generated) // 8)
-    slots = 2 << unique.bit_length()
-    _done([*asked, f"--set-capacity={8 * size * slots}"], folder)  # rumur divides by 8 and size
-    inlined = () if "clang" in _done([cc, "--version"], folder) else INLINED
-    asked = [*RUMUR_COMPILED, *inlined, *options, "-o", "verifier", "verifier.c", "-lpthread"]
-    _done([cc, *asked], folder)
-    return folder / "verifier"
-
-
-def _done(asked: list[str], folder: Path) -> str:
-    """Run a command and return its output."""
-    ran = subprocess.run(asked, cwd=folder, capture_output=True, text=True, check=False)
-    if ran.returncode != 0 or "error:" in ran.stdout:
-        raise SystemExit(f"{' '.join(asked)}: exit code {ran.returncode}\n{ran.stdout}{ran.stderr}")
-    return ran.stdout
 
 
 def explored(pan: Path, unique: int, *options: str) -> Found:
@@ -202,7 +105,7 @@ def parsed(said: str) -> Found:
         SystemExit: the search did not end, an error other than a failed assertion occurred, Spin
             rounded a count, or the output is not in the format of Spin 6.
     """
-    errors = _number(r"errors: (\S+)$", said)
+    errors = number(r"errors: (\S+)$", said)
     assertion = re.search(r"assertion violated (.*?) \(at depth", said)
     if "max search depth too small" in said:
         raise SystemExit(f"Spin did not search deeper than -m{DEPTH}; give more:\n{said}")
@@ -211,53 +114,12 @@ def parsed(said: str) -> Found:
     if not errors and "Search not completed" in said:
         raise SystemExit(f"Spin did not complete its search:\n{said}")
     return Found(
-        unique=_number(r"^\s*(\S+) states, stored", said),
-        total=_number(r"^\s*(\S+) transitions \(= stored\+matched\)", said),
-        seconds=float(_field(r"elapsed time (\S+) seconds", said)),
-        peak=float(_field(r"^\s*(\S+)\s+total (?:actual|shared) memory usage", said)) * 1e6,
+        unique=number(r"^\s*(\S+) states, stored", said),
+        total=number(r"^\s*(\S+) transitions \(= stored\+matched\)", said),
+        seconds=float(field(r"elapsed time (\S+) seconds", said)),
+        peak=float(field(r"^\s*(\S+)\s+total (?:actual|shared) memory usage", said)) * 1e6,
         violated=assertion[1].strip() if errors and assertion else "",
     )
-
-
-def rumur_explored(verifier: Path) -> Found:
-    """Run rumur's verifier; the duration is the process's, because rumur rounds to seconds."""
-    started = time.perf_counter()
-    with subprocess.Popen([str(verifier)], stdout=subprocess.PIPE, text=True) as process:
-        said = process.stdout.read() if process.stdout else ""
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    seconds = time.perf_counter() - started
-    return evolve(rumur_parsed(said), seconds=seconds, peak=usage.ru_maxrss * 1024.0)
-
-
-def rumur_parsed(said: str) -> Found:
-    """Parse the output of rumur's verifier, which says nothing about seconds and memory.
-
-    Raises:
-        SystemExit: the search did not end, or the output is not in the format of rumur.
-    """
-    summary = _field(r"^<summary (.*)/>$", said)
-    return Found(
-        unique=_number(r'states="(\d+)"', summary),
-        total=_number(r'rules_fired="(\d+)"', summary) + 1,
-        seconds=0.0,
-        peak=0.0,
-        violated=_field(r"<message>(.*)</message>", said) if 'errors="0"' not in summary else "",
-    )
-
-
-def _field(pattern: str, said: str) -> str:
-    found = re.search(pattern, said, re.MULTILINE)
-    if found is None:
-        raise SystemExit(f"the output of the verifier has nothing like {pattern!r}:\n{said}")
-    return found[1]
-
-
-def _number(pattern: str, said: str) -> int:
-    text = _field(pattern, said)
-    if not text.isdecimal():
-        raise SystemExit(f"Spin printed {text!r}, which is no exact count (it rounds from 10^8 on)")
-    return int(text)
 
 
 def _timed(explore: Explore) -> Found:
@@ -310,9 +172,9 @@ def _compiled(row: str, unique: int, folder: Path) -> tuple[dict[str, Explore], 
         pan = verifier(row, Path(tempfile.mkdtemp(dir=folder)), *compiled)
         ways[name] = partial(explored, pan, unique, *options)
         times.append(time.perf_counter())
-    for name, threads in {} if missing_rumur() else RUMUR.items():
-        built = rumur_verifier(row, Path(tempfile.mkdtemp(dir=folder)), threads, unique)
-        ways[name] = partial(rumur_explored, built)
+    for name, threads in {} if rumur.missing() else rumur.WAYS.items():
+        built = rumur.verifier(row, Path(tempfile.mkdtemp(dir=folder)), threads, unique)
+        ways[name] = partial(rumur.explored, built)
         times.append(time.perf_counter())
     return ways, [end - start for start, end in pairwise(times)]
 

@@ -23,11 +23,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-import peers
 from page import put
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+sys.path.append(str(ROOT))
+
+from benchmarks import peers, rumur  # noqa: E402 -- this folder is no package
+
 README = HERE / "README.md"
 FIXED_BYTES = 300e6
 """The memory of the process itself (Python, kernels, tables), excluded from bytes per state."""
@@ -196,7 +199,7 @@ def beside_peers(rows: list[str], runs: int) -> str:
     return (
         f"{machine()}, {peers.version()}.\n\n{table(lines, peers.COLUMNS)}\n\n"
         f"Generating and compiling the verifiers, which is not counted, took "
-        f"{min(compiling):.1f} to {max(compiling):.1f} s each. {peers.missing_rumur()}".rstrip()
+        f"{min(compiling):.1f} to {max(compiling):.1f} s each. {rumur.missing()}".rstrip()
     )
 
 

@@ -1,4 +1,4 @@
-"""Spin, beside which the engine is measured, explores the same systems: benchmarks/spin."""
+"""Spin and rumur, beside which the engine is measured, explore the same systems."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from antecede.checker.search.result import Result
-from benchmarks import peers
+from benchmarks import peers, rumur
 from benchmarks.peers import Found, agree, explored, parsed, verifier
 from tests.conftest import method, search
 
 needs_spin = pytest.mark.skipif(bool(peers.missing()), reason=peers.missing())
+needs_rumur = pytest.mark.skipif(
+    bool(rumur.missing()) or peers.compiler() is None, reason=rumur.missing() or "no C compiler"
+)
 QUICKLY_COMPILED = "-O0"
 SAID = """
 State-vector 28 byte, depth reached 9, errors: 0
@@ -50,8 +53,8 @@ def test_spin_sees_that_a_secret_is_told_in_secret_mode(tmp_path: Path) -> None:
     spin = explored(verifier(check, tmp_path, QUICKLY_COMPILED), 0)
     assert "stamp[" in spin.violated
     assert "VIOLATED" == engine(check).verdict.name
-    with pytest.raises(SystemExit, match="Spin says that this assertion fails"):
-        agree(check, spin)
+    with pytest.raises(SystemExit, match=r"Spin: this assertion fails: .*stamp"):
+        agree(check, "Spin", spin)
 
 
 @needs_spin
@@ -80,7 +83,7 @@ def test_counts_are_read() -> None:
     ("was", "said", "complaint"),
     [
         ("787 states, stored", "", "has nothing like.*states, stored"),
-        ("1795 transitions", "1.0795e+08 transitions", "'1.0795e.08', which is no exact count"),
+        ("1795 transitions", "1.0795e+08 transitions", "'1.0795e.08' is no exact count"),
         ("errors: 0", "errors: 1\npan:1: invalid end state (at depth 3)", "no failed assertion"),
         ("errors: 0", "errors: 0\nWarning: Search not completed", "did not complete its search"),
         ("errors: 0", "errors: 0\nerror: max search depth too small", "not search deeper than -m"),
@@ -94,9 +97,9 @@ def test_what_is_no_full_search_is_refused(was: str, said: str, complaint: str) 
 
 def test_counts_that_differ_are_an_error() -> None:
     spin, ours = Found(787, 1795, 1, 1), Found(787, 1796, 1, 1)
-    agree("mfss 3x1 clocks", spin, spin)
-    with pytest.raises(SystemExit, match=r"787 states after 1,795 .* 787 unique of 1,796 total"):
-        agree("mfss 3x1 clocks", spin, ours)
+    agree("mfss 3x1 clocks", "Spin", spin, spin)
+    with pytest.raises(SystemExit, match=r"Spin: 787 unique of 1,795 .* 787 unique of 1,796 total"):
+        agree("mfss 3x1 clocks", "Spin", spin, ours)
 
 
 def test_without_spin_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -104,3 +107,71 @@ def test_without_spin_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert "Spin is not installed" in peers.missing()
     (tmp_path / "spin").touch(mode=0o755)
     assert "There is no C compiler" in peers.missing()
+
+
+@needs_rumur
+@pytest.mark.parametrize("way", rumur.WAYS)
+@pytest.mark.parametrize("check", ["mfss 3x1 clocks", "cykas 3x2 knowledge"])
+def test_rumur_stores_our_unique_states_after_our_total_states(
+    check: str, way: str, tmp_path: Path
+) -> None:
+    counts, threads = engine(check).counts, rumur.WAYS[way]
+    built = rumur.verifier(check, tmp_path, threads, counts.unique_states, QUICKLY_COMPILED)
+    found = rumur.explored(built)
+    assert (counts.unique_states, counts.total_states) == (found.unique, found.total)
+    assert "" == found.violated
+    assert found.peak > 0
+
+
+@needs_rumur
+def test_rumur_sees_that_a_secret_is_told_in_secret_mode(tmp_path: Path) -> None:
+    check = "cykas-secret-mode 3x2 clocks"
+    found = rumur.explored(rumur.verifier(check, tmp_path, 1, 0, QUICKLY_COMPILED))
+    assert "causal delivery" in found.violated
+    with pytest.raises(SystemExit, match=r"rumur: this assertion fails: .*causal delivery"):
+        agree(check, "rumur", found)
+
+
+@needs_rumur
+def test_rumur_sees_that_a_message_stays_in_a_buffer_for_ever(tmp_path: Path) -> None:
+    shutil.copytree(peers.MODELS, tmp_path / "spin")
+    models = shutil.copytree(rumur.MODELS, tmp_path / "rumur")
+    posts = "undefine unacknowledged[i]; \\\n    post(i); \\\n"
+    text = (models / "mfss.m").read_text(encoding="utf-8")
+    assert posts in text
+    changed = text.replace(posts, posts.replace("post(i);", ""))
+    (models / "mfss.m").write_text(changed, encoding="utf-8")
+    built = rumur.verifier("mfss 2x2 clocks", tmp_path, 1, 0, QUICKLY_COMPILED, models=models)
+    assert "a message is never delivered" in rumur.explored(built).violated
+
+
+@needs_rumur
+def test_a_model_that_the_preprocessor_refuses_is_shown(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="give -DACTORS=2 to -DACTORS=4"):
+        rumur.verifier("mfss 9x1 clocks", tmp_path, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        ("", "has nothing like.*summary"),
+        ('<summary states="7" errors="0"/>', "has nothing like.*rules_fired"),
+        ('<summary states="7" rules_fired="9" errors="1"/>', "has nothing like.*message"),
+    ],
+)
+def test_what_is_no_full_search_of_rumur_is_refused(said: str, complaint: str) -> None:
+    with pytest.raises(SystemExit, match=complaint):
+        rumur.parsed(said)
+
+
+def test_a_verifier_of_rumur_that_crashes_is_an_error(tmp_path: Path) -> None:
+    crashing = tmp_path / "verifier"
+    crashing.write_text("#!/bin/sh\nkill -SEGV $$\n", encoding="utf-8")
+    crashing.chmod(0o755)
+    with pytest.raises(SystemExit, match="exit code -11"):
+        rumur.explored(crashing)
+
+
+def test_without_rumur_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "rumur is not installed" in rumur.missing()
