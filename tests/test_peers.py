@@ -9,12 +9,13 @@ import pytest
 
 from antecede.checker.search.result import Result
 from benchmarks import peers, rumur
-from benchmarks.peers import Found, agree, explored, parsed, verifier
+from benchmarks.peers import agree, explored, parsed, verifier
+from benchmarks.verifiers import Found, compiler
 from tests.conftest import method, search
 
 needs_spin = pytest.mark.skipif(bool(peers.missing()), reason=peers.missing())
 needs_rumur = pytest.mark.skipif(
-    bool(rumur.missing()) or peers.compiler() is None, reason=rumur.missing() or "no C compiler"
+    bool(rumur.missing()) or compiler() is None, reason=rumur.missing() or "no C compiler"
 )
 QUICKLY_COMPILED = "-O0"
 SAID = """
