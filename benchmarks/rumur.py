@@ -32,7 +32,7 @@ INLINED = (
     "--param=inline-unit-growth=10000",
     "--param=large-function-insns=1000000",
 )
-"""Options of GCC that make verifiers about three times as fast.
+"""Options of GCC with which verifiers are about three times as fast.
 
 In rumur's C, a function reads or writes each variable. It becomes a few instructions if it is
 inlined where the place of the variable is constant.
