@@ -37,6 +37,8 @@ INLINED = (
 In rumur's C, a function reads or writes each variable. It becomes a few instructions if it is
 inlined where the place of the variable is constant.
 """
+HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+"""The environment in which glibc asks for huge pages, as the local engine does."""
 
 
 def missing() -> str:
@@ -86,7 +88,9 @@ def explored(verifier: Path) -> Found:
         SystemExit: the verifier crashed, or see `parsed`.
     """
     started = time.perf_counter()
-    with subprocess.Popen([str(verifier)], stdout=subprocess.PIPE, text=True) as process:
+    environment = {**os.environ, **HUGE_PAGES}
+    asked = [str(verifier)]
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, text=True, env=environment) as process:
         said = process.stdout.read() if process.stdout else ""
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
