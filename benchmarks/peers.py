@@ -24,7 +24,7 @@ from typing import Any
 from attrs import evolve
 
 from benchmarks import rumur
-from benchmarks.verifiers import Found, compiler, done, field, model_of, number
+from benchmarks.verifiers import ENVIRONMENT, Found, compiler, done, field, model_of, number
 
 MODELS = Path(__file__).resolve().parent / "spin"
 OPTIONS = (
@@ -95,7 +95,8 @@ def verifier(check: str, folder: Path, *options: str, models: Path = MODELS) -> 
 def explored(pan: Path, unique: int, *options: str) -> Found:
     """Run a verifier; `unique` is an estimate of the number of states."""
     asked = [str(pan), f"-w{max(unique.bit_length(), 20)}", f"-m{DEPTH}", *options]
-    return parsed(subprocess.run(asked, cwd=pan.parent, capture_output=True, text=True).stdout)
+    ran = subprocess.run(asked, cwd=pan.parent, env=ENVIRONMENT, capture_output=True, text=True)
+    return parsed(ran.stdout)
 
 
 def parsed(said: str) -> Found:

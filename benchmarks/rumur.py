@@ -14,7 +14,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from benchmarks.verifiers import Found, compiler, done, field, model_of, number
+from benchmarks.verifiers import ENVIRONMENT, Found, compiler, done, field, model_of, number
 
 MODELS = Path(__file__).resolve().parent / "rumur"
 WAYS = {"rumur, one thread": 1, "rumur, two threads": 2}
@@ -37,8 +37,6 @@ INLINED = (
 In rumur's C, a function reads or writes each variable. It becomes a few instructions if it is
 inlined where the place of the variable is constant.
 """
-HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-"""The environment in which glibc asks for huge pages, as the local engine does."""
 
 
 def missing() -> str:
@@ -88,9 +86,8 @@ def explored(verifier: Path) -> Found:
         SystemExit: the verifier crashed, or see `parsed`.
     """
     started = time.perf_counter()
-    environment = {**os.environ, **HUGE_PAGES}
     asked = [str(verifier)]
-    with subprocess.Popen(asked, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
         said = process.stdout.read() if process.stdout else ""
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 from attrs import frozen
+
+ENVIRONMENT = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+"""Verifiers run in this environment. glibc asks for huge pages, as the local engine does."""
 
 
 @frozen
