@@ -43,7 +43,7 @@ DEPTH = 10_000
 COLUMNS = ["check", "by", "unique", "total", "s", "CPU s", "M total/s", "peak MB", "times Spin"]
 SPIN: dict[str, tuple[list[str], list[str]]] = {
     "Spin, one core": ([], []),
-    "Spin, two cores": (["-DBFS_PAR", "-DNO_HC"], ["-u2"]),
+    "Spin, two cores": (["-DBFS_PAR", "-DNO_HC", "-UMEMLIM", "-DMEMLIM=12000"], ["-u2"]),
 }
 """A way to run Spin -> more options of the compiler, and of the verifier.
 
