@@ -9,7 +9,7 @@ import sys
 from antecede.checker import interrupts, streams
 
 FEW_COLLECTIONS = (50_000, 20, 100)
-"""Thresholds of the garbage collector; with its own ones it takes a tenth of a short check."""
+"""Thresholds of the garbage collector; with its own ones it takes a twentieth of a short check."""
 
 
 def main() -> int:
