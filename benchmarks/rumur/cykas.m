@@ -1,10 +1,7 @@
 /* Cykas (Tong, Liittschwager, Kuper: Can you keep a secret?), as in protocols/cykas.py and in
-   ../spin/cykas.pml; with -DSECRET_MODE the broken variant of protocols/cykas_secret_mode.py.
+   ../spin/cykas.pml; with -DSECRET_MODE the broken variant of protocols/cykas_secret_mode.py. */
 
-   The messages of an actor leave its output buffer in the order of their sends, so that how many it
-   posted says which are still in it; a posted message is in flight until it is delivered. */
-
-#include "history.m"
+#include "packets.m"
 
 /* A queue of EAGER_SENT is a number: an element has a bit for each actor and, above them, one that
    is always set, so that 0 is the empty queue. The oldest element is the lowest. An actor has at
@@ -16,12 +13,10 @@
 #define oldest(elements) ((elements) & (only(ELEMENT) - 1))
 
 var
-  posted: array [actor] of count;  /* how many messages left the output buffer */
   UNACK: array [actor] of 0 .. only(ACTORS) - 1;  /* a set of receivers */
   MODE: array [actor] of 0 .. (ACTORS - 1) * (MESSAGES - 1);
   EAGER_SENT: array [actor] of array [actor] of QUEUE;
   eager: array [message] of flag;  /* an undelivered message in flight is an Eager Send */
-  acks: array [actor] of array [actor] of flag;  /* an ACK from the second to the first */
   ycts: array [actor] of array [actor] of 0 .. MESSAGES - 1;  /* in flight, first to second */
 
 #ifdef SECRET_MODE
@@ -61,12 +56,6 @@ begin
   end;
 end;
 
-procedure acknowledge(i: actor; j: actor);
-begin
-  assert "one ACK at a time" isundefined(acks[i][j]);
-  acks[i][j] := yes;
-end;
-
 /* Algorithm 4, TRY_SEND_YCT, after the bit of actor j is cleared in every element. */
 #define try_send_yct(r) \
   EAGER_SENT[i][r] := EAGER_SENT[i][r] & ~in_every_element(only(j)); \
@@ -80,9 +69,6 @@ begin
   EACH_ACTOR(try_send_yct)
 end;
 
-#define may_send(i) (number_sent(i) < MESSAGES)
-#define is_in_flight(i, k) (k < posted[i] & is_undelivered(i, k))
-#define is_acknowledged(i, j) (!isundefined(acks[i][j]))
 #define is_told(i, j) (ycts[i][j] > 0)
 
 /* Algorithm 1. */
@@ -148,9 +134,6 @@ EACH_MESSAGE(receive_deliver)
 EACH_PAIR(receive_ack)
 EACH_PAIR(receive_yct)
 
-#define no_send(i) & !may_send(i)
-#define no_data(i, k) & !is_in_flight(i, k)
-#define no_ack(i, j) & !is_acknowledged(i, j)
 #define no_yct(i, j) & !is_told(i, j)
 
 rule "all-delivered at final states"

@@ -46,7 +46,6 @@ byte confidant[ACTORS];            /* the actor + 1, or 0 */
 byte at, next, length;  /* scratch: 0 between transitions, so that it distinguishes no states */
 
 inline enqueue(i, j) {
-    length = 0;
     do
     :: queue(i, j) >> length -> length = length + ELEMENT
     :: else -> break
