@@ -203,7 +203,7 @@ BY_DEPTH = Weighing(np.empty(0, np.int64), np.empty(0, np.uint16), np.empty(0, n
 
 
 class Memo(NamedTuple):
-    """What one thread remembers; the arrays are flat.
+    """The transitions that one thread remembers; the arrays are flat.
 
     Attributes:
         figures: int64; the numbers named below.
@@ -214,8 +214,8 @@ class Memo(NamedTuple):
             Composite g of part p has figures[SLOTS] of them, at
             (p * figures[MEMO_ROOM] + g) * figures[SLOTS]; the first is for its steps.
         lists: int32. A list of transitions is its length and its entries. An own transition has the
-            composite that follows, kind and code of what it shows (see `coded`), and 1 + the
-            delivered item. An offer has the event, and the sender's composite if the message is not
+            composite that follows, its kind, the code of the properties that it shows (see
+            `coded`), and 1 + the delivered item. An offer has the event, and the sender's composite if the message is not
             taken and if it is taken (-1: not known yet), and its kind << 1 | whether the packet
             stays. A composite's steps are a hash table with
             open addressing: its capacity, the number of steps, and keys (-1: empty) with values.
@@ -244,7 +244,7 @@ class Told(NamedTuple):
             state itself); control[FOUND] counts them.
         fired: per kind, the number of transitions taken.
         control: slots as named above.
-        memo: what the thread remembers of transitions.
+        memo: the transitions that the thread remembers.
     """
 
     postponed: np.ndarray[Any, Any]

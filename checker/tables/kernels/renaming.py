@@ -79,7 +79,7 @@ def represent(out, start, geo, renamings, loc, base):
     k = chosen_by_order(loc, base, parts, renamings)
     if k == -1:
         return represent_among_several(out, start, geo, renamings, loc, base)
-    if k > 0:
+    if k > 0:  # the most frequent way; without a detour over `write_row`
         for word in range(geo[ROW_WORDS]):
             out[start + word] = 0
         for part in range(parts):
@@ -87,6 +87,15 @@ def represent(out, start, geo, renamings, loc, base):
             target = renamings.targets[k * parts + part]
             out[start + geo[ROW_WORD + target]] |= number << geo[ROW_SHIFT + target]
     return np.int64(1)
+
+
+@inlined
+def write_row(row, at, composites, first, geo):
+    """Write the parts' composites, from composites[first] on, to row[at:]."""
+    for word in range(geo[ROW_WORDS]):
+        row[at + word] = 0
+    for part in range(geo[PARTS]):
+        row[at + geo[ROW_WORD + part]] |= composites[first + part] << geo[ROW_SHIFT + part]
 
 
 @inlined
@@ -110,7 +119,7 @@ def chosen_by_order(loc, base, parts, renamings):
 
 @kernel
 def represent_among_several(out, start, geo, renamings, loc, base):
-    """Do what `represent` does, for a row whose orbits may be equal; loc has their entries."""
+    """Do what `represent` does if two orbits of a row may be equal; loc has their entries."""
     parts = geo[PARTS]
     best, trial, chosen = base + parts, base + 2 * parts, base + 3 * parts
     several = choose_by_orbits(loc, base, chosen, geo, renamings)
@@ -131,10 +140,7 @@ def represent_among_several(out, start, geo, renamings, loc, base):
             fixed = np.int64(1)
             for part in range(parts):
                 loc[best + part] = loc[trial + part]
-    for word in range(geo[ROW_WORDS]):
-        out[start + word] = 0
-    for part in range(parts):
-        out[start + geo[ROW_WORD + part]] |= loc[best + part] << geo[ROW_SHIFT + part]
+    write_row(out, start, loc, best, geo)
     return fixed
 
 
@@ -241,7 +247,7 @@ def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
         geo, renamings, dec: as in `Tables`; all renamings are known.
         weights: as for `weigh`.
     """
-    parts, row_words = geo[PARTS], geo[ROW_WORDS]
+    parts = geo[PARTS]
     kin, best = np.empty(parts, np.int64), np.empty(parts, np.int64)
     trial = np.empty(parts, np.int64)
     for r in range(count):
@@ -260,10 +266,7 @@ def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
                 for part in range(parts):
                     best[part] = trial[part]
         if changed:
-            for k in range(row_words):
-                rows[at + k] = 0
-            for part in range(parts):
-                rows[at + geo[ROW_WORD + part]] |= best[part] << geo[ROW_SHIFT + part]
+            write_row(rows, at, best, 0, geo)
 
 
 @kernel

@@ -67,7 +67,7 @@ def claim_row(slots, figures, source, at, row_words):
 
 @kernel
 def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
-    """Insert those of the distinct rows that `me` owns into an exact visited set.
+    """Insert the rows that `me` owns, of some distinct rows, into an exact visited set.
 
     Args:
         rows: flat; start[0] is the index to begin with, and is updated.

@@ -97,7 +97,7 @@ def notes_at(geo, k):
 
 @inlined
 def source_count(geo):
-    """Return the number of sources of transitions, those of lost packets included."""
+    """Return the number of sources of transitions, including losses of packets."""
     channels = geo[CHANNEL_COUNT]
     return geo[ACTORS] * (1 + geo[ACTS]) + channels * (1 + geo[LOSES])
 
