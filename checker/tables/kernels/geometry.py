@@ -215,9 +215,9 @@ class Memo(NamedTuple):
             (p * figures[MEMO_ROOM] + g) * figures[SLOTS]; the first is for its steps.
         lists: int32. A list of transitions is its length and its entries. An own transition has the
             composite that follows, its kind, the code of the properties that it shows (see
-            `coded`), and 1 + the delivered item. An offer has the event, and the sender's composite if the message is not
-            taken and if it is taken (-1: not known yet), and its kind << 1 | whether the packet
-            stays. A composite's steps are a hash table with
+            `coded`), and 1 + the delivered item. An offer has the event, and the sender's composite
+            if the message is not taken and if it is taken (-1: not known yet), and its kind << 1 |
+            whether the packet stays. A composite's steps are a hash table with
             open addressing: its capacity, the number of steps, and keys (-1: empty) with values.
         shows: int64; the bit sets of properties that codes stand for.
         items: int64; per event, the delivered item, NO_ITEM, or STALE.
