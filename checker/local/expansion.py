@@ -107,7 +107,7 @@ class Expansion:
             fired=np.zeros(1 << 10, np.int64),
             fresh_kinds=np.zeros(1 << 10, np.int64),
             control=np.zeros(kernels.CONTROL_SIZE, np.int64),
-            memo=memos.empty(self.filler.tables.geo),
+            memo=memos.empty(self.filler.tables.geo, self.filler.layout.counts),
         )
 
     def _level(self) -> Level:
@@ -274,7 +274,7 @@ class Expansion:
             shard.todo[left : left + postponed] = shard.postponed[:postponed]
             control[kernels.TODO] = left + postponed
             control[kernels.POSTPONED] = control[kernels.MISSES] = 0
-            shard.memo = memos.tended(shard.memo, self.filler.tables.geo)
+            shard.memo = memos.tended(shard.memo, self.filler.layout.counts)
         self.fill(np.concatenate(missed))
 
     def fill(self, missed: Words) -> Repacking | None:
@@ -373,7 +373,7 @@ class Expansion:
         self.each(lambda shard: renumber(shard, geo, numbers))
         for shard in self.shards:
             shard.recent[:] = -1
-            shard.memo = memos.emptied(shard.memo, self.filler.tables.geo)
+            shard.memo = memos.emptied(shard.memo, self.filler.tables.geo, layout.counts)
 
     def drop_behind(self) -> None:
         """Drop the visited states with less progress than every state of the new level."""

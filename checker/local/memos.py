@@ -13,14 +13,16 @@ from antecede.checker.tables.tabulate import Words
 
 LISTS, EVENTS = 1 << 14, 1 << 10
 """The first sizes of a memo's lists, and of its events."""
+LEAST_ROOM = 1 << 8
+"""The least number of composites of a part that have heads."""
 MOST_WORDS = 1 << 26
 """The greatest size of a memo's lists, and of its heads: 256 MB each."""
 
 
 def why_not(geo: Words) -> str | None:
     """Return why transitions of this system depend on more than a memo expects, or None."""
-    if geo[kernels.PARTS] > geo[kernels.ACTORS]:
-        return "with --history full, the past of an actor is a part of its own"
+    if geo[kernels.PARTS] > geo[kernels.ACTORS] and (geo[kernels.TRIMS] or geo[kernels.AT_NETWORK]):
+        return "with --history full, clocks tick at network-sends or actors send to themselves"
     if geo[kernels.BUDGET]:
         return "the network counts lost packets"
     if geo[kernels.FOLLOWS]:
@@ -28,37 +30,38 @@ def why_not(geo: Words) -> str | None:
     return None
 
 
-def empty(geo: Words) -> Memo:
-    """Return a memo that knows nothing, with room for the composites that there is room for.
+def empty(geo: Words, counts: Words) -> Memo:
+    """Return a memo that knows nothing.
 
     Args:
         geo: the geometry of the composites that it is about.
+        counts: their number per part.
     """
     if why_not(geo):
         return kernels.NO_MEMO
     sources = _sources(geo)
-    slots, parts = int(sources[1::3].max()) + 1, int(geo[kernels.PARTS])
-    room = min(int(geo[kernels.REN_STRIDE]), MOST_WORDS // (slots * parts))
     figures = np.zeros(kernels.FIGURES, np.int64)
     figures[kernels.IN_USE] = 1
-    figures[kernels.MEMO_ROOM], figures[kernels.SLOTS] = room, slots
     figures[kernels.LISTED] = kernels.FIRST_LIST
-    return Memo(
+    figures[kernels.SLOTS] = sources[1::3].max() + 1
+    memo = Memo(
         figures=figures,
         sources=sources,
-        heads=np.zeros(parts * room * slots, np.int32),
+        heads=np.zeros(0, np.int32),
         lists=np.zeros(LISTS, np.int32),
         shows=np.zeros(kernels.MOST_CODES, np.int64),
         items=np.zeros(EVENTS, np.int64),
         events=np.full(4 * EVENTS, -1, np.int64),
+        parted=True if geo[kernels.PARTS] > geo[kernels.ACTORS] else None,
     )
+    return _with_more_heads(memo, counts)
 
 
-def emptied(memo: Memo, geo: Words) -> Memo:
+def emptied(memo: Memo, geo: Words, counts: Words) -> Memo:
     """Return an empty memo that counts on."""
     if not memo.figures[kernels.IN_USE]:
         return memo
-    after = empty(geo)
+    after = empty(geo, counts)
     for figure in (kernels.SUCCESSORS, kernels.DERIVED):
         after.figures[figure] = memo.figures[figure]
     return after
@@ -80,10 +83,14 @@ def _sources(geo: Words) -> Words:
     if geo[kernels.LOSES]:
         lost = more + int(geo[kernels.ACTS])
         rows += [(src, lost + place, -1) for (src, _), place in zip(ends, places, strict=True)]
-    return np.array(rows, np.int64).ravel()
+    sources = np.array(rows, np.int64)
+    each = geo[kernels.PARTS] // actors
+    sources[:, 0] *= each
+    sources[:, 2] = np.where(sources[:, 2] < 0, -1, each * sources[:, 2])
+    return sources.ravel()
 
 
-def tended(memo: Memo, geo: Words) -> Memo:
+def tended(memo: Memo, counts: Words) -> Memo:
     """Return a memo with more room, where it may soon lack some; or with forgotten lists."""
     figures = memo.figures
     if not figures[kernels.IN_USE]:
@@ -101,7 +108,7 @@ def tended(memo: Memo, geo: Words) -> Memo:
         used = memo.events[::2] != -1
         kernels.store(events, memo.events[::2][used], memo.events[1::2][used])
         memo = memo._replace(events=events)
-    return _with_more_heads(memo, geo)
+    return _with_more_heads(memo, counts)
 
 
 def _twice(array: Any) -> Any:
@@ -110,17 +117,26 @@ def _twice(array: Any) -> Any:
     return longer
 
 
-def _with_more_heads(memo: Memo, geo: Words) -> Memo:
-    """Return a memo with heads for all composites that there is room for."""
-    figures, parts = memo.figures, int(geo[kernels.PARTS])
-    slots, room = int(figures[kernels.SLOTS]), int(geo[kernels.REN_STRIDE])
-    if room <= figures[kernels.MEMO_ROOM] or parts * room * slots > MOST_WORDS:
+def _with_more_heads(memo: Memo, counts: Words) -> Memo:
+    """Return a memo with heads for more composites than there are, as far as memory allows."""
+    figures, each = memo.figures, 2 if memo.parted else 1
+    rooms = [kernels.MEMO_ROOM, kernels.HISTORY_ROOM][:each]
+    slots = np.array([figures[kernels.SLOTS], kernels.HISTORY_SLOTS][:each])
+    actors, most = len(counts) // each, counts.reshape(-1, each).max(axis=0)
+    before = figures[rooms]
+    if (4 * most <= 3 * before).all():
         return memo
-    heads = np.zeros((parts, room * slots), np.int32)
-    old = memo.heads.reshape(parts, -1)
-    heads[:, : old.shape[1]] = old
-    figures[kernels.MEMO_ROOM] = room
-    return memo._replace(heads=heads.ravel())
+    room = np.minimum(2 * most + LEAST_ROOM, MOST_WORDS // int(actors * slots.sum()))
+    room = np.maximum(room, before)
+    if (room == before).all():
+        return memo
+    heads = []
+    old = np.split(memo.heads, [actors * int(before[0] * slots[0])])
+    for k in range(each):
+        heads.append(np.zeros((actors, room[k] * slots[k]), np.int32))
+        heads[k][:, : before[k] * slots[k]] = old[k].reshape(actors, -1)
+    figures[rooms], figures[kernels.HISTORIES] = room, heads[0].size
+    return memo._replace(heads=np.concatenate([part.ravel() for part in heads]))
 
 
 def share_text(memos: Iterable[Memo], geo: Words) -> str:

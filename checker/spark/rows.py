@@ -257,7 +257,7 @@ class Expansion:
                 kernels.BY_DEPTH,
                 kernels.Told(postponed, misses, shown, self.fired, control, own.memo),
             )
-            own.memo = memos.tended(own.memo, own.tables.geo)
+            own.memo = memos.tended(own.memo, own.counts)
             self._send(out[0], int(sizes[0]), stride, which)
             sizes[:] = 0
             missing.append(postponed[: control[kernels.POSTPONED]].copy())

@@ -213,14 +213,15 @@ class WorkerComposites(CompositeStore):
         self, geo: Words, perms: Sequence[Sequence[int]], table: Words, code: Words
     ) -> None:
         self.words = int(geo[kernels.PART_WORDS])
-        self.begin(int(geo[kernels.PARTS]), perms, SMALLEST_ROOM)
+        parts = int(geo[kernels.PARTS])
+        self.begin(parts, perms, SMALLEST_ROOM, parts // int(geo[kernels.ACTORS]))
         self.known, self.weights = 0 * self.counts, np.zeros(0, np.int64)
         self.tags, self.mine = NOTHING, NO_NUMBERS
         self.tables = kernels.Tables(
             geo, table, code, self.cons, self.dec, self.orbits.tables(), np.zeros(0, np.int32)
         )
         self._refresh()
-        self.memo = memos.empty(self.tables.geo)
+        self.memo = memos.empty(self.tables.geo, self.counts)
         self.numbering.refresh(self.tables)
         self._make_room_for_numbers()
 

@@ -50,15 +50,16 @@ class CompositeStore:
     dec: Words = field(init=False)
     orbits: Orbits = field(init=False)
 
-    def begin(self, parts: int, perms: Sequence[Sequence[int]], room: int) -> None:
+    def begin(self, parts: int, perms: Sequence[Sequence[int]], room: int, each: int = 1) -> None:
         """Start without composites; `words` must be set.
 
         Args:
             parts: the number of parts of all actors.
             perms: as in `Orbits`.
             room: the number of composites of each part to make room for.
+            each: the number of parts of an actor.
         """
-        self.orbits, self.counts = Orbits(parts, perms, room), np.zeros(parts, np.int64)
+        self.orbits, self.counts = Orbits(parts, perms, room, each), np.zeros(parts, np.int64)
         self.row_widths = spread([ROW_BITS] * parts)
         self.place_rows()
         self.hold(np.zeros((parts, 0), np.int64), room)

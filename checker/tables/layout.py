@@ -56,7 +56,7 @@ class Layout(CompositeStore):
         symmetry = self.tabulation.symmetry
         perms = [self._of_parts(p) for p in symmetry.group] if symmetry is not None else []
         parts = self.tabulation.system.actors * self.each
-        self.begin(parts, perms, room=256)
+        self.begin(parts, perms, room=256, each=self.each)
 
     @property
     def each(self) -> int:
@@ -186,6 +186,7 @@ class Layout(CompositeStore):
             t.oracle.number is not None,
             len(self.counts),
             self.words,
+            t.oracle.network_send is not None,
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
         self._placed.in_actor.note(geo, (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK))

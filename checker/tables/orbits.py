@@ -14,7 +14,7 @@ from antecede.checker.tables.components import Words
 from antecede.checker.tables.packing import wider
 
 MOST_ORDERED = 6
-"""The most parts for whose orders there is room in `Orbits.choices`."""
+"""The most actors for whose orders there is room in `Orbits.choices`."""
 
 
 @define(eq=False)
@@ -28,12 +28,14 @@ class Orbits:
         actors: the number of renamed things: the actors, or their parts.
         perms: the group, the identity first; empty without symmetry.
         room: the number of composites per actor that there is room for.
+        each: the number of parts of an actor, if its parts are renamed.
         targets, sources, products, kin, images, known, choices: as in `kernels.Renamings`.
     """
 
     actors: int
     perms: Sequence[Sequence[int]]
     room: int
+    each: int = 1
     targets: Words = field(init=False)
     sources: Words = field(init=False)
     products: Any = field(init=False)
@@ -50,7 +52,7 @@ class Orbits:
         place = {tuple(p): k for k, p in enumerate(perms.tolist())}
         products = [place[tuple(after[first].tolist())] for first in perms for after in perms]
         self.products = np.array(products, np.uint8)
-        self.choices = _choices(self.sources.reshape(-1, self.actors))
+        self.choices = _choices(self.sources.reshape(-1, self.actors)[:, :: self.each] // self.each)
         self.forget(self.room)
 
     @property
@@ -153,18 +155,18 @@ def _choices(sources: Words) -> Any:
     """Return `kernels.Renamings.choices`.
 
     Args:
-        sources: per permutation, the part that it takes to each part.
+        sources: per permutation, the actor that it takes to each actor.
     """
-    parts = sources.shape[1]
-    if not len(sources) or parts > MOST_ORDERED:
+    actors = sources.shape[1]
+    if not len(sources) or actors > MOST_ORDERED:
         return np.empty(0, np.uint8)
-    orders = np.array(list(permutations(range(parts))))
-    digits = parts ** np.arange(parts)[::-1]
+    orders = np.array(list(permutations(range(actors))))
+    digits = actors ** np.arange(actors)[::-1]
     best = (orders[:, sources] @ digits).argmin(axis=1)
     greater = np.zeros(len(orders), np.int64)
-    for part in range(1, parts):
-        for other in range(part):
-            greater = greater << 1 | (orders[:, other] > orders[:, part])
-    choices = np.zeros(1 << parts * (parts - 1) // 2, np.uint8)
+    for actor in range(1, actors):
+        for other in range(actor):
+            greater = greater << 1 | (orders[:, other] > orders[:, actor])
+    choices = np.zeros(1 << actors * (actors - 1) // 2, np.uint8)
     choices[greater] = best
     return choices

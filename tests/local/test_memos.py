@@ -15,8 +15,14 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.tables import kernels
 from tests.conftest import method
 from tests.local.common import threads_of
-from tests.local.test_local import found, small
+from tests.local.test_local import ENCODINGS, found, small
 from tests.semantics.test_transition import system_for
+
+REACTION = (
+    'reaction:[{"name":"a","from":0,"to":[1,2]},{"name":"b","from":1,"to":[0,2],"after":["a"]},'
+    '{"name":"c","from":2,"to":[0,1],"after":["a"]},{"name":"d","from":2,"to":[0,1]},'
+    '{"name":"e","from":0,"to":[1,2]}]'
+)
 
 SYSTEMS = [
     ("mfss", 3, 2, "unordered", "any", "clocks"),
@@ -33,6 +39,14 @@ SYSTEMS = [
     ("tree", 3, 1, "fifo", "any", "knowledge"),
     ("newtop", 3, 1, "fifo", "any", "knowledge"),
     ("fifo", 3, 2, "unordered", "any", "clocks"),
+    ("mfss", 3, 2, "unordered", "any", "full"),
+    ("cykas-secret-mode", 3, 2, "unordered", "any", "full"),
+    ("cykas", 2, 2, "unordered", "any", "full"),
+    ("mfss", 3, 1, "duplicating+lossy", "any", "full"),
+    ("rst", 3, 1, "unordered", "multicast", "full"),
+    ("hybrid-basic", 2, 1, "fifo+duplicating", "any", "full"),
+    ("newtop", 3, 1, "fifo", "any", "full"),
+    ("rst", 3, 2, "unordered", REACTION, "full"),
 ]
 """Protocols that deliver at once or later, one message or several, on all kinds of networks."""
 
@@ -99,7 +113,7 @@ HOLDS = Protocol(
 )
 
 
-@pytest.mark.parametrize("history", ["knowledge", "clocks"])
+@pytest.mark.parametrize("history", ENCODINGS)
 def test_a_timeout_may_deliver_several_messages(
     history: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +124,36 @@ def test_a_timeout_may_deliver_several_messages(
     assert 0 < derived < total
     assert found(plain) == found(remembered)
     assert totals(plain) == totals(remembered)
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [("mfss", {"clock_at": "network-send"}), ("rst", {"workload": "self"})]
+)
+def test_no_memo_where_a_state_and_its_history_change_together(
+    name: str, option: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = small(name, 2, 2, history="full", **option)
+    result, *remembered = explored(system)
+    without_memos(monkeypatch)
+    assert [0, 0] == remembered
+    assert found(result) == found(explored(system)[0])
+
+
+def test_a_send_may_wait_for_a_delivery_that_changes_no_clock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Actor 2 knows of the first message when it is delivered, and answers only then."""
+    late = (
+        'reaction:[{"name":"first","from":0,"to":[1,2]},'
+        '{"name":"second","from":1,"to":[2],"after":["first"]},'
+        '{"name":"answer","from":2,"to":[0,1],"after":["first"]}]'
+    )
+    properties = ("all-delivered",)
+    system = small("unordered", 3, 1, workload=late, history="full", properties=properties)
+    remembered, _, derived = explored(system)
+    without_memos(monkeypatch)
+    assert derived > 0
+    assert found(remembered) == found(explored(system)[0])
 
 
 def test_what_has_no_room_is_derived_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,15 +169,16 @@ def test_what_has_no_room_is_derived_again(monkeypatch: pytest.MonkeyPatch) -> N
 def test_lists_that_fill_their_room_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     system = small("mfss", 3, 2, history="clocks")
     expected, _, derived = explored(system)
-    monkeypatch.setattr(memos, "_with_more_heads", lambda memo, filler: memo)
+    monkeypatch.setattr(memos, "_with_more_heads", lambda memo, *_: memo)
     monkeypatch.setattr(memos, "MOST_WORDS", 1 << 16)
     forgetful, _, more = explored(system)
     assert found(expected) == found(forgetful)
     assert derived < more
 
 
-def test_composites_get_new_numbers_and_the_memo_begins_again() -> None:
-    system = small("mfss", 3, 2, history="clocks")
+@pytest.mark.parametrize("history", ["clocks", "full"])
+def test_composites_get_new_numbers_and_the_memo_begins_again(history: str) -> None:
+    system = small("mfss", 3, 2, history=history)
     result, total, derived = explored(system, forget_from=0, collect_from=1, traces=False)
     assert result.statistics["dropped_composites"] > 0
     expected, _, fewer = explored(system)
@@ -147,8 +192,8 @@ def test_the_statistics_say_what_came_from_memory_and_why_nothing_did() -> None:
     assert f"{(total - derived) / total:.1%} of {total:,}" == said
     for reason, system in (
         (
-            "with --history full, the past of an actor is a part",
-            small("mfss", 2, 2, history="full"),
+            "with --history full, clocks tick at network-sends",
+            small("mfss", 2, 2, history="full", clock_at="network-send"),
         ),
         ("the network counts lost packets", small("mfss", 2, 2, network="lossy:1")),
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import permutations, product
 from typing import Any
 
@@ -23,6 +23,7 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import CLOCK_AT
 from antecede.checker.semantics.transition import System
 from antecede.checker.tables import orbits
+from antecede.checker.tables.kernels.geometry import ACTORS, GEOMETRY_SIZE, PARTS
 from antecede.checker.tables.kernels.renaming import chosen_by_order
 from antecede.checker.tables.symmetry import Symmetry, group
 from tests.local.test_local import found, plainly, searched, small, toy
@@ -221,6 +222,7 @@ def test_orbits_under_the_renamings_of_four_actors_count_every_state() -> None:
 def test_the_order_of_orbits_decides_the_renaming(actors: int) -> None:
     perms = group(actors)
     renamings = orbits.Orbits(actors, perms, room=1).tables()
+    geo = _geometry_of(actors, each=1)
 
     def renamed(numbers: tuple[int, ...], k: int) -> list[int]:
         return [numbers[perms[k].index(part)] for part in range(actors)]
@@ -228,10 +230,34 @@ def test_the_order_of_orbits_decides_the_renaming(actors: int) -> None:
     for numbers in permutations(range(7, 7 + actors)):
         kin = np.array(numbers) << 8 | 3
         best = min(renamed(numbers, k) for k in range(len(perms)))
-        assert renamed(numbers, chosen_by_order(kin, 0, actors, renamings)) == best
+        assert renamed(numbers, chosen_by_order(kin, 0, geo, renamings)) == best
     for numbers in product(range(2), repeat=actors):
         if len(set(numbers)) < actors:
-            assert chosen_by_order(np.array(numbers) << 8, 0, actors, renamings) == -1
+            assert chosen_by_order(np.array(numbers) << 8, 0, geo, renamings) == -1
+
+
+def _geometry_of(actors: int, each: int) -> Any:
+    geo = np.zeros(GEOMETRY_SIZE, np.int64)
+    geo[ACTORS], geo[PARTS] = actors, actors * each
+    return geo
+
+
+def test_the_order_of_pairs_of_orbits_decides_the_renaming() -> None:
+    """An actor has two parts, and the orbit of the second one decides if the first are equal."""
+    perms = group(3)
+    of_parts = [[2 * target + half for target in p for half in range(2)] for p in perms]
+    renamings, geo = orbits.Orbits(6, of_parts, room=1, each=2).tables(), _geometry_of(3, each=2)
+
+    def renamed(pairs: Sequence[tuple[int, int]], k: int) -> list[tuple[int, int]]:
+        return [pairs[perms[k].index(actor)] for actor in range(3)]
+
+    for pairs in product([(one, two) for one in range(3) for two in range(3)], repeat=3):
+        kin = np.append(np.array(pairs) << 8 | 3, np.zeros(3, np.int64))  # and room for actors
+        chosen = chosen_by_order(kin, 0, geo, renamings)
+        if len(set(pairs)) < 3:
+            assert chosen == -1
+        else:
+            assert renamed(pairs, chosen) == min(renamed(pairs, k) for k in range(6))
 
 
 @pytest.mark.parametrize(

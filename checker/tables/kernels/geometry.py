@@ -85,10 +85,10 @@ NEW = np.int64(-1) << np.int64(63)
 # The geometry array: scalars, then arrays at fixed offsets; `Layout.geometry` makes it.
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
 PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, DROPS_BEHIND, CHECKS_PROGRESS = range(8, 13)
-ACTS, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS, PARTS, PART_WORDS = range(13, 22)
+ACTS, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS, PARTS, PART_WORDS, AT_NETWORK = range(13, 23)
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
 MOST_PARTS = 2 * MOST_ACTORS
-BAD = 22
+BAD = 23
 """Per judgement of a delivery (sum of 1 known, 2 overtaken, 4 unexpected): violated properties."""
 UNEXPECTED = 4
 COL_WORD = BAD + 8
@@ -120,7 +120,7 @@ class Renamings(NamedTuple):
         images: int32; the image of an orbit's first composite under permutation k, at
             orbit * (size of the group) + k.
         known: one element, the number of orbits.
-        choices: uint8; the permutation that gives the least orbits, per order of the parts'
+        choices: uint8; the permutation that gives the least orbits, per order of the actors'
             orbits; see `renaming.chosen_by_order`. Empty if there are too many orders.
     """
 
@@ -211,18 +211,22 @@ class Memo(NamedTuple):
             its slot among that part's heads, and the receiver of its packets, or -1 if there is
             none but that part.
         heads: int32; where the list of a composite and a slot begins in `lists`; 0: not known yet.
-            Composite g of part p has figures[SLOTS] of them, at
-            (p * figures[MEMO_ROOM] + g) * figures[SLOTS]; the first is for its steps.
+            The first slot is for its steps. Composite g of part p has figures[SLOTS] of them, at
+            (p * figures[MEMO_ROOM] + g) * figures[SLOTS]. If actors have two parts, this is so for
+            the first ones. The histories follow; each has the head of its steps and its moment.
         lists: int32. A list of transitions is its length and its entries. An own transition has the
             composite that follows, its kind, the code of the properties that it shows (see
-            `coded`), and 1 + the delivered item. An offer has the event, and the sender's composite
-            if the message is not taken and if it is taken (-1: not known yet), and its kind << 1 |
-            whether the packet stays. A composite's steps are a hash table with
-            open addressing: its capacity, the number of steps, and keys (-1: empty) with values.
+            `coded`), 1 + the delivered item, and 1 + the event of the history. An offer has the
+            event, and the sender's composite if the message is not taken and if it is taken (-1:
+            not known yet), and its kind << 1 | whether the packet stays. A composite's steps are a
+            hash table with open addressing: its capacity, the number of steps, and keys (-1: empty)
+            with values.
         shows: int64; the bit sets of properties that codes stand for.
         items: int64; per event, the delivered item, NO_ITEM, or STALE.
         events: int64, open addressing; the number of an event, and the message that the receipt of
             a packet delivers.
+        parted: True if an actor's second part is its history; None if actors have one part. The
+            compiler generates code for each of the two.
     """
 
     figures: np.ndarray[Any, Any]
@@ -232,6 +236,7 @@ class Memo(NamedTuple):
     shows: np.ndarray[Any, Any]
     items: np.ndarray[Any, Any]
     events: np.ndarray[Any, Any]
+    parted: bool | None
 
 
 class Told(NamedTuple):

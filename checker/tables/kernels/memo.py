@@ -32,11 +32,13 @@ from antecede.checker.tables.kernels.geometry import (
     CHAN_DST,
     CHAN_SRC,
     FORGETS,
+    KNOWS,
     MISSED,
     OVERFLOWED,
     PARTS,
     PENDING,
     PERMUTATIONS,
+    POSITION,
     RECEIVE,
     ROW_WORDS,
     STATE,
@@ -63,6 +65,7 @@ from antecede.checker.tables.kernels.successors import (
     notes_at,
     settle,
     told_by,
+    waiting_at,
 )
 
 
@@ -94,6 +97,8 @@ class Work(NamedTuple):
 (
     IN_USE,
     MEMO_ROOM,
+    HISTORY_ROOM,
+    HISTORIES,
     SLOTS,
     LISTED,
     NAMED,
@@ -101,17 +106,20 @@ class Work(NamedTuple):
     CODES,
     SUCCESSORS,
     DERIVED,
-) = range(9)
+) = range(11)
 """The elements of `Memo.figures`.
 
-IN_USE: whether anything is to be remembered. MEMO_ROOM: composites per part that have heads. SLOTS:
-heads per composite. LISTED: words used in `lists`. NAMED: slots used in `events`. EVENTS, CODES:
-the numbers of events and codes. SUCCESSORS: their number. DERIVED: how many of them were
-derived from the tables.
+IN_USE: whether anything is to be remembered. MEMO_ROOM, HISTORY_ROOM: composites per part that have
+heads, if the part is no history, and if it is one. HISTORIES: where the heads of histories begin.
+SLOTS: heads per composite that is no history. LISTED: words used in `lists`. NAMED: slots used in
+`events`. EVENTS, CODES: the numbers of events and codes. SUCCESSORS: their number. DERIVED: how
+many of them were derived from the tables.
 """
-FIGURES = 9
+FIGURES = 11
 STEPS_SLOT, OWN_SLOT, CHANNEL_SLOTS = 0, 1, 2
 """The slots of a composite's steps, of its sends, and of the channels to others; more follow."""
+MOMENT_SLOT, HISTORY_SLOTS = 1, 2
+"""The slot of a history's moment, and the number of its slots."""
 NOTHING_LISTED, NOT_LISTED, NO_ROOM = 1, -3, -4
 """Heads: of an empty list, of one that is not to be remembered, and of one without room for it.
 
@@ -119,7 +127,7 @@ The last one is not kept.
 """
 FIRST_LIST = 2
 """Where the lists begin."""
-OWN, OFFER, FEWEST_STEPS = 3, 4, 4
+OWN, OFFER, FEWEST_STEPS = 4, 4, 4
 """Words per entry of a list, and the first capacity of a composite's steps."""
 MOST_CODES = 8
 STEP_BITS = 26
@@ -136,8 +144,14 @@ NO_ITEM, STALE = -1, -2
 The latter happens if its packet turned out to deliver a message.
 """
 MOST_ITEMS = 1 << 28
-DELIVERS = 1 << 62
-"""The bit that tells keys of `events` apart: the message that the receipt of a packet delivers."""
+DELIVERS, MOMENT = 1 << 62, 3 << 61
+"""The highest bits of keys of `events` that do not name the receipt of a packet.
+
+DELIVERS: the message that the receipt of a packet delivers. MOMENT: a position and what the actor
+knows there.
+"""
+MOST_MOMENTS = 1 << 22
+"""Greater numbers of moments do not fit the keys of steps."""
 
 
 @inlined
@@ -151,6 +165,7 @@ def borrowed_memo(memo):
         borrow(memo.shows),
         borrow(memo.items),
         borrow(memo.events),
+        memo.parted,
     )
 
 
@@ -172,6 +187,19 @@ def named(memo, key, value):
 
 
 @inlined
+def numbered(memo, key, item):
+    """Return the number of an event, or -1 without room; a new event delivers `item`."""
+    new = memo.figures[EVENTS]
+    event = np.int64(-1)
+    if new < memo.items.shape[0]:
+        event = named(memo, key, new)
+    if event == new:
+        memo.figures[EVENTS] = new + 1
+        memo.items[event] = item
+    return event
+
+
+@inlined
 def coded(memo, shown):
     """Return the code of a bit set of properties, or -1 if there are too many."""
     for code in range(memo.figures[CODES]):
@@ -186,15 +214,21 @@ def coded(memo, shown):
 
 
 @inlined
-def heads_of(composite, part, room, slots):
+def heads_of(memo, part, composite, room, slots):
     """Return where the heads of a part's composite begin, or -1 if there is no room for them.
 
     Args:
         room, slots: memo.figures[MEMO_ROOM] and memo.figures[SLOTS].
     """
+    first, owner = np.int64(0), part
+    if memo.parted is not None:
+        owner = part // 2
+        if part % 2:
+            first, room = memo.figures[HISTORIES], memo.figures[HISTORY_ROOM]
+            slots = np.int64(HISTORY_SLOTS)
     if composite >= room:
         return np.int64(-1)
-    return (part * room + composite) * slots
+    return first + (owner * room + composite) * slots
 
 
 @inlined
@@ -267,9 +301,11 @@ def prefetch_memo(memo, rows, at, geo):
     later, nearer = at + AHEAD * geo[ROW_WORDS], at + AHEAD // 2 * geo[ROW_WORDS]
     for part in range(geo[PARTS]):
         field = field_of(geo, part)
-        prefetch(memo.heads, heads_of(composite_in(rows, later, field), part, room, slots))
-        heads = heads_of(composite_in(rows, nearer, field), part, room, slots)
-        if heads >= 0:
+        prefetch(memo.heads, heads_of(memo, part, composite_in(rows, later, field), room, slots))
+        heads = heads_of(memo, part, composite_in(rows, nearer, field), room, slots)
+        if heads >= 0 and memo.parted is not None and part % 2:
+            prefetch(memo.lists, memo.heads[heads])
+        elif heads >= 0:
             for slot in range(slots):
                 prefetch(memo.lists, memo.heads[heads + slot])
 
@@ -283,18 +319,16 @@ def recall(row, at, work):
     for part in range(geo[PARTS]):
         composite = composite_in(row, at, field_of(geo, part))
         work.places[2 * part] = composite
-        work.places[2 * part + 1] = heads_of(composite, part, room, slots)
+        work.places[2 * part + 1] = heads_of(memo, part, composite, room, slots)
     count = np.int64(0)
     complete = True
     for source in range(memo.sources.shape[0] // 3):
         part, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
-        heads = work.places[2 * part + 1]
-        place = heads + memo.sources[3 * source + 1]
-        head = np.int64(memo.heads[place]) if heads >= 0 else np.int64(NOT_LISTED)
+        head = head_of(source, work)
         if head == NOTHING_LISTED:
             continue
         if head == 0:
-            head = learn_list(source, place, row, at, work, count * stride)
+            head = learn_list(source, row, at, work, count * stride)
             if head == NOTHING_LISTED:
                 continue
         now = np.int64(MISSED)
@@ -305,7 +339,7 @@ def recall(row, at, work):
         elif head > 0 and dst >= 0:
             now = recall_offers(source, head, row, at, work, count)
         elif head > 0:
-            now = recall_own(head, part, row, at, work, count)
+            now = recall_own(source, head, row, at, work, count)
         if now == OVERFLOWED:
             return now
         if now == MISSED:
@@ -323,12 +357,76 @@ def recall(row, at, work):
 
 
 @inlined
-def recall_own(head, part, row, at, work, count):
-    """Write the transitions in a composite's own list; return their number so far, or MISSED."""
+def parted(work):
+    """Return whether the part after an actor's first one is its history; known to the compiler."""
+    return work.memo.parted is not None
+
+
+@inlined
+def head_of(source, work):
+    """Return the head of a source's list, or 0 if it is not known."""
+    memo = work.memo
+    part = memo.sources[3 * source]
+    heads = work.places[2 * part + 1]
+    if heads < 0:
+        return np.int64(NOT_LISTED)
+    if not parted(work) or memo.sources[3 * source + 2] >= 0:
+        return np.int64(memo.heads[heads + memo.sources[3 * source + 1]])
+    key = own_key(source, work)
+    if key < 0:
+        return np.int64(NOT_LISTED)
+    head = recalled(memo.lists, steps_of(memo, heads), key)
+    return head if head != -1 else np.int64(0)
+
+
+@inlined
+def own_key(source, work):
+    """Return under which key the first part of an actor has its own list at a moment, or -1."""
+    memo = work.memo
+    part, slot = memo.sources[3 * source], memo.sources[3 * source + 1]
+    heads = work.places[2 * part + 3]
+    moment = np.int64(memo.heads[heads + MOMENT_SLOT]) if heads >= 0 else np.int64(-1)
+    if moment == 0:
+        moment = learn_moment(part + 1, heads, work)
+    return (moment * memo.figures[SLOTS] + slot) << 1 | 1 if moment > 0 else np.int64(-1)
+
+
+@kernel
+def learn_moment(history, heads, work):
+    """Return 1 + the number of a history's moment, or -1 without room; remember it."""
+    memo, loc, geo = work.memo, work.loc, work.tables.geo
+    decode_part(history, work.places[2 * history], geo, work.tables.dec, loc, 0)
+    moment = moment_at(0, history // 2, work) + 1
+    if moment == 0 or moment >= MOST_MOMENTS:
+        return np.int64(-1)
+    memo.heads[heads + MOMENT_SLOT] = moment
+    return moment
+
+
+@inlined
+def moment_at(base, actor, work):
+    """Return the number of the moment of an actor with its local words in loc[base:], or -1."""
+    loc, geo = work.loc, work.tables.geo
+    position, knows = get(loc, base, geo, actor, POSITION), get(loc, base, geo, actor, KNOWS)
+    return numbered(work.memo, MOMENT | position << 25 | knows, NO_ITEM)
+
+
+@inlined
+def recall_own(source, head, row, at, work, first):
+    """Write the transitions in a composite's own list.
+
+    Args:
+        first: the number of successors so far.
+
+    Returns:
+        The number of successors then, MISSED, or OVERFLOWED.
+    """
     memo, out, geo = work.memo, work.out, work.tables.geo
     lists, hidden, forgets = memo.lists, ~work.found, geo[FORGETS]
+    part = memo.sources[3 * source]
     row_words, field, before = geo[ROW_WORDS], field_of(geo, part), work.places[2 * part]
     complete = True
+    count = first
     for k in range(lists[head]):
         entry = head + 1 + OWN * k
         start = count * (row_words + 1)
@@ -337,11 +435,24 @@ def recall_own(head, part, row, at, work, count):
         item = np.int64(lists[entry + 2]) - 1
         if forgets and item >= 0 and not forget_elsewhere(item, part, part, work, start):
             complete = False
+        event = np.int64(lists[entry + 3]) - 1
+        if parted(work) and event >= 0 and not record_event(event << 1 | 1, part + 1, work, start):
+            return derive_into(source, ALL, head, row, at, work, first)
         info = np.int64(lists[entry + 1])
         shown = memo.shows[info >> 15] & hidden
         out[start + row_words] = count | (info & 0x7FFF) << 16 | shown << 32
         count += 1
     return count if complete else np.int64(MISSED)
+
+
+@inlined
+def record_event(key, history, work, start):
+    """Replace a history in out[start:] by the one after an event; return False if not known."""
+    composite, heads = work.places[2 * history], work.places[2 * history + 1]
+    after = recalled(work.memo.lists, steps_of(work.memo, heads), key)
+    if after != -1:
+        change_field(work.out, start, field_of(work.tables.geo, history), composite, after)
+    return after != -1
 
 
 @inlined
@@ -361,7 +472,12 @@ def recall_offers(source, head, row, at, work, count):
         step = recalled(lists, steps, event << 1)
         took = step >> 30 & 1
         after = lists[entry + 1 + took]
-        if step < 0 or after == -1:
+        start = count * (row_words + 1)
+        copy_row(row, at, out, start, row_words)
+        known = step >= 0 and after != -1
+        if known and parted(work) and took:
+            known = record_event(event << 1, dst + 1, work, start)
+        if not known:
             now = derive_into(source, k, entry, row, at, work, count)
             steps = steps_of(memo, heads)
             if now == MISSED:
@@ -369,8 +485,6 @@ def recall_offers(source, head, row, at, work, count):
             else:
                 count = now
             continue
-        start = count * (row_words + 1)
-        copy_row(row, at, out, start, row_words)
         change_field(out, start, takes, receiver, step & STEP_MASK)
         change_field(out, start, sends, sender, after)
         if forgets and took and not forget_elsewhere(memo.items[event], src, dst, work, start):
@@ -423,11 +537,12 @@ def forgotten(item, part, composite, work):
 
 @kernel
 def derive_into(source, only, entry, row, at, work, count):
-    """Derive successors of one source, write them to `out`, and remember steps of receivers.
+    """Derive successors of one source, write them to `out`, and remember steps.
 
     Args:
         only: which of the source's transitions, or ALL.
-        entry: where the offer is listed, if it is only one.
+        entry: where the offer is listed, if it is only one. Otherwise the head of the list with the
+            events of which the history's steps are to be remembered, or 0.
 
     Returns:
         The number of successors so far, MISSED, or OVERFLOWED.
@@ -443,6 +558,7 @@ def derive_into(source, only, entry, row, at, work, count):
     if count + waiting > work.room:
         return np.int64(OVERFLOWED)
     complete = True
+    first = count
     for k in range(waiting):
         start = count * stride
         done = settle(k, row, at, tables, loc, out, start, missing)
@@ -451,11 +567,27 @@ def derive_into(source, only, entry, row, at, work, count):
             continue
         if only != ALL:
             learn_step(source, entry, notes_at(geo, k), work, start)
+        elif entry and done and complete:
+            event = np.int64(memo.lists[entry + 1 + OWN * (count - first) + 3]) - 1
+            learn_record(event << 1 | 1, memo.sources[3 * source] + 1, work, start)
         if done:
             out[start + stride - 1] = count | told_by(loc, geo, k, work.found)
             count += 1
     memo.figures[DERIVED] += waiting if complete else 0
     return count if complete else np.int64(MISSED)
+
+
+@inlined
+def learn_record(key, history, work, start):
+    """Remember the history in out[start:], which follows an event; nothing if the key is negative.
+
+    Returns:
+        Whether it has a number that a step has room for.
+    """
+    after = composite_in(work.out, start, field_of(work.tables.geo, history))
+    if key >= 0 and after <= STEP_MASK:
+        remember(work.memo, work.places[2 * history + 1], key, after)
+    return after <= STEP_MASK
 
 
 @inlined
@@ -477,10 +609,16 @@ def learn_step(source, entry, notes, work, start):
     if delivered >= 0 and item == NO_ITEM:
         learn_delivery(source - geo[ACTORS], loc[notes + NOTE_SUBJECT], delivered, event, memo)
         return
-    code = coded(memo, loc[notes + NOTE_SHOWN])
     step = np.int64(UNFIT)
     composite = composite_in(out, start, field_of(geo, dst))
-    fits = delivered == -1 or (delivered >= 0 and item == delivered * geo[ACTORS] + dst)
+    actor = geo[CHAN_DST + source - geo[ACTORS]]
+    fits = delivered == -1 or (delivered >= 0 and item == delivered * geo[ACTORS] + actor)
+    if parted(work):
+        if loc[notes + NOTE_SHOWN]:
+            return
+        if took and fits:
+            fits = learn_record(event << 1, dst + 1, work, start)
+    code = coded(memo, loc[notes + NOTE_SHOWN])
     if fits and code >= 0 and composite <= STEP_MASK:
         step = composite | code << STEP_BITS | took << 30
         if loc[notes + NOTE_HOW] & 2:
@@ -497,11 +635,10 @@ def learn_delivery(channel, packet, message, event, memo):
 
 
 @kernel
-def learn_list(source, place, row, at, work, start):
+def learn_list(source, row, at, work, start):
     """List the transitions of a composite that one source has, and return the list's head.
 
     Args:
-        place: where the head is to be remembered.
         start: work.out[start:] has room for one entry.
 
     Returns:
@@ -509,12 +646,16 @@ def learn_list(source, place, row, at, work, start):
     """
     memo, geo = work.memo, work.tables.geo
     decode(row, at, geo, work.tables.dec, work.loc, geo[ACTORS] * geo[WORDS])
+    heads = work.places[2 * memo.sources[3 * source] + 1]
     if memo.sources[3 * source + 2] >= 0:
         head = list_offers(source, work)
     else:
         head = list_own(source, row, at, work, start)
     if head > 0 or head == NOT_LISTED:
-        memo.heads[place] = head
+        if memo.sources[3 * source + 2] >= 0 or not parted(work):
+            memo.heads[heads + memo.sources[3 * source + 1]] = head
+        else:
+            remember(memo, heads, own_key(source, work), head)
     return head
 
 
@@ -548,7 +689,8 @@ def list_own(source, row, at, work, start):
             return np.int64(MISSED)
         notes = notes_at(geo, k)
         code, delivered = coded(memo, loc[notes + NOTE_SHOWN]), loc[notes + NOTE_DELIVERED]
-        if delivered == -2 or code < 0:
+        event = event_of_own(source, k, work, start)
+        if delivered == -2 or code < 0 or event == -1:
             memo.figures[LISTED] = head
             return np.int64(NOT_LISTED)
         if done:
@@ -557,6 +699,7 @@ def list_own(source, row, at, work, start):
             memo.lists[entry + 1] = loc[notes + NOTE_KIND] >> 16 | code << 15
             taken = 1 + delivered * geo[ACTORS] + part
             memo.lists[entry + 2] = taken if loc[notes + NOTE_PENDING] else 0
+            memo.lists[entry + 3] = event
             listed += 1
     memo.figures[DERIVED] += listed
     memo.lists[head] = listed
@@ -565,6 +708,25 @@ def list_own(source, row, at, work, start):
         memo.figures[LISTED] = head
         return np.int64(NOTHING_LISTED)
     return head
+
+
+@inlined
+def event_of_own(source, k, work, start):
+    """Return 1 + the event in the history of waiting successor k, which is out[start:].
+
+    The event of a send is the moment to which it leads, because the moment determines the record.
+
+    Returns:
+        0 if its history stays, and -1 if the transition is not to be listed.
+    """
+    geo, part = work.tables.geo, work.memo.sources[3 * source]
+    if not parted(work):
+        return np.int64(0)
+    after = composite_in(work.out, start, field_of(geo, part + 1))
+    if after == work.places[2 * part + 2]:
+        return np.int64(0)
+    moment = moment_at(waiting_at(geo, k), part // 2, work)
+    return moment + 1 if source < geo[ACTORS] and moment >= 0 else np.int64(-1)
 
 
 @inlined
@@ -619,19 +781,13 @@ def event_of(spot, channel, dst, pending, content, work):
             return np.int64(MISSED)
         says = 1 + (taken >> 28 & 0x1FFFFFF | (taken >> 56 & 3) << 25)
     stays = np.int64(code[spot + 3] == content)
-    new = memo.figures[EVENTS]
-    event = np.int64(-1)
-    if new < memo.items.shape[0] and item < MOST_ITEMS:
-        event = named(memo, event_key(channel, packet, stays, says), new)
-    if event == -1:
+    if item >= MOST_ITEMS:
         return np.int64(NO_ROOM)
-    if event == new:
-        memo.figures[EVENTS] = new + 1
-        memo.items[event] = item
-    return event
+    event = numbered(memo, event_key(channel, packet, stays, says), item)
+    return event if event >= 0 else np.int64(NO_ROOM)
 
 
 _FEW = np.zeros(FIGURES, np.int64)
 _NONE = np.zeros(1, np.int32)
-NO_MEMO = Memo(_FEW, _FEW, _NONE, _NONE, _FEW, _FEW, _FEW)
+NO_MEMO = Memo(_FEW, _FEW, _NONE, _NONE, _FEW, _FEW, _FEW, None)
 """A memo that remembers nothing, so that every successor is derived."""

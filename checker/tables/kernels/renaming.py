@@ -76,7 +76,7 @@ def represent(out, start, geo, renamings, loc, base):
     parts = geo[PARTS]
     for part in range(parts):
         loc[base + part] = kin_of(out, start, geo, renamings, part)
-    k = chosen_by_order(loc, base, parts, renamings)
+    k = chosen_by_order(loc, base, geo, renamings)
     if k == -1:
         return represent_among_several(out, start, geo, renamings, loc, base)
     if k > 0:  # the most frequent way; without a detour over `write_row`
@@ -99,19 +99,25 @@ def write_row(row, at, composites, first, geo):
 
 
 @inlined
-def chosen_by_order(loc, base, parts, renamings):
-    """Return the permutation that gives the least orbits, or -1 if two orbits are equal.
+def chosen_by_order(loc, base, geo, renamings):
+    """Return the permutation that gives the least orbits, or -1 if two actors' orbits are equal.
 
     Args:
-        loc, base: loc[base:] holds each part's entry in `renamings.kin`.
+        loc, base: loc[base:] holds each part's entry in `renamings.kin`, and room for the actors.
     """
     if renamings.choices.shape[0] == 0:
         return np.int64(-1)
+    actors, unused = geo[ACTORS], np.int64(8)
+    if geo[PARTS] > actors:  # an actor's two orbits become one number
+        for actor in range(actors):
+            pair = base + 2 * actor
+            loc[base + geo[PARTS] + actor] = loc[pair] >> 8 << 32 | loc[pair + 1] >> 8
+        base, unused = base + geo[PARTS], np.int64(0)
     greater, equal = np.int64(0), np.int64(0)
-    for part in range(1, parts):
-        orbit = loc[base + part] >> 8
-        for other in range(part):
-            before = loc[base + other] >> 8
+    for actor in range(1, actors):
+        orbit = loc[base + actor] >> unused
+        for other in range(actor):
+            before = loc[base + other] >> unused
             greater = greater << 1 | (before > orbit)
             equal |= before == orbit
     return np.int64(-1) if equal else np.int64(renamings.choices[greater])
