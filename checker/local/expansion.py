@@ -168,6 +168,7 @@ class Expansion:
         self.each(self._insert)
         self.each(self._gather)
         self._fill_missed()
+        self._release_expanded()
         if not self._well_graded:
             raise NotGradedError(str(self.filler.tabulation.grading.reason))
         most = max(int(shard.control[kernels.FULL]) for shard in self.shards)
@@ -177,6 +178,13 @@ class Expansion:
             for shard in self.shards:
                 shard.control[kernels.FULL] = 0
             self._new_blocks()
+
+    def _release_expanded(self) -> None:
+        """Give back the memory of rows that nobody will expand again."""
+        for owner in self.shards:
+            left = [s for s in self.shards if s.unfinished and s.source == owner.number]
+            first = min((shard.first_unfinished for shard in left), default=owner.level.count)
+            owner.level.release_first(first, self.filler.layout.row_words)
 
     @property
     def _well_graded(self) -> bool:
@@ -336,7 +344,7 @@ class Expansion:
     def _advance(self) -> dict[int, int]:
         for shard in self.shards:
             shard.level, shard.ahead[0].following = shard.following, shard.level
-            shard.following.count = 0
+            shard.following.clear(self.filler.layout.row_words)
             shard.starts.append(shard.starts[-1] + shard.level.count)
         states = sum(shard.level.count for shard in self.shards)
         return {len(self.shards[0].starts) - 1: states} if states else {}

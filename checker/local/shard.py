@@ -27,6 +27,9 @@ VISITED = "visited states"
 LEAST_SHARE = 1 << 9
 """Rows that are worth being given to another thread."""
 
+WORTH_RELEASING = 1 << 23
+"""Bytes of rows that are given back when they are expanded. Less is kept for the next level."""
+
 PIECE = 1 << 20
 """Rows that are packed anew at a time."""
 
@@ -59,6 +62,21 @@ class Level:
             return NO_DEPTHS
         self.depths.ensure(self.count)
         return self.depths.array[: self.count]
+
+    def release_first(self, count: int, words: int) -> None:
+        """Free the memory of the first `count` states if it is much; their content is lost."""
+        if 8 * count * words >= WORTH_RELEASING:
+            self.rows.release_first(count * words)
+            if self.depths is not None:
+                self.depths.release_first(count)
+
+    def clear(self, words: int) -> None:
+        """Begin without states, and give back much memory."""
+        if 8 * self.count * words >= WORTH_RELEASING:
+            self.rows.release(0)
+            if self.depths is not None:
+                self.depths.release(0)
+        self.count = 0
 
     def adopt(self, record: dict[str, Any], saved: Saved) -> None:
         """Take over what another process recorded."""
@@ -182,6 +200,12 @@ class Shard:
     def unfinished(self) -> bool:
         """Some row of this level is not expanded yet."""
         return bool(self.control[kernels.TODO] or self.fresh)
+
+    @property
+    def first_unfinished(self) -> int:
+        """The first row of its source that it still has to expand."""
+        todo = self.todo[: self.control[kernels.TODO]]
+        return int(todo.min(initial=self.control[kernels.AT_FRESH]))
 
     @property
     def fresh(self) -> int:

@@ -76,15 +76,17 @@ class WeightedExpansion(Expansion):
     def _advance(self) -> dict[int, int]:
         """Go on to the next sum of weights that some state has, and forget this one."""
         for _ in range(self.open_levels):
+            before = sum(shard.level.count for shard in self.shards)
             states = sum(shard.following.count for shard in self.shards)
             self.each(partial(self._read_depths_ahead, lead=0))
             for shard in self.shards:
                 first, *others = shard.ahead
                 shard.level, first.following = first.following, shard.level
-                first.following.count = 0
+                first.following.clear(self.filler.layout.row_words)
                 shard.ahead = [*others, first]
-            # Levels rarely grow by more; where one does, the set grows as usual.
-            expected = 3 * states // (2 * len(self.shards))
+            # Levels rarely grow faster than before; where one does, the set grows as usual.
+            growth = min(max(states / max(before, 1), 1.0), 1.5)
+            expected = int(growth * states) // len(self.shards)
             self.each(partial(forget_last, expected=expected))
             if states:
                 return self._depths()

@@ -34,6 +34,8 @@ STEP = 1 << 26
 
 SMALLEST_STEP = 1 << 20
 
+HUGE_PAGE = 1 << 21
+
 
 @define(eq=False)
 class Arena:
@@ -134,6 +136,12 @@ class Arena:
         with contextlib.suppress(OSError):
             self._map.madvise(advice, used, self._backed - used)
             self._backed = used
+
+    def release_first(self, elements: int) -> None:
+        """Free the memory of the first `elements`; their content is lost. Files keep theirs."""
+        used = elements * self.array.itemsize // HUGE_PAGE * HUGE_PAGE
+        if used and self.folder is None:
+            self._map.madvise(mmap.MADV_DONTNEED, 0, used)
 
     @property
     def file_bytes(self) -> int:

@@ -134,6 +134,18 @@ def test_an_arena_gives_back_what_is_behind_the_elements_still_needed(
     made.close()
 
 
+@pytest.mark.parametrize("in_a_file", [False, True])
+def test_an_arena_in_memory_gives_back_its_first_elements(tmp_path: Path, in_a_file: bool) -> None:
+    made = Arena(np.int64, 1 << 23, "rows", tmp_path if in_a_file else None)
+    made.ensure(1 << 20)
+    made.array[: 1 << 20] = 5
+    page = arena.HUGE_PAGE // 8
+    made.release_first(page + PAGE)
+    assert {5 if in_a_file else 0} == set(made.array[:page].tolist())
+    assert {5} == set(made.array[page : 1 << 20].tolist())
+    made.close()
+
+
 def test_an_arena_cannot_grow_beyond_its_reservation() -> None:
     made = Arena(np.int64, 4 * PAGE, "parents")
     made.ensure(4 * PAGE // 8)
@@ -229,6 +241,42 @@ def test_a_frontier_is_packed_anew_in_place_piece_by_piece(
     expected = [word for row in range(count) for word in (7 * row, row)]
     assert expected == level.rows.array[: 2 * count].tolist()
     level.rows.close()
+
+
+def give_back_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let searches give back the memory of expanded rows, however little it is."""
+    monkeypatch.setattr(arena, "HUGE_PAGE", PAGE)
+    monkeypatch.setattr(shards, "WORTH_RELEASING", 0)
+
+
+@pytest.mark.skipif(jit_is_off(), reason="takes minutes without the JIT")
+@pytest.mark.parametrize(
+    ("name", "history", "options"),
+    [
+        ("cykas", "knowledge", {}),
+        ("cykas", "knowledge", {"forget_from": 0, "symmetry": True}),  # levels by weight
+        ("mfss", "clocks", {"forget_from": 0, "traces": False, "collect_from": 1}),
+        ("mfss", "clocks", {"memory": "sweep-line", "threads": 3}),
+    ],
+)
+def test_expanded_rows_are_given_back_and_not_needed_again(
+    name: str, history: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = system(name, 3, 2, history)
+    expected = checked(asked, **options)
+    give_back_all(monkeypatch)
+    given_back: list[int] = []
+    release = Arena.release_first
+
+    def released(self: Arena, elements: int) -> None:
+        given_back.append(elements)
+        release(self, elements)
+
+    monkeypatch.setattr(Arena, "release_first", released)
+    result = checked(asked, **options)
+    assert 8 * max(given_back) > PAGE
+    assert expected.counts == result.counts
+    assert expected.statistics["states_per_depth"] == result.statistics["states_per_depth"]
 
 
 def test_no_thread_is_left_when_a_search_ends() -> None:

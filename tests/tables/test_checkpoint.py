@@ -40,7 +40,7 @@ from antecede.checker.tables.arena import Arena
 from antecede.checker.tables.checkpoint import Saved, decoded, encoded
 from tests.conftest import ROOT, method
 from tests.local.common import threads_of
-from tests.local.test_spill import checked, jit_is_off, system, transitions_of
+from tests.local.test_spill import checked, give_back_all, jit_is_off, system, transitions_of
 from tests.models import DIRECT
 
 ATOMS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -127,6 +127,17 @@ def test_a_search_ends_as_if_it_had_not_been_stopped(folder: Path, way: str, chu
     kept = {k: v for k, v in options.items() if k != "traces"}
     assert Verdict.INCOMPLETE is stopped_after(chunks, HOLDS, folder, **options).verdict
     assert outcome(checked(HOLDS, **options)) == outcome(resumed(HOLDS, folder, **kept))
+
+
+@pytest.mark.parametrize("chunks", [30, 60])
+def test_a_search_goes_on_without_the_rows_that_it_gave_back(
+    folder: Path, chunks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give_back_all(monkeypatch)
+    asked = system("mfss", 3, 2, "clocks")
+    stopped = stopped_after(chunks, asked, folder, block=512, checkpoint_seconds=3600)
+    assert Verdict.INCOMPLETE is stopped.verdict
+    assert outcome(checked(asked)) == outcome(resumed(asked, folder))
 
 
 @pytest.mark.parametrize("way", ["plain", "no parents"])
