@@ -176,7 +176,7 @@ def odd_kernel(chance: random.Random, kind: str, folder: Path) -> list[str]:
         return []
     copy = folder / "kernels" / "antecede" / kept.name
     shutil.copytree(kept, copy)
-    file = chance.choice(sorted(copy.glob(f"levels.expand-*{cache.SUFFIX}")))
+    file = chance.choice(sorted(copy.glob(f"levels.insert-*{cache.SUFFIX}")))
     others = [each for each in sorted(copy.glob(f"*{cache.SUFFIX}")) if each != file]
     other = chance.choice(others)
     file.unlink()
