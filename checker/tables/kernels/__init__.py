@@ -13,9 +13,11 @@ from antecede.checker.tables.kernels.geometry import *
 from antecede.checker.tables.kernels.graphs import *
 from antecede.checker.tables.kernels.hashing import *
 from antecede.checker.tables.kernels.histories import *
+from antecede.checker.tables.kernels.learning import *
 from antecede.checker.tables.kernels.levels import *
 from antecede.checker.tables.kernels.memo import *
 from antecede.checker.tables.kernels.progress import *
+from antecede.checker.tables.kernels.recall import *
 from antecede.checker.tables.kernels.renaming import *
 from antecede.checker.tables.kernels.rows import *
 from antecede.checker.tables.kernels.sets import *

@@ -40,8 +40,9 @@ from antecede.checker.tables.kernels.geometry import (
 )
 from antecede.checker.tables.kernels.hashing import hash_words, home, owner_by
 from antecede.checker.tables.kernels.jit import borrow, inlined, kernel, prefetch
-from antecede.checker.tables.kernels.memo import IN_USE, Work, borrowed_memo, prefetch_memo, recall
+from antecede.checker.tables.kernels.memo import IN_USE, Work, borrowed_memo, prefetch_memo
 from antecede.checker.tables.kernels.progress import progress_of
+from antecede.checker.tables.kernels.recall import recall
 from antecede.checker.tables.kernels.renaming import represent
 from antecede.checker.tables.kernels.rows import copy_row, prefetch_composites, same_row
 from antecede.checker.tables.kernels.sets import claim_slot, lower

@@ -11,9 +11,14 @@ packet stays there, and the entry of the delivered message in the sender's histo
   other actor's composite and a delivered message, the composite that remains when the message is
   forgotten.
 
-A successor is then its parent's row with one to three fields replaced. A successor that the memo
-does not have yet is derived from the tables (`successors.derive`) and stored. Each thread has its
-own memo, so there are no locks.
+Under `full`, an actor has two composites: its state, and its history. A receipt changes the two
+independently, so each has its own step for an event. An actor's own transitions depend on both, but
+on its history only through the *moment*: its position in the workload and what it knows. They are
+listed per moment. The moment to which a send leads is the event that changes the history.
+
+A successor is then its parent's row with a few fields replaced (`recall`). A successor that the
+memo does not have yet is derived from the tables and stored (`learning`). Each thread has its own
+memo, so there are no locks.
 """
 
 from __future__ import annotations
@@ -22,51 +27,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from antecede.checker.tables.kernels.composites import get, seek
-from antecede.checker.tables.kernels.entries import find, key_of, look_up, put_entry
-from antecede.checker.tables.kernels.fields import change_field, composite_in, field_of
+from antecede.checker.tables.kernels.composites import get
+from antecede.checker.tables.kernels.entries import find, put_entry
+from antecede.checker.tables.kernels.fields import composite_in, field_of
 from antecede.checker.tables.kernels.geometry import (
-    ACTORS,
     AHEAD,
-    CHAN_COL,
-    CHAN_DST,
-    CHAN_SRC,
-    FORGETS,
     KNOWS,
-    MISSED,
-    OVERFLOWED,
     PARTS,
-    PENDING,
-    PERMUTATIONS,
     POSITION,
-    RECEIVE,
     ROW_WORDS,
-    STATE,
-    TAKE,
-    WORDS,
     Memo,
-    Missing,
     Tables,
 )
-from antecede.checker.tables.kernels.histories import forget_by
 from antecede.checker.tables.kernels.jit import borrow, inlined, kernel, prefetch
-from antecede.checker.tables.kernels.renaming import represent
-from antecede.checker.tables.kernels.rows import copy_row, decode, decode_part, number_of, same_row
-from antecede.checker.tables.kernels.successors import (
-    ALL,
-    NOTE_DELIVERED,
-    NOTE_HOW,
-    NOTE_KIND,
-    NOTE_PENDING,
-    NOTE_SHOWN,
-    NOTE_SUBJECT,
-    after_step,
-    derive,
-    notes_at,
-    settle,
-    told_by,
-    waiting_at,
-)
+from antecede.checker.tables.kernels.rows import decode_part
 
 
 class Work(NamedTuple):
@@ -311,72 +285,9 @@ def prefetch_memo(memo, rows, at, geo):
 
 
 @inlined
-def recall(row, at, work):
-    """Do the same as `successors`, from memory where possible."""
-    memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
-    stride = geo[ROW_WORDS] + 1
-    room, slots = memo.figures[MEMO_ROOM], memo.figures[SLOTS]
-    for part in range(geo[PARTS]):
-        composite = composite_in(row, at, field_of(geo, part))
-        work.places[2 * part] = composite
-        work.places[2 * part + 1] = heads_of(memo, part, composite, room, slots)
-    count = np.int64(0)
-    complete = True
-    for source in range(memo.sources.shape[0] // 3):
-        part, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
-        head = head_of(source, work)
-        if head == NOTHING_LISTED:
-            continue
-        if head == 0:
-            head = learn_list(source, row, at, work, count * stride)
-            if head == NOTHING_LISTED:
-                continue
-        now = np.int64(MISSED)
-        if head <= NOT_LISTED:
-            now = derive_into(source, ALL, 0, row, at, work, count)
-        elif head > 0 and count + memo.lists[head] > work.room:
-            now = np.int64(OVERFLOWED)
-        elif head > 0 and dst >= 0:
-            now = recall_offers(source, head, row, at, work, count)
-        elif head > 0:
-            now = recall_own(source, head, row, at, work, count)
-        if now == OVERFLOWED:
-            return now
-        if now == MISSED:
-            complete = False
-        else:
-            count = now
-    if not complete:
-        return np.int64(MISSED)
-    memo.figures[SUCCESSORS] += count
-    if geo[PERMUTATIONS]:
-        base = 2 * geo[ACTORS] * geo[WORDS]
-        for k in range(count):
-            represent(out, k * stride, geo, work.tables.renamings, loc, base)
-    return count
-
-
-@inlined
 def parted(work):
     """Return whether the part after an actor's first one is its history; known to the compiler."""
     return work.memo.parted is not None
-
-
-@inlined
-def head_of(source, work):
-    """Return the head of a source's list, or 0 if it is not known."""
-    memo = work.memo
-    part = memo.sources[3 * source]
-    heads = work.places[2 * part + 1]
-    if heads < 0:
-        return np.int64(NOT_LISTED)
-    if not parted(work) or memo.sources[3 * source + 2] >= 0:
-        return np.int64(memo.heads[heads + memo.sources[3 * source + 1]])
-    key = own_key(source, work)
-    if key < 0:
-        return np.int64(NOT_LISTED)
-    head = recalled(memo.lists, steps_of(memo, heads), key)
-    return head if head != -1 else np.int64(0)
 
 
 @inlined
@@ -409,382 +320,6 @@ def moment_at(base, actor, work):
     loc, geo = work.loc, work.tables.geo
     position, knows = get(loc, base, geo, actor, POSITION), get(loc, base, geo, actor, KNOWS)
     return numbered(work.memo, MOMENT | position << 25 | knows, NO_ITEM)
-
-
-@inlined
-def recall_own(source, head, row, at, work, first):
-    """Write the transitions in a composite's own list.
-
-    Args:
-        first: the number of successors so far.
-
-    Returns:
-        The number of successors then, MISSED, or OVERFLOWED.
-    """
-    memo, out, geo = work.memo, work.out, work.tables.geo
-    lists, hidden, forgets = memo.lists, ~work.found, geo[FORGETS]
-    part = memo.sources[3 * source]
-    row_words, field, before = geo[ROW_WORDS], field_of(geo, part), work.places[2 * part]
-    complete = True
-    count = first
-    for k in range(lists[head]):
-        entry = head + 1 + OWN * k
-        start = count * (row_words + 1)
-        copy_row(row, at, out, start, row_words)
-        change_field(out, start, field, before, lists[entry])
-        item = np.int64(lists[entry + 2]) - 1
-        if forgets and item >= 0 and not forget_elsewhere(item, part, part, work, start):
-            complete = False
-        event = np.int64(lists[entry + 3]) - 1
-        if parted(work) and event >= 0 and not record_event(event << 1 | 1, part + 1, work, start):
-            return derive_into(source, ALL, head, row, at, work, first)
-        info = np.int64(lists[entry + 1])
-        shown = memo.shows[info >> 15] & hidden
-        out[start + row_words] = count | (info & 0x7FFF) << 16 | shown << 32
-        count += 1
-    return count if complete else np.int64(MISSED)
-
-
-@inlined
-def record_event(key, history, work, start):
-    """Replace a history in out[start:] by the one after an event; return False if not known."""
-    composite, heads = work.places[2 * history], work.places[2 * history + 1]
-    after = recalled(work.memo.lists, steps_of(work.memo, heads), key)
-    if after != -1:
-        change_field(work.out, start, field_of(work.tables.geo, history), composite, after)
-    return after != -1
-
-
-@inlined
-def recall_offers(source, head, row, at, work, count):
-    """Write the deliveries that a channel's list offers; return as `recall_own`."""
-    memo, out, geo, places = work.memo, work.out, work.tables.geo, work.places
-    lists, hidden, forgets = memo.lists, ~work.found, geo[FORGETS]
-    row_words = geo[ROW_WORDS]
-    src, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
-    sends, takes = field_of(geo, src), field_of(geo, dst)
-    sender, receiver, heads = places[2 * src], places[2 * dst], places[2 * dst + 1]
-    steps = steps_of(memo, heads)
-    complete = True
-    for k in range(lists[head]):
-        entry = head + 1 + OFFER * k
-        event, about = np.int64(lists[entry]), np.int64(lists[entry + 3])
-        step = recalled(lists, steps, event << 1)
-        took = step >> 30 & 1
-        after = lists[entry + 1 + took]
-        start = count * (row_words + 1)
-        copy_row(row, at, out, start, row_words)
-        known = step >= 0 and after != -1
-        if known and parted(work) and took:
-            known = record_event(event << 1, dst + 1, work, start)
-        if not known:
-            now = derive_into(source, k, entry, row, at, work, count)
-            steps = steps_of(memo, heads)
-            if now == MISSED:
-                complete = False
-            else:
-                count = now
-            continue
-        change_field(out, start, takes, receiver, step & STEP_MASK)
-        change_field(out, start, sends, sender, after)
-        if forgets and took and not forget_elsewhere(memo.items[event], src, dst, work, start):
-            complete = False
-        if about & 1 and not step & MOVED and same_row(row, at, out, start, row_words):
-            continue
-        shown = memo.shows[step >> STEP_BITS & 7] & hidden
-        out[start + row_words] = count | about >> 1 << 16 | shown << 32
-        count += 1
-    return count if complete else np.int64(MISSED)
-
-
-@inlined
-def forget_elsewhere(item, one, other, work, start):
-    """Forget a delivered item in all parts of out[start:] but two; return False if one is missing.
-
-    Args:
-        item: what `memo` calls the message and its receiver.
-        one, other: the parts that are done.
-    """
-    memo, out, geo = work.memo, work.out, work.tables.geo
-    complete = True
-    for part in range(geo[PARTS]):
-        if part != one and part != other:
-            composite, heads = work.places[2 * part], work.places[2 * part + 1]
-            after = recalled(memo.lists, steps_of(memo, heads), item << 1 | 1)
-            if after == -1:
-                after = forgotten(item, part, composite, work)
-                if after != MISSED:
-                    remember(memo, heads, item << 1 | 1, after)
-            if after == MISSED:
-                complete = False
-            else:
-                change_field(out, start, field_of(geo, part), composite, after)
-    return complete
-
-
-@kernel
-def forgotten(item, part, composite, work):
-    """Return what remains of a composite when an item is forgotten, or MISSED."""
-    tables, loc, misses, control = work.tables, work.loc, work.misses, work.control
-    geo = tables.geo
-    words = geo[WORDS]
-    decode_part(part, composite, geo, tables.dec, loc, 0)
-    if not forget_by(part, item, loc, geo, tables.table, misses, control):
-        return np.int64(MISSED)
-    slot = seek(tables.cons, words, loc, part * words, part)
-    return number_of(loc, part * words, part, slot, geo, tables.cons, misses, control)
-
-
-@kernel
-def derive_into(source, only, entry, row, at, work, count):
-    """Derive successors of one source, write them to `out`, and remember steps.
-
-    Args:
-        only: which of the source's transitions, or ALL.
-        entry: where the offer is listed, if it is only one. Otherwise the head of the list with the
-            events of which the history's steps are to be remembered, or 0.
-
-    Returns:
-        The number of successors so far, MISSED, or OVERFLOWED.
-    """
-    tables, memo, loc, out = work.tables, work.memo, work.loc, work.out
-    geo, missing = tables.geo, Missing(work.misses, work.control)
-    stride = geo[ROW_WORDS] + 1
-    size = geo[ACTORS] * geo[WORDS]
-    decode(row, at, geo, tables.dec, loc, size)
-    waiting = derive(source, only, 0, np.int64(0), tables, loc, work.misses, work.control)
-    if waiting == MISSED:
-        return np.int64(MISSED)
-    if count + waiting > work.room:
-        return np.int64(OVERFLOWED)
-    complete = True
-    first = count
-    for k in range(waiting):
-        start = count * stride
-        done = settle(k, row, at, tables, loc, out, start, missing)
-        if done == MISSED:
-            complete = False
-            continue
-        if only != ALL:
-            learn_step(source, entry, notes_at(geo, k), work, start)
-        elif entry and done and complete:
-            event = np.int64(memo.lists[entry + 1 + OWN * (count - first) + 3]) - 1
-            learn_record(event << 1 | 1, memo.sources[3 * source] + 1, work, start)
-        if done:
-            out[start + stride - 1] = count | told_by(loc, geo, k, work.found)
-            count += 1
-    memo.figures[DERIVED] += waiting if complete else 0
-    return count if complete else np.int64(MISSED)
-
-
-@inlined
-def learn_record(key, history, work, start):
-    """Remember the history in out[start:], which follows an event; nothing if the key is negative.
-
-    Returns:
-        Whether it has a number that a step has room for.
-    """
-    after = composite_in(work.out, start, field_of(work.tables.geo, history))
-    if key >= 0 and after <= STEP_MASK:
-        remember(work.memo, work.places[2 * history + 1], key, after)
-    return after <= STEP_MASK
-
-
-@inlined
-def learn_step(source, entry, notes, work, start):
-    """Remember the receipt of a listed offer, whose successor is out[start:].
-
-    Args:
-        entry: where the offer is listed.
-        notes: loc[notes:] has the notes of `derive`.
-    """
-    memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
-    src, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
-    event = np.int64(memo.lists[entry])
-    delivered, took = loc[notes + NOTE_DELIVERED], loc[notes + NOTE_PENDING]
-    item = memo.items[event]
-    if item == STALE:
-        memo.heads[work.places[2 * src + 1] + memo.sources[3 * source + 1]] = 0
-        return
-    if delivered >= 0 and item == NO_ITEM:
-        learn_delivery(source - geo[ACTORS], loc[notes + NOTE_SUBJECT], delivered, event, memo)
-        return
-    step = np.int64(UNFIT)
-    composite = composite_in(out, start, field_of(geo, dst))
-    actor = geo[CHAN_DST + source - geo[ACTORS]]
-    fits = delivered == -1 or (delivered >= 0 and item == delivered * geo[ACTORS] + actor)
-    if parted(work):
-        if loc[notes + NOTE_SHOWN]:
-            return
-        if took and fits:
-            fits = learn_record(event << 1, dst + 1, work, start)
-    code = coded(memo, loc[notes + NOTE_SHOWN])
-    if fits and code >= 0 and composite <= STEP_MASK:
-        step = composite | code << STEP_BITS | took << 30
-        if loc[notes + NOTE_HOW] & 2:
-            step |= MOVED
-        memo.lists[entry + 1 + took] = composite_in(out, start, field_of(geo, src))
-    remember(memo, work.places[2 * dst + 1], event << 1, step)
-
-
-@inlined
-def learn_delivery(channel, packet, message, event, memo):
-    """Remember that the receipt of a packet delivers a message; an event that does not is stale."""
-    if named(memo, DELIVERS | channel << 25 | packet, message) == message:
-        memo.items[event] = STALE
-
-
-@kernel
-def learn_list(source, row, at, work, start):
-    """List the transitions of a composite that one source has, and return the list's head.
-
-    Args:
-        start: work.out[start:] has room for one entry.
-
-    Returns:
-        The head, NOTHING_LISTED, NOT_LISTED, NO_ROOM, or MISSED.
-    """
-    memo, geo = work.memo, work.tables.geo
-    decode(row, at, geo, work.tables.dec, work.loc, geo[ACTORS] * geo[WORDS])
-    heads = work.places[2 * memo.sources[3 * source] + 1]
-    if memo.sources[3 * source + 2] >= 0:
-        head = list_offers(source, work)
-    else:
-        head = list_own(source, row, at, work, start)
-    if head > 0 or head == NOT_LISTED:
-        if memo.sources[3 * source + 2] >= 0 or not parted(work):
-            memo.heads[heads + memo.sources[3 * source + 1]] = head
-        else:
-            remember(memo, heads, own_key(source, work), head)
-    return head
-
-
-@inlined
-def room_to_list(memo, words):
-    """Return where a list of some words begins, or NO_ROOM."""
-    begin = memo.figures[LISTED]
-    if begin + words > memo.lists.shape[0]:
-        return np.int64(NO_ROOM)
-    memo.figures[LISTED] = begin + words
-    return begin
-
-
-@inlined
-def list_own(source, row, at, work, start):
-    """List transitions that concern one composite alone; return as `learn_list`."""
-    tables, memo, loc, out = work.tables, work.memo, work.loc, work.out
-    geo, missing = tables.geo, Missing(work.misses, work.control)
-    part = memo.sources[3 * source]
-    waiting = derive(source, ALL, 0, np.int64(0), tables, loc, work.misses, work.control)
-    if waiting == MISSED:
-        return np.int64(MISSED)
-    head = room_to_list(memo, 1 + OWN * waiting)
-    if head == NO_ROOM:
-        return head
-    listed = np.int64(0)
-    for k in range(waiting):
-        done = settle(k, row, at, tables, loc, out, start, missing)
-        if done == MISSED:
-            memo.figures[LISTED] = head
-            return np.int64(MISSED)
-        notes = notes_at(geo, k)
-        code, delivered = coded(memo, loc[notes + NOTE_SHOWN]), loc[notes + NOTE_DELIVERED]
-        event = event_of_own(source, k, work, start)
-        if delivered == -2 or code < 0 or event == -1:
-            memo.figures[LISTED] = head
-            return np.int64(NOT_LISTED)
-        if done:
-            entry = head + 1 + OWN * listed
-            memo.lists[entry] = composite_in(out, start, field_of(geo, part))
-            memo.lists[entry + 1] = loc[notes + NOTE_KIND] >> 16 | code << 15
-            taken = 1 + delivered * geo[ACTORS] + part
-            memo.lists[entry + 2] = taken if loc[notes + NOTE_PENDING] else 0
-            memo.lists[entry + 3] = event
-            listed += 1
-    memo.figures[DERIVED] += listed
-    memo.lists[head] = listed
-    memo.figures[LISTED] = head + 1 + OWN * listed
-    if listed == 0:
-        memo.figures[LISTED] = head
-        return np.int64(NOTHING_LISTED)
-    return head
-
-
-@inlined
-def event_of_own(source, k, work, start):
-    """Return 1 + the event in the history of waiting successor k, which is out[start:].
-
-    The event of a send is the moment to which it leads, because the moment determines the record.
-
-    Returns:
-        0 if its history stays, and -1 if the transition is not to be listed.
-    """
-    geo, part = work.tables.geo, work.memo.sources[3 * source]
-    if not parted(work):
-        return np.int64(0)
-    after = composite_in(work.out, start, field_of(geo, part + 1))
-    if after == work.places[2 * part + 2]:
-        return np.int64(0)
-    moment = moment_at(waiting_at(geo, k), part // 2, work)
-    return moment + 1 if source < geo[ACTORS] and moment >= 0 else np.int64(-1)
-
-
-@inlined
-def list_offers(source, work):
-    """List the packets that a channel of a composite offers; return as `learn_list`."""
-    tables, memo, loc = work.tables, work.memo, work.loc
-    geo, code = tables.geo, tables.code
-    channel = source - geo[ACTORS]
-    src, dst = geo[CHAN_SRC + channel], geo[CHAN_DST + channel]
-    size = geo[ACTORS] * geo[WORDS]
-    content = get(loc, size, geo, src, geo[CHAN_COL + channel])
-    if content == 0:
-        return np.int64(NOTHING_LISTED)
-    state = get(loc, size, geo, dst, STATE)
-    key = key_of(RECEIVE, channel, state, content)
-    spot = look_up(tables.table, key, work.misses, work.control)
-    if spot == -1:
-        return np.int64(MISSED)
-    offers = code[spot]
-    spot += 1
-    head = room_to_list(memo, 1 + OFFER * offers)
-    if head == NO_ROOM:
-        return head
-    memo.lists[head] = offers
-    for k in range(offers):
-        pending = get(loc, size, geo, src, PENDING)
-        event = event_of(spot, channel, dst, pending, content, work)
-        if event < 0:
-            memo.figures[LISTED] = head
-            return event
-        entry = head + 1 + OFFER * k
-        memo.lists[entry], memo.lists[entry + 1], memo.lists[entry + 2] = event, -1, -1
-        stays = code[spot + 3] == content
-        memo.lists[entry + 3] = code[spot + 2] << 1 | stays
-        spot = after_step(code, spot)
-    return head
-
-
-@inlined
-def event_of(spot, channel, dst, pending, content, work):
-    """Return the event of the receipt at code[spot:], NO_ROOM, or MISSED."""
-    tables, memo, code = work.tables, work.memo, work.tables.code
-    packet = code[spot + 4]
-    message = named(memo, DELIVERS | channel << 25 | packet, -1)
-    says, item = np.int64(0), np.int64(NO_ITEM)
-    if message >= 0:
-        item = message * tables.geo[ACTORS] + dst
-        src = tables.geo[CHAN_SRC + channel]
-        key = key_of(TAKE, src, pending, item)
-        taken = look_up(tables.table, key, work.misses, work.control)
-        if taken == -1:
-            return np.int64(MISSED)
-        says = 1 + (taken >> 28 & 0x1FFFFFF | (taken >> 56 & 3) << 25)
-    stays = np.int64(code[spot + 3] == content)
-    if item >= MOST_ITEMS:
-        return np.int64(NO_ROOM)
-    event = numbered(memo, event_key(channel, packet, stays, says), item)
-    return event if event >= 0 else np.int64(NO_ROOM)
 
 
 _FEW = np.zeros(FIGURES, np.int64)
