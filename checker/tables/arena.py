@@ -35,6 +35,7 @@ STEP = 1 << 26
 SMALLEST_STEP = 1 << 20
 
 HUGE_PAGE = 1 << 21
+"""Memory is freed in multiples of this size, because a huge page that is freed in part is split."""
 
 
 @define(eq=False)
