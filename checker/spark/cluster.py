@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -35,6 +35,9 @@ from antecede.checker.tables.files import DISK_FULL, FREE_SPACE
 
 PATIENCE = 300.0
 """Seconds without any executor after which a cluster is given up: none comes, or all were lost."""
+
+STEP = 0.01
+"""Seconds between the steps of what the driver does while a job runs."""
 
 REACHED_WITHIN, STOPPED_WITHIN = 5.0, 10.0
 """A master may take this many seconds to answer, and Java to end."""
@@ -358,20 +361,25 @@ def _in_a_thread(
     work: Callable[[], Any],
     tick: Callable[[], None],
     abort: Callable[[], None],
-    meanwhile: Callable[[], None] = nothing,
+    meanwhile: Iterable[None] = (),
 ) -> Any:
     """Do some work in a thread of its own, call `tick` every second, and return the result.
 
     Args:
         work: what to do.
         tick: called every second; it may raise.
-        meanwhile: what else to do here, once; it may raise.
+        meanwhile: takes steps of something else to do here, which may raise.
         abort: makes `work` end soon; called if the main thread is interrupted.
     """
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
+        future, ticked = pool.submit(work), time.monotonic()
         try:
-            meanwhile()
+            for _ in meanwhile:
+                if wait([future], timeout=STEP).done:
+                    break
+                if time.monotonic() > ticked + 1:
+                    ticked = time.monotonic()
+                    tick()
             while not wait([future], timeout=1).done:
                 tick()
             return future.result()
@@ -385,7 +393,7 @@ def wait_for(
     sc: Any,
     job: Callable[[], Any],
     tick: Callable[[], None] = nothing,
-    meanwhile: Callable[[], None] = nothing,
+    meanwhile: Iterable[None] = (),
 ) -> Any:
     """Run a job in a thread of its own, so that bounds and Ctrl-C can end it; return its result.
 

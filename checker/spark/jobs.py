@@ -13,7 +13,7 @@ from antecede.checker.spark.cluster import Cluster, Reports, persisted, wait_for
 from antecede.checker.spark.messages import ExpandReport, Job, MergeReport
 from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.tasks import DriverPartitions, expand_task, merge_task
-from antecede.checker.spark.transfer import clear
+from antecede.checker.spark.transfer import release
 from antecede.checker.spark.worker_composites import WorkerComposites
 
 CHECKPOINT_EVERY = 4
@@ -98,6 +98,7 @@ class Jobs:
         growths: list[Any],
         tick: Callable[[], None],
         meanwhile: Callable[[], None],
+        between: Callable[[dict[int, ExpandReport]], None],
     ) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
         """Run both tasks of every partition; return their reports.
 
@@ -108,13 +109,15 @@ class Jobs:
             tick: called now and then; it may raise.
             meanwhile: the driver calls this while executors are at work; it may add to the tables,
                 which this job does not use any more.
+            between: the driver calls this, too, when it has the reports of all first tasks. If some
+                of these tasks are repeated later, the reports that are returned are other ones.
         """
         self.number = job.number
         if self.here:
             self.partitions.run(job, own)
             meanwhile()
         else:
-            self._run_on_cluster(job, growths, tick, meanwhile)
+            self._run_on_cluster(job, growths, tick, self._beside(meanwhile, between))
         return self._taken(0), self._taken(1)
 
     def _run_on_cluster(
@@ -122,7 +125,7 @@ class Jobs:
         job: Job,
         growths: list[Any],
         tick: Callable[[], None],
-        meanwhile: Callable[[], None],
+        meanwhile: Iterator[None],
     ) -> None:
         before, sc = self.partitions, self.cluster.sc
         sent = before.mapPartitionsWithIndex(
@@ -147,10 +150,25 @@ class Jobs:
             raise
         before.unpersist()
 
+    def _beside(
+        self, meanwhile: Callable[[], None], between: Callable[[dict[int, ExpandReport]], None]
+    ) -> Iterator[None]:
+        """Do what the driver does while executors are at work, step by step."""
+        meanwhile()
+        while len(first := self._reported(0)) < self.owners:
+            yield
+        between(first)
+
+    def _reported(self, task: int) -> dict[int, Any]:
+        """Return what one of the tasks of the last job reported so far, per partition."""
+        value = self.partitions.value if self.here else self.reports.value
+        reports = list(value.items())  # another thread adds to them
+        return {p: r for (job, k, p), r in reports if job == self.number and k == task}
+
     def _taken(self, task: int) -> dict[int, Any]:
         """Return what one of the tasks of the last job reported, per partition."""
         value = self.partitions.value if self.here else self.reports.value
-        taken = {p: r for (job, k, p), r in value.items() if job == self.number and k == task}
+        taken = self._reported(task)
         if len(taken) != self.owners:
             missing = self.owners - len(taken)
             raise ClusterError(f"{missing} of {self.owners} Spark tasks did not report")
@@ -159,9 +177,9 @@ class Jobs:
         return taken
 
     def clear(self) -> None:
-        """Delete what the last job sent."""
+        """Give up the files with what the last job sent."""
         if self.folder is not None:
-            clear(self.folder, kept=f"{self.number}-partition-")
+            release(self.folder, kept=f"{self.number}-partition-")
 
     def relocate(self, rows: int, frontier: int, threshold: int) -> None:
         """Bring partitions here when they have become small, and back when there is work again.

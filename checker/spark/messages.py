@@ -89,6 +89,8 @@ class ExpandReport:
         sent: rows that it gave to each owner.
         sent_bytes: that it gave to the shuffle.
         straggler_links: the links of the stragglers that were new.
+        composites: records of composites that have no number yet, as far as rows that were sent
+            have them.
         seconds: at work.
     """
 
@@ -97,6 +99,7 @@ class ExpandReport:
     sent: Words
     sent_bytes: int
     straggler_links: Words
+    composites: Words
     seconds: float
 
 
@@ -111,11 +114,10 @@ class MergeReport:
         postponed: how many of its rows wait for table entries, as this task was told.
         new: how many states were new.
         waiting: where levels are sums of weights, how many states have each mark.
-        links: of those, if they are wanted; may be in a file.
+        links: of those, if they are wanted: arrays one after the other, which may be in a file.
         visited: states of earlier depths in it.
         least: the least progress among the following ones.
         preview: some states of the next level, as flat rows; the driver finds out their misses.
-        composites: records of composites that have no number yet, as far as states have them.
         combinations: as `first_combinations` returns them for the new states; none if no global
             property is asked.
         seconds: at work.
@@ -127,11 +129,10 @@ class MergeReport:
     postponed: int
     new: int
     waiting: Counter[int]
-    links: Words
+    links: list[Any]
     visited: int
     least: int
     preview: Words
-    composites: Words
     combinations: Words
     seconds: float
 

@@ -14,7 +14,7 @@ from antecede.checker.spark.messages import Job, Parcel
 from antecede.checker.spark.numbering import Form
 from antecede.checker.spark.row_accounting import RowCounts
 from antecede.checker.spark.rows import NO_MARKS, Marks
-from antecede.checker.spark.transfer import from_file, to_file
+from antecede.checker.spark.transfer import Outgoing, received
 from antecede.checker.spark.worker_composites import WorkerComposites
 from antecede.checker.tables.tabulate import Words
 
@@ -62,21 +62,18 @@ class Partition:
     marks: Marks = NO_MARKS
     piece: int = 0
 
-    def pieces(
-        self, words: int, flat_words: int, folder: str | None = None, name: str = ""
-    ) -> Iterator[Partition]:
+    def stored(self, outgoing: Outgoing) -> Partition:
+        """Return this partition with its arrays in a file."""
+        whole = evolve(self, **{k: outgoing.give(getattr(self, k)) for k in self.ARRAYS})
+        outgoing.close()
+        return whole
+
+    def pieces(self, words: int, flat_words: int) -> Iterator[Partition]:
         """Yield this partition as it travels.
 
         Args:
             words, flat_words: of a row, and of a flat row.
-            folder: where to put its arrays; None: they travel themselves, in pieces.
-            name: for the files, the same for no other partition.
         """
-        if folder is not None:
-            yield evolve(
-                self, **{k: to_file(getattr(self, k), folder, f"{name}-{k}") for k in self.ARRAYS}
-            )
-            return
         rows = max(map(len, (self.level, self.visited, self.following))) // words
         rows = max(rows, len(self.rest) // flat_words, len(self.marks))
         for piece, at in enumerate(range(0, max(rows, 1), PIECE)):
@@ -114,7 +111,7 @@ class Partition:
                 "the cluster is at fault"
             )
         pieces.sort(key=lambda piece: piece.piece)
-        found = {k: [from_file(getattr(piece, k)) for piece in pieces] for k in cls.ARRAYS}
+        found = {k: [received(getattr(piece, k)) for piece in pieces] for k in cls.ARRAYS}
         whole: dict[str, Any] = {
             k: p[0] if len(p) == 1 else np.concatenate(p) for k, p in found.items()
         }
@@ -135,6 +132,7 @@ class Sender:
 
     job: Job
     number: int
+    outgoing: Outgoing = field(init=False)
     sent: Words = field(init=False)
     bytes: int = 0
     parcels: int = 0
@@ -142,18 +140,16 @@ class Sender:
     def __attrs_post_init__(self) -> None:
         """Begin with nothing sent."""
         self.sent = np.zeros(self.job.owners, np.int64)
+        self.outgoing = Outgoing(self.job.folder, self.job.number, "sent")
 
     def parcel(
         self, owner: int, rows: Words, notes: Any, count: int, *, flat: bool
     ) -> tuple[int, Parcel]:
         """Return a parcel of some rows, with the number of the owner that it is for."""
-        job, place = self.job, self.parcels
+        place, give = self.parcels, self.outgoing.give
         self.parcels += 1
         self.sent[owner] += count
         self.bytes += rows.nbytes + notes.nbytes
-        if job.folder is None:
-            return owner, Parcel(self.number, place, rows.copy(), notes.copy(), count, flat)
-        name = f"{job.number}-sent-{self.number}-{place}"
-        its_notes = to_file(notes, job.folder, f"{name}-notes")
-        its_rows = to_file(rows, job.folder, name)
-        return owner, Parcel(self.number, place, its_rows, its_notes, count, flat)
+        if self.job.folder is None:
+            rows, notes = rows.copy(), notes.copy()
+        return owner, Parcel(self.number, place, give(rows), give(notes), count, flat)

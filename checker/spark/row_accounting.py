@@ -59,10 +59,10 @@ def _check(what: str, given: Any, arrived: Any) -> None:
         )
 
 
-def check_links(new: int, links: Any) -> None:
+def check_links(new: int, links: list[Any]) -> None:
     """Check that there is a link for each new state of a partition.
 
     Raises:
         ClusterError: there is not.
     """
-    _check("links to parents", new, len(links))
+    _check("links to parents", new, sum(map(len, links)))

@@ -20,15 +20,15 @@ from attrs import define, field, frozen
 
 from antecede.checker.local import memos
 from antecede.checker.search.transport import Totals
-from antecede.checker.spark.distinct import NOTHING, Gathered
+from antecede.checker.spark.distinct import NOTHING
 from antecede.checker.spark.worker_composites import CHUNK, WorkerComposites
 from antecede.checker.tables import kernels
 from antecede.checker.tables.packing import Fields
 from antecede.checker.tables.table_filler import refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
 
-PARCEL = 1 << 18
-"""Rows that are sent to an owner at a time."""
+PARCEL, PARCELS = 1 << 18, 1 << 23
+"""Rows that are sent to an owner at a time, and the most rows that wait to be sent."""
 
 ENTRIES = 1 << 16
 
@@ -43,16 +43,21 @@ SHORT_PLACE_BITS = 8
 """How many bits a short note has for the transition's place."""
 
 
+def place_bits_of(notes: Any) -> int:
+    """Return the bits of a transition's place in notes of this type."""
+    return SHORT_PLACE_BITS if notes.dtype == np.uint32 else PLACE_BITS
+
+
+def base_of(partition: int) -> int:
+    """Return the difference between a link and the note of a successor from this partition."""
+    return partition << INDEX_BITS + PLACE_BITS
+
+
 def links_of(notes: Any, partition: int) -> Words:
     """Return the links that the notes of a partition's successors stand for."""
-    links: Words = notes.astype(np.int64)
-    if notes.dtype == np.uint32:
-        places = links & (1 << SHORT_PLACE_BITS) - 1
-        links >>= SHORT_PLACE_BITS
-        links <<= PLACE_BITS
-        links |= places
-    links |= partition << INDEX_BITS + PLACE_BITS
-    return links
+    wide, bits = notes.astype(np.int64), place_bits_of(notes)
+    links: Words = wide >> bits << PLACE_BITS | wide & (1 << bits) - 1
+    return links + base_of(partition)
 
 
 Marks = np.ndarray[Any, np.dtype[np.int32]]
@@ -84,6 +89,19 @@ UNWEIGHTED = BlockWeights(NOTHING, 1, NOTHING)
 """For blocks of which nothing is weighed."""
 
 
+def with_room(outbox: kernels.FlatOutbox, count: int) -> kernels.FlatOutbox:
+    """Return an outbox that has room for `count` more rows for any owner."""
+    rows, notes, sizes, _ = outbox
+    more = int(sizes.max()) + count - notes.shape[1]
+    if more <= 0:
+        return outbox
+    rows, notes = (
+        np.pad(array, ((0, 0), (0, (array.shape[1] // notes.shape[1]) * 2 * more)))
+        for array in (rows, notes)
+    )
+    return outbox._replace(rows=rows, notes=notes)
+
+
 @frozen(eq=False)
 class Expanded:
     """The result of the expansion of a block.
@@ -111,7 +129,8 @@ class Expansion:
         own: this process's composites and tables.
         rows: of a level in one partition.
         flat: these rows are flat, and all successors are sent as flat rows.
-        numbers: of the rows in their level; they become part of notes.
+        numbers: of the rows in their level; None: rows are numbered from zero. They become part of
+            notes.
         owners: how many partitions there are.
         known: bit set of the properties not to report any more.
         weights: the depths of the rows, where levels are sums of weights.
@@ -120,14 +139,14 @@ class Expansion:
     own: WorkerComposites
     rows: Words
     flat: bool
-    numbers: Words
+    numbers: Words | None
     owners: int
     known: int
     weights: BlockWeights = UNWEIGHTED
     recent: Words = field(init=False)
     packed: Fields = field(init=False)
     note: Any = field(init=False)
-    gathered: list[list[Gathered]] = field(init=False)
+    outboxes: list[kernels.FlatOutbox] = field(init=False)
     control: Words = field(init=False)
     fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
     shown: list[tuple[int, int, int]] = field(factory=list)
@@ -138,22 +157,25 @@ class Expansion:
     def __attrs_post_init__(self) -> None:
         self._forget_recent()
         self.note = self._note_type()
-        flat, scratch = self.own.codec.words, self.own.scratch
-        outboxes = ((self.words, "sent"), (flat, "sent as flat rows"))
-        self.gathered = [
-            [Gathered(f"{p} {name}", self.note, words, scratch) for p in range(self.owners)]
-            for words, name in outboxes
-        ]
+        kinds = (self.words, "sent"), (self.own.codec.words, "sent as flat rows")
+        self.outboxes = [self._outbox(*kind) for kind in kinds]
         self.control = np.zeros(kernels.CONTROL_SIZE, np.int64)
         self.control[kernels.KNOWN] = self.known
 
     def _note_type(self) -> Any:
         """Return the type of notes: a short one if all parents' numbers and all places fit it."""
         most = int(self.own.tables.geo[kernels.CHOICES])
-        short = len(self.numbers) == 0 or int(self.numbers.max()) < 1 << 32 - SHORT_PLACE_BITS
+        greatest = len(self.rows) // self.words
+        if self.numbers is not None:
+            greatest = int(self.numbers.max(initial=0))
+        short = greatest < 1 << 32 - SHORT_PLACE_BITS
         if self.weights.on or (short and most <= 1 << SHORT_PLACE_BITS):
             return np.uint32
         return np.int64
+
+    def _numbers_of(self, which: Words) -> Words:
+        """Return the numbers of the rows at these indices."""
+        return which if self.numbers is None else self.numbers[which]
 
     @property
     def words(self) -> int:
@@ -175,20 +197,20 @@ class Expansion:
         for which in self._chunks():
             with wrapping():
                 self.left.append(self._chunk(which))
-            yield from self._gathered(PARCEL)
-        yield from self._gathered(1)
+            yield from self._taken(self._parcel)
+        yield from self._taken(1)
 
-    def _gathered(self, least: int) -> Iterator[tuple[int, Words, Words, bool]]:
-        for flat, outbox in enumerate(self.gathered):
-            for owner, gathered in enumerate(outbox):
-                if gathered.count >= least:
-                    yield owner, *gathered.taken(), bool(flat)
+    def _taken(self, least: int) -> Iterator[tuple[int, Words, Words, bool]]:
+        for flat, (rows, notes, sizes, words) in enumerate(self.outboxes):
+            for owner in np.flatnonzero(sizes >= least).tolist():
+                size, sizes[owner] = int(sizes[owner]), 0
+                yield owner, rows[owner, : size * words], notes[owner, :size], bool(flat)
 
     def done(self) -> Expanded:
         """Return the result, once all parcels are there."""
         left = np.concatenate(self.left)
         return Expanded(
-            postponed=self.numbers[left],
+            postponed=self._numbers_of(left),
             waiting=self.rows.reshape(-1, self.words)[left].ravel(),
             keys=np.unique(np.concatenate(self.keys)),
             totals=Totals(
@@ -240,6 +262,7 @@ class Expansion:
         sizes = np.zeros(1, np.int64)
         postponed, shown = np.empty(len(waiting), np.int64), np.empty((64, 3), np.int64)
         misses = own.misses()
+        noted = self.weights.depths[which] if self.weights.on else self._numbers_of(which)
         todo, missing, composites = waiting.copy(), [], []
         # The kernel fetches rows in advance unless they are listed.
         listed = len(rows) != len(waiting) * own.row_words
@@ -258,14 +281,15 @@ class Expansion:
                 kernels.Told(postponed, misses, shown, self.fired, control, own.memo),
             )
             own.memo = memos.tended(own.memo, own.counts)
-            self._send(out[0], int(sizes[0]), stride, which)
+            self._send(out[0], int(sizes[0]), stride, noted)
             sizes[:] = 0
             missing.append(postponed[: control[kernels.POSTPONED]].copy())
             found = misses[: control[kernels.MISSES]]
             composites.append(found[found[:, 0] >> 8 == kernels.COMPOSE])
             self.keys.append(found[found[:, 0] == 0, 1])
             for bits, index, place in shown[: control[kernels.FOUND]]:
-                self.shown.append((int(bits), int(self.numbers[which[index]]), int(place)))
+                number = int(self._numbers_of(which[index : index + 1])[0])
+                self.shown.append((int(bits), number, int(place)))
             if control[kernels.FULL]:
                 refuse_crowds(int(control[kernels.FULL]))
                 self.entries = max(2 * self.entries, 2 * int(control[kernels.FULL]))
@@ -273,38 +297,35 @@ class Expansion:
                 out, order = self._room(stride)
         return np.concatenate(missing), np.concatenate(composites)
 
+    def _outbox(self, words: int, name: str) -> kernels.FlatOutbox:
+        """Return an empty outbox for rows of this size."""
+        owners, scratch = self.owners, self.own.scratch
+        room = self._parcel + 2 * self.entries
+        rows = scratch.room(f"rows {name}", owners * room * words)
+        notes = scratch.room(f"{self.note} notes {name}", owners * room, self.note)
+        shape = (owners, -1)
+        sizes = np.zeros(owners, np.int64)
+        return kernels.FlatOutbox(rows.reshape(shape), notes.reshape(shape), sizes, words)
+
+    @property
+    def _parcel(self) -> int:
+        """The rows that are sent to an owner at a time."""
+        return min(PARCEL, max(PARCELS // self.owners, 1))
+
     def _room(self, stride: int) -> tuple[Words, Words]:
         """Return room for entries, and for their order."""
         scratch = self.own.scratch
         out = scratch.room("entries", self.entries * stride).reshape(1, -1)
         return out, scratch.room("order", self.entries, np.uint16)
 
-    def _send(self, entries: Words, count: int, stride: int, which: Words) -> None:
-        """Give successors to their owners."""
-        own, weights = self.own, self.weights
+    def _send(self, entries: Words, count: int, stride: int, noted: Words) -> None:
+        """Give successors to their owners; the notes contain the numbers in `noted`."""
+        own = self.own
         own.represent(entries, count, stride)
-        source = kernels.NoteSource(
-            PLACE_BITS if self.note is np.int64 else SHORT_PLACE_BITS,
-            (weights.depths if weights.on else self.numbers)[which],
-            weights.leads,
-        )
+        place_bits = place_bits_of(self.outboxes[0].notes)
+        source = kernels.NoteSource(place_bits, noted, self.weights.leads)
         numbers = kernels.Numbers(own.numbering.tables.geo, own.tags, not self.flat)
-        outboxes = [self._outbox(gathered) for gathered in self.gathered]
-        kernels.dispatch(entries, count, own.tables, own.codec.packing, numbers, source, *outboxes)
-        for outbox, gathered in zip(outboxes, self.gathered, strict=True):
-            for owner, size in enumerate(outbox.sizes.tolist()):
-                if size:
-                    words = gathered[owner].words
-                    gathered[owner].add(
-                        outbox.rows[owner, : size * words], outbox.notes[owner, :size]
-                    )
-
-    def _outbox(self, gathered: list[Gathered]) -> kernels.FlatOutbox:
-        """Return room for the rows that one pass can send to each owner."""
-        room, name = self.own.scratch.room, gathered[0].name
-        rows = room(f"{name}, rows of all", self.owners * self.entries * gathered[0].words)
-        notes = room(f"{name}, {self.note} notes of all", self.owners * self.entries, self.note)
-        shape = (self.owners, -1)
-        return kernels.FlatOutbox(
-            rows.reshape(shape), notes.reshape(shape), np.zeros(self.owners, np.int64)
+        self.outboxes = [with_room(outbox, count) for outbox in self.outboxes]
+        kernels.dispatch(
+            entries, count, own.tables, own.codec.packing, numbers, source, *self.outboxes
         )

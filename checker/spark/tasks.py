@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,8 @@ from antecede.checker.spark.messages import ExpandReport, Job, MergeReport, Parc
 from antecede.checker.spark.numbering import Form
 from antecede.checker.spark.partition import Partition, Sender
 from antecede.checker.spark.row_accounting import RowCounts
-from antecede.checker.spark.rows import Expansion, links_of
-from antecede.checker.spark.transfer import from_file, to_file
+from antecede.checker.spark.rows import Expansion, base_of, place_bits_of
+from antecede.checker.spark.transfer import LINKS, Outgoing, received
 from antecede.checker.spark.weighted_levels import brought_nearer, counted, current, depths_of
 from antecede.checker.spark.worker_composites import WorkerComposites
 from antecede.checker.tables import kernels
@@ -40,6 +42,15 @@ one of each second number where that is more."""
 NONE = np.zeros(1, np.int64)
 """The link of all rows where none are kept."""
 
+Join = Callable[[Words, Words], Words]
+"""Returns two arrays one after the other."""
+
+
+def lasting(first: Words, more: Words) -> Words:
+    """Return two arrays one after the other, in memory of their own."""
+    return np.concatenate([first, more])
+
+
 _OWN: dict[str, WorkerComposites] = {}
 """This process's composites; a worker that starts anew makes them again."""
 
@@ -49,6 +60,7 @@ def own_composites(run: str, growths: Iterable[Any]) -> WorkerComposites:
     if run not in _OWN:
         _OWN.clear()
         _OWN[run] = WorkerComposites()
+        gc.freeze()  # nothing that was there before is garbage, and it is much to search
     own = _OWN[run]
     for some in list(growths)[own.broadcasts :]:
         for growth in some.value:
@@ -136,8 +148,8 @@ def at_hand(partition: Partition, job: Job, own: WorkerComposites) -> Partition:
 
 
 def to_expand(
-    partition: Partition, job: Job, own: WorkerComposites, number: int
-) -> tuple[Words, Words, Words]:
+    partition: Partition, job: Job, own: WorkerComposites, number: int, join: Join
+) -> tuple[Words, Words | None, Words]:
     """Return the states to be expanded, their numbers, and the links of the new stragglers."""
     links = NOTHING
     if job.by_weight:
@@ -146,13 +158,11 @@ def to_expand(
         return rows.ravel(), which, links
     rows = partition.level
     if job.advances:
-        rows, links = _next_level(partition, job, own, number)
-    words = own.row_size
-    if job.advances:
-        return rows, np.arange(len(rows) // words), links
+        rows, links = _next_level(partition, job, own, number, join)
+        return rows, None, links
     if job.graded:
         return rows, partition.todo, links
-    return rows.reshape(-1, words)[partition.todo].ravel(), partition.todo, links
+    return rows.reshape(-1, own.row_size)[partition.todo].ravel(), partition.todo, links
 
 
 def may_be_met(partition: Partition, job: Job) -> tuple[Words, ...]:
@@ -162,7 +172,7 @@ def may_be_met(partition: Partition, job: Job) -> tuple[Words, ...]:
     return partition.visited, partition.level, partition.following
 
 
-def _repacked(partition: Partition, own: WorkerComposites) -> Partition:
+def _repacked(partition: Partition, own: WorkerComposites, join: Join = lasting) -> Partition:
     """Return a partition packed as the tables are now."""
     before = partition.form
     level, visited, following = (
@@ -171,20 +181,20 @@ def _repacked(partition: Partition, own: WorkerComposites) -> Partition:
     )
     if len(partition.rest):
         rest = own.converted(partition.rest, Form(before.columns))
-        following = np.concatenate([following, rest])
+        following = join(following, rest)
     return evolve(
         partition, form=own.form, level=level, visited=visited, following=following, rest=NOTHING
     )
 
 
 def _next_level(
-    partition: Partition, job: Job, own: WorkerComposites, number: int
+    partition: Partition, job: Job, own: WorkerComposites, number: int, join: Join = lasting
 ) -> tuple[Words, Words]:
     """Return the level that follows, with the stragglers, and the links of those."""
     if number not in job.stragglers:
         return partition.following, NOTHING
     some, links = new_stragglers(partition, job, own, number)
-    return np.concatenate([partition.following, some]), links
+    return join(partition.following, some), links
 
 
 def new_stragglers(
@@ -196,19 +206,8 @@ def new_stragglers(
         some = own.formed(some)
         if job.settled:
             return some, links
-        held = [_like(rows, some, own) for rows in may_be_met(partition, job)]
-        return unseen([(some, links)], own.row_size, held, own.scratch)
-
-
-def _like(rows: Words, others: Words, own: WorkerComposites) -> Words:
-    """Return those rows that some other rows may be equal to, by their first numbers."""
-    if not own.numbered or not len(rows):
-        return rows
-    size, shift = own.row_size, own.first_shift
-    first, asked = rows[::size] >> shift, others[::size] >> shift
-    marks = np.zeros(int(max(first.max(), asked.max())) + 1, np.bool_)
-    marks[asked] = True
-    return np.asarray(rows.reshape(-1, size)[marks[first]].ravel(), np.int64)
+        held, size = may_be_met(partition, job), own.row_size
+        return unseen([Part(some, links)], size, held, own.scratch, own.first_shift)
 
 
 def expand_task(
@@ -227,8 +226,12 @@ def expand_task(
         partition = Partition.joined([piece for _, piece in partitions])
         began = time.perf_counter()
         held = partition.held(own)
-        partition = at_hand(partition, job, own) if job.by_weight else _repacked(partition, own)
-        rows, numbers, straggler_links = to_expand(partition, job, own, number)
+        join = partial(own.scratch.joined, "level")
+        if job.by_weight:
+            partition = at_hand(partition, job, own)
+        else:
+            partition = _repacked(partition, own, join)
+        rows, numbers, straggler_links = to_expand(partition, job, own, number, join)
         depths = depths_of(partition.marks[numbers]) if job.by_weight else NOTHING
         del partition
         weights = evolve(job.weights, depths=depths)
@@ -239,6 +242,7 @@ def expand_task(
             seconds += time.perf_counter() - began
             yield parcel
             began = time.perf_counter()
+        sender.outgoing.close()
         done = expansion.done()
         some = max(SAMPLE // job.owners, 1 << 10) * words
         report = ExpandReport(
@@ -247,6 +251,7 @@ def expand_task(
             sent=sender.sent,
             sent_bytes=sender.bytes,
             straggler_links=straggler_links,
+            composites=own.wanted(),
             seconds=seconds + time.perf_counter() - began,
         )
         reports.add({(job.number, 0, number): report})
@@ -271,6 +276,7 @@ def merge_task(
     def task(number: int, parts: Iterator[Any]) -> Iterator[Any]:
         own = own_composites(job.run, growths)
         partitions, postponed, waiting, sent = [], NOTHING, NOTHING, []
+        kept = Outgoing(job.folder, job.number, LINKS)
         for _, part in parts:
             if isinstance(part, Partition):
                 partitions.append(part)
@@ -291,27 +297,28 @@ def merge_task(
             now = evolve(now, todo=postponed, level=waiting if job.graded else now.level)
         before = len(now.following) // words
         with wrapping():
-            now, links, received = _merged(now, sent, job, own)
+            now, links, counts_received = _merged(now, sent, job, own)
         held, flat = now.held(own), _Following(now, own)
-        name = f"{job.number}-links-{number}"
         report = MergeReport(
             before=counts,
             held=held,
-            received=received,
+            received=counts_received,
             postponed=len(postponed),
             new=held.following - before,
             waiting=counted(now.marks),
-            links=to_file(links, job.folder, name) if job.links else NOTHING,
+            links=[kept.give(some) for some in links] if job.links else [],
             visited=0 if job.graded else (len(now.visited) + len(now.level)) // words,
             least=0 if job.graded or job.by_weight else flat.least(),
             preview=flat.preview(job.owners),
-            composites=own.unnumbered(now.rest),
             combinations=flat.combinations(before * (not job.by_weight), job),
             seconds=time.perf_counter() - began,
         )
+        kept.close()
         reports.add({(job.number, 1, number): report})
-        name = f"{job.number}-partition-{number}"
-        for piece in now.pieces(words, own.codec.words, job.folder, name):
+        if job.folder is not None:
+            yield number, now.stored(Outgoing(job.folder, job.number, "partition"))
+            return
+        for piece in now.pieces(words, own.codec.words):
             yield number, piece
 
     return task
@@ -412,43 +419,41 @@ def _sample(rows: Words, words: int, owners: int) -> Words:
 
 def _merged(
     partition: Partition, sent: list[Any], job: Job, own: WorkerComposites
-) -> tuple[Partition, Words, dict[int, int]]:
-    """Return a partition with the new ones of the states sent, and their links.
+) -> tuple[Partition, list[Words], dict[int, int]]:
+    """Return a partition with the new ones of the states sent, and arrays of their links.
 
     Where no links were sent, there are as many zeros; by weight there are none. The last thing
     returned is how many rows each partition sent.
     """
-    parts, rest, received = list[Part](), list[Part](), dict[int, int]()
+    parts, rest, counts = list[Part](), list[Part](), dict[int, int]()
     words, scratch, shift = own.row_size, own.scratch, own.first_shift
     for parcel in sent:
-        rows, notes = from_file(parcel.rows), from_file(parcel.notes)
+        rows, notes = received(parcel.rows), received(parcel.notes)
         count = len(rows) // (own.codec.words if parcel.flat else words)
-        received[parcel.sender] = received.get(parcel.sender, 0) + count
-        if job.links:
-            notes = links_of(notes, parcel.sender)
-        (rest if parcel.flat else parts).append((rows, notes if len(notes) else NONE))
+        counts[parcel.sender] = counts.get(parcel.sender, 0) + count
+        base = base_of(parcel.sender) if job.links else 0
+        some = Part(rows, notes if len(notes) else NONE, place_bits_of(notes), base)
+        (rest if parcel.flat else parts).append(some)
     held, kept = may_be_met(partition, job), job.folder is None
     # What else is held has numbers, so it is no flat row.
     left, left_notes = copied(distinct(rest, own.codec.words, scratch))
     if job.by_weight:
-        marked = (partition.following, partition.marks)
+        marked = Part(partition.following, partition.marks)
         rows, notes = distinct([marked, *parts], words, scratch, shift)
-    elif sum(len(rows) for rows, _ in parts) < sum(map(len, held)):
+    elif sum(len(part.rows) for part in parts) < sum(map(len, held)):
         rows, notes = unseen(parts, words, held, scratch, shift)
     else:
         rows, notes = distinct([*map(known, held), *parts], words, scratch, shift)
     if kept:
         rows, notes = copied((rows, notes))
-    if len(left_notes):
-        notes = np.concatenate([notes, left_notes])
     if job.by_weight:
-        marks = notes.astype(np.int32)
-        return evolve(partition, following=rows, rest=left, marks=marks), NOTHING, received
+        marks = np.concatenate([notes, left_notes]).astype(np.int32)
+        return evolve(partition, following=rows, rest=left, marks=marks), [], counts
     following = np.concatenate([partition.following, rows]) if len(partition.following) else rows
-    return evolve(partition, following=following, rest=left), notes, received
+    return evolve(partition, following=following, rest=left), [notes, left_notes], counts
 
 
-def copied(part: Part) -> Part:
+def copied(part: tuple[Words, Words]) -> tuple[Words, Words]:
     """Return rows and notes that stay."""
     rows, notes = part
     return rows.copy(), notes.copy()

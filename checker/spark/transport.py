@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ from antecede.checker.spark.rows import (
 )
 from antecede.checker.spark.tables import SharedTables
 from antecede.checker.spark.tasks import orbits_task, settle_task
-from antecede.checker.spark.transfer import from_file
+from antecede.checker.spark.transfer import received
 from antecede.checker.spark.weighted_levels import next_level
 from antecede.checker.spark.worker_composites import SALTS
 from antecede.checker.tables import kernels
@@ -193,18 +193,14 @@ class SparkTransport:
                 vanished = self._settle_stragglers(first)
             done.add(first, second)
             for p, merged in second.items():
-                links[p].append(from_file(merged.links))
+                links[p] += [received(some) for some in merged.links]
                 if self._keeps_links:
-                    check_links(merged.new, links[p][-1])
-            self.tables.unnumbered += [(r.composites, codec) for r in second.values()]
+                    check_links(merged.new, merged.links)
             self._jobs.clear()
             pause()
             waiting = {p: r.expanded for p, r in first.items() if len(r.expanded.postponed)}
             if not waiting:
                 break
-            keys = np.unique(np.concatenate([e.keys for e in waiting.values()]))
-            flat = np.concatenate([e.waiting for e in waiting.values()])
-            self.tables.learn(keys, widened(flat, codec, own.codec))
             # Global properties are judged when all states of the level are known to be new.
             simple = not (self._setup.weights or level.combinations)
             here = self._expand_here(waiting, codec) if simple and not done.shown(0) else None
@@ -275,6 +271,23 @@ class SparkTransport:
             following = self.tables.learn(NOTHING, widened(flat, codec, self.tables.own.codec))
             self.tables.learn(NOTHING, following)
 
+    def _learn_missed(self, reports: Collection[ExpandReport], codec: Codec) -> None:
+        """Fill what postponed rows miss, and number composites that have no number.
+
+        The driver does so while executors merge what this level led to.
+
+        Args:
+            reports: of the first tasks.
+            codec: of the flat rows in them.
+        """
+        self.tables.unnumbered += [(report.composites, codec) for report in reports]
+        waiting = [r.expanded for r in reports if len(r.expanded.postponed)]
+        if waiting:
+            keys = np.unique(np.concatenate([e.keys for e in waiting]))
+            flat = np.concatenate([e.waiting for e in waiting])
+            self.tables.learn(keys, widened(flat, codec, self.tables.own.codec))
+        self.tables.number()
+
     def _settle_stragglers(self, reports: dict[int, ExpandReport]) -> int:
         """Count the stragglers of the current level that were new; return how many were not."""
         state = self.state
@@ -332,7 +345,18 @@ class SparkTransport:
         """Run both tasks of every partition; return their reports."""
         job = self._job(level, advances=advances)
         tables = self.tables
-        first, second = self._jobs.run(job, tables.own, tables.growths, pause, self._learn_ahead)
+        learned: dict[int, ExpandReport] = {}
+        codec = tables.own.codec
+
+        def between(first: dict[int, ExpandReport]) -> None:
+            learned.update(first)
+            self._learn_missed(first.values(), codec)
+
+        first, second = self._jobs.run(
+            job, tables.own, tables.growths, pause, self._learn_ahead, between
+        )
+        if any(report is not learned.get(p) for p, report in first.items()):
+            between(first)
         check_row_counts(first, second, self.state.held, starts_anew=job.starts_anew)
         self.state.held = {p: report.held for p, report in second.items()}
         return first, second

@@ -159,11 +159,20 @@ class WorkerComposites(CompositeStore):
         if len(self.mine) != parts * self.numbering.room:
             self.mine = wider(self.mine.reshape(parts, -1), self.numbering.room, -1)
 
+    def wanted(self) -> Words:
+        """Return records of the composites without a number that are in rows that were sent."""
+        parts, records = len(self.counts), []
+        tags, dec = self.tags.reshape(parts, -1), self.dec.reshape(parts, -1, self.words)
+        for part, count in enumerate(self.counts.tolist() if self.numbered else ()):
+            found = np.flatnonzero(tags[part, :count] & kernels.NO_NUMBER == kernels.WANTED)
+            records.append(np.insert(dec[part, found], 0, part, axis=1))
+        return np.concatenate([np.empty((0, 1 + self.words), np.int64), *records])
+
     def _tag(self, part: int, composites: Words, numbers: Words) -> None:
         """Note the numbers of some composites of a part; -1: they have none."""
         weights = self.weights.reshape(len(self.counts), -1)[part, composites]
         tags = self.tags.reshape(len(self.counts), -1)
-        tags[part, composites] = weights << 32 | numbers & 0xFFFFFFFF
+        tags[part, composites] = weights << 32 | numbers & kernels.NO_NUMBER
 
     @property
     def form(self) -> Form:

@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from antecede.checker.spark import distinct as module
-from antecede.checker.spark.distinct import Gathered, Scratch, distinct, known
+from antecede.checker.spark.distinct import Part, Scratch, distinct, known
 from antecede.checker.tables.table_filler import wrapping
 
 Rows = list[tuple[int, ...]]
 
 
 def part(rows: Sequence[tuple[int, ...]], notes: Sequence[int]) -> Any:
-    return np.array(rows, np.int64).ravel(), np.array(notes, np.int64)
+    return Part(np.array(rows, np.int64).ravel(), np.array(notes, np.int64))
 
 
 def as_dict(rows: Any, notes: Any, words: int) -> dict[tuple[int, ...], int]:
@@ -50,7 +50,7 @@ def test_of_equal_rows_one_is_kept_with_its_least_note(
             row = (key,) * words
             expected[row] = min(note, expected.get(row, note))
     parts = [part([(key,) * words for key, _ in some], [n for _, n in some]) for some in drawn]
-    seen = known(part([(key,) * words for key in sorted(held)], [])[0])
+    seen = known(part([(key,) * words for key in sorted(held)], []).rows)
     with wrapping():
         assert expected == as_dict(*distinct([*parts, seen], words, Scratch()), words)
 
@@ -59,25 +59,17 @@ def test_the_order_does_not_depend_on_what_the_memory_held() -> None:
     rows = np.random.default_rng(1).integers(500, size=4_000)
     used = Scratch()
     with wrapping():
-        distinct([(np.arange(9_000), np.arange(9_000))], 1, used)
-        first, notes = distinct([(rows, np.arange(4_000))], 1, Scratch())
-        again, same = distinct([(rows, np.arange(4_000))], 1, used)
+        distinct([Part(np.arange(9_000), np.arange(9_000))], 1, used)
+        first, notes = distinct([Part(rows, np.arange(4_000))], 1, Scratch())
+        again, same = distinct([Part(rows, np.arange(4_000))], 1, used)
     assert (first == again).all()
     assert (notes == same).all()
 
 
-def test_what_is_gathered_is_given_away_once() -> None:
-    chance, scratch = np.random.default_rng(2), Scratch()
-    gathered = [Gathered(name, np.int64, 2, scratch) for name in ("one", "other")]
-    for _ in range(3):
-        expected = []
-        for size in (30, 0, 500):
-            rows, notes = chance.integers(12, size=(size, 2)), chance.integers(9, size=size)
-            expected.append((rows, notes))
-            for one in gathered:
-                one.add(rows.ravel(), notes)
-        for one in gathered:
-            found, notes = one.taken()
-            assert (np.concatenate([rows for rows, _ in expected]).ravel() == found).all()
-            assert (np.concatenate([notes for _, notes in expected]) == notes).all()
-            assert 0 == one.count
+def test_arrays_are_joined_where_the_first_one_is() -> None:
+    scratch = Scratch()
+    one = scratch.joined("some", np.arange(3), np.arange(2))
+    two = scratch.joined("some", one, np.arange(100_000))
+    assert [0, 1, 2, 0, 1] == one.tolist()
+    assert [0, 1, 2, 0, 1, *range(100_000)] == two.tolist()
+    assert [7, 0] == scratch.joined("some", np.array([7]), np.array([0])).tolist()

@@ -28,13 +28,14 @@ from antecede.checker.spark import rows as blocks
 from antecede.checker.spark import tables
 from antecede.checker.spark.cluster import provide_java
 from antecede.checker.spark.codec import Codec, widened
-from antecede.checker.spark.distinct import NOTHING, Scratch, unseen
+from antecede.checker.spark.distinct import NOTHING, Part, Scratch, unseen
 from antecede.checker.spark.numbering import Form
 from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.tables import SharedTables
-from antecede.checker.spark.transfer import clear, from_file, to_file
+from antecede.checker.spark.transfer import LINKS, UNUSED, Outgoing, received, release
 from antecede.checker.spark.transport import SparkTransport
 from antecede.checker.tables import kernels
+from antecede.checker.tables.files import INCOMPLETE
 from antecede.checker.tables.table_filler import wrapping
 from tests.conftest import ROOT, Command, in_a_process, method, without_progress
 from tests.local.test_global_properties import (
@@ -90,7 +91,8 @@ class Tidy(SparkSearch):
         super().round(tick)
         if self.jobs is not None:
             names = [file.name for file in Path(self.jobs.folder or "").iterdir()]
-            assert all(name.startswith(f"{self.jobs.number}-partition-") for name in names), names
+            kept = (f"{self.jobs.number}-partition-", UNUSED)
+            assert all(name.startswith(kept) for name in names), names
 
 
 SEVERAL_DEPTHS = ("hybrid-basic", 2, 1, {"network": "duplicating+lossy"})
@@ -100,7 +102,7 @@ SEVERAL_DEPTHS = ("hybrid-basic", 2, 1, {"network": "duplicating+lossy"})
 @pytest.mark.parametrize(
     ("name", "actors", "messages", "options"), [("mfss", 3, 1, {}), SEVERAL_DEPTHS]
 )
-def test_blocks_in_files_are_deleted_as_soon_as_they_are_used(
+def test_blocks_in_files_are_released_as_soon_as_they_are_used(
     context: SparkContext, name: str, actors: int, messages: int, options: dict[str, Any]
 ) -> None:
     system = small(name, actors, messages, **options)
@@ -129,20 +131,37 @@ def test_nothing_but_the_tasks_reads_what_is_sent(
     assert locally(system).counts == result.counts
 
 
-def test_an_array_in_a_file_is_never_seen_by_half(tmp_path: Path) -> None:
+def test_the_files_of_a_job_are_overwritten_but_for_links(tmp_path: Path) -> None:
     rows = np.arange(1000)
-    for _ in range(2):  # as a task that is run twice does
-        written = to_file(rows, str(tmp_path), "rows")
-        assert ["rows"] == [file.name for file in tmp_path.iterdir()]
-        assert (rows == from_file(written)).all()
-    assert rows is to_file(rows, None, "rows")
-    assert 0 == len(to_file(NOTHING, str(tmp_path), "none"))
-    assert 1000 == len(written)
-    few = from_file(to_file(rows.astype(np.int32), str(tmp_path), "few"))
-    assert np.int32 == few.dtype
-    clear(str(tmp_path), kept="f")
-    assert ["few"] == [file.name for file in tmp_path.iterdir()]
-    clear(str(tmp_path))
+
+    def handed_over(job: int, kind: str) -> Any:
+        outgoing = Outgoing(str(tmp_path), job, kind)
+        stored = outgoing.give(rows)
+        outgoing.close()
+        return stored
+
+    first = [handed_over(1, kind) for kind in ("sent", "sent", "partition", LINKS)]
+    assert all((rows == received(stored)).all() for stored in first)
+    (tmp_path / f"1-sent-5{INCOMPLETE}").touch()
+    release(str(tmp_path), kept="1-partition-")
+    assert ["1-partition", "unused-sent", "unused-sent"] == sorted(
+        file.name.rpartition("-")[0] for file in tmp_path.iterdir()
+    )
+    inodes = {file.stat().st_ino for file in tmp_path.glob("unused-*")}
+    again = [handed_over(2, "sent") for _ in range(3)]
+    assert inodes <= {Path(stored.path).stat().st_ino for stored in again}
+    assert not list(tmp_path.glob("unused-*"))
+    with pytest.raises(InputError):
+        received(first[0])
+
+
+def test_arrays_are_handed_over_as_they_are_without_a_folder(tmp_path: Path) -> None:
+    rows, nowhere = np.arange(10), Outgoing(None, 1, "sent")
+    assert rows is received(nowhere.give(rows))
+    nowhere.close()
+    none = Outgoing(str(tmp_path), 1, "sent")
+    assert NOTHING is none.give(NOTHING)
+    none.close()
     assert not list(tmp_path.iterdir())
 
 
@@ -508,14 +527,13 @@ def test_flat_rows_keep_their_columns_when_these_become_wider(data: st.DataObjec
     ) == len(np.unique(narrow, axis=0))
 
 
-def test_few_rows_are_looked_up_among_many() -> None:
+@pytest.mark.parametrize("shift", [-1, 0, 2, 60])
+def test_few_rows_are_looked_up_among_many(shift: int) -> None:
     few = np.array([5, 7, 5, 9], np.int64)
+    held = np.array([7, 1, 2, 1 << 40]), np.array([3])
     with wrapping():
-        rows, links = unseen(
-            [(few, np.arange(4))], 1, (np.array([7, 1, 2]), np.array([3])), Scratch()
-        )
-    assert [5, 9] == list(rows)
-    assert [0, 3] == list(links)
+        rows, links = unseen([Part(few, np.arange(4))], 1, held, Scratch(), shift)
+    assert {5: 0, 9: 3} == dict(zip(rows.tolist(), links.tolist(), strict=True))
 
 
 # The command

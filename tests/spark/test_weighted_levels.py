@@ -23,7 +23,7 @@ from antecede.checker.spark import rows as blocks
 from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark import worker_composites
 from antecede.checker.spark.cluster import Cluster
-from antecede.checker.spark.distinct import NOTHING, Scratch, distinct
+from antecede.checker.spark.distinct import NOTHING, Part, Scratch, distinct
 from antecede.checker.spark.jobs import Jobs
 from antecede.checker.spark.partition import Partition
 from antecede.checker.spark.tasks import DriverPartitions
@@ -135,8 +135,8 @@ def test_rows_that_come_late_with_less_depth_are_noticed(monkeypatch: pytest.Mon
     def first_come(parts: list[Any], words: int, *_more: Any) -> Any:
         if not parts:
             return NOTHING, NOTHING
-        rows = np.concatenate([rows.reshape(-1, words) for rows, _ in parts])
-        marks = np.concatenate([marks for _, marks in parts])
+        rows = np.concatenate([part.rows.reshape(-1, words) for part in parts])
+        marks = np.concatenate([part.notes for part in parts])
         rows, which = np.unique(rows, axis=0, return_index=True)
         return rows.ravel(), marks[which].astype(np.int32)
 
@@ -165,8 +165,8 @@ def test_rows_of_one_depth_are_expanded_before_those_of_the_next(
 def test_of_equal_rows_the_least_mark_is_kept() -> None:
     early, late = 1 << LEAD_BITS | 3, 1 << LEAD_BITS | 5
     parts = [
-        (np.array([7, 8, 9]), np.array([2, 4, late], np.int32)),
-        (np.array([8, 9, 6]), np.array([3, early, late], np.int32)),
+        Part(np.array([7, 8, 9]), np.array([2, 4, late], np.int32)),
+        Part(np.array([8, 9, 6]), np.array([3, early, late], np.int32)),
     ]
     with wrapping():
         rows, marks = distinct(parts, 1, Scratch())

@@ -13,7 +13,14 @@ import numpy as np
 import pytest
 
 from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.tables.files import read_array, write_array
+from antecede.checker.tables.files import ArrayFile, StoredArray
+
+ARRAYS: list[Any] = [
+    np.arange(100_000),
+    np.arange(5, dtype=np.int32),
+    np.empty(0, np.int64),
+    np.arange(7),
+]
 
 
 @contextmanager
@@ -27,40 +34,81 @@ def files_of_at_most(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.parametrize(
-    "array",
-    [np.arange(100_000), np.arange(6, dtype=np.int32).reshape(2, 3), np.empty(0, np.int64)],
-)
-def test_an_array_is_read_as_it_was_written(array: Any, tmp_path: Path) -> None:
-    write_array(tmp_path / "rows", array)
-
-    again = read_array(tmp_path / "rows")
-    assert (array.dtype, array.ravel().tolist()) == (again.dtype, again.tolist())
-    assert ["rows"] == [path.name for path in tmp_path.iterdir()]
+def written(folder: Path, arrays: list[Any], unused: tuple[Path, ...] = ()) -> list[StoredArray]:
+    file = ArrayFile.begin(str(folder / "rows"), unused)
+    stored = [file.add(array) for array in arrays]
+    file.close()
+    return stored
 
 
-@pytest.mark.parametrize("room", [64, 128, 150])
+def equal(array: Any, again: Any) -> bool:
+    return bool(array.dtype == again.dtype and array.tolist() == again.tolist())
+
+
+def test_arrays_are_read_as_they_were_written(tmp_path: Path) -> None:
+    stored = written(tmp_path, ARRAYS)
+
+    assert [len(array) for array in ARRAYS] == [len(one) for one in stored]
+    for array, one in zip(ARRAYS, stored, strict=True):
+        assert equal(array, one.read())
+    assert [stored[0].path] == [str(path) for path in tmp_path.iterdir()]
+
+
+def test_what_is_done_to_an_array_stays_out_of_its_file(tmp_path: Path) -> None:
+    (stored,) = written(tmp_path, [np.arange(10)])
+
+    stored.read()[:] = 7
+    assert equal(np.arange(10), stored.read())
+
+
+def test_a_file_is_not_seen_before_it_is_complete(tmp_path: Path) -> None:
+    file = ArrayFile.begin(str(tmp_path / "rows"))
+    stored = file.add(np.arange(10))
+
+    with pytest.raises(InputError, match="cannot read the file"):
+        stored.read()
+    file.close()
+    assert equal(np.arange(10), stored.read())
+
+
+@pytest.mark.parametrize("more", [0, 1_000])
+def test_a_file_that_was_overwritten_is_refused(more: int, tmp_path: Path) -> None:
+    (old,) = written(tmp_path, [np.arange(1_000)])
+    used = tmp_path / "used"
+    Path(old.path).rename(used)
+    new = written(tmp_path, [np.arange(10), np.zeros(more)], (tmp_path / "gone", used))
+
+    assert equal(np.arange(10), new[0].read())
+    assert [new[0].path] == [str(path) for path in tmp_path.iterdir()]
+    Path(new[0].path).rename(old.path)
+    with pytest.raises(InputError, match="it was overwritten"):
+        old.read()
+
+
+@pytest.mark.parametrize("room", [0, 5, 64, 70])
 @pytest.mark.parametrize("count", [10, 1_000, 100_000])
 def test_a_disk_that_is_full_is_an_error_and_leaves_no_file(
     count: int, room: int, tmp_path: Path
 ) -> None:
-    """`ndarray.tofile` would silently write none of 10 elements here."""
-    with files_of_at_most(room), pytest.raises(CapacityError, match=f"of {8 * count:,} bytes"):
-        write_array(tmp_path / "rows", np.arange(count))
+    with files_of_at_most(room), pytest.raises(CapacityError, match="the disk does not take"):
+        written(tmp_path, [np.arange(count)])
 
     assert [] == list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("size", [0, 72, 127, 200, 207])
+@pytest.mark.parametrize("size", [0, 7, 8, 80, 87])
 def test_a_file_that_lost_its_end_is_refused(size: int, tmp_path: Path) -> None:
-    write_array(tmp_path / "rows", np.arange(10))
-    assert 208 == (tmp_path / "rows").stat().st_size
-    os.truncate(tmp_path / "rows", size)
+    (stored,) = written(tmp_path, [np.arange(10)])
+    assert 88 == Path(stored.path).stat().st_size
+    os.truncate(stored.path, size)
 
     with pytest.raises(InputError, match="cannot read the file"):
-        read_array(tmp_path / "rows")
+        stored.read()
 
 
 def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    (stored,) = written(tmp_path, [np.arange(10)])
+    Path(stored.path).unlink()
+
     with pytest.raises(InputError, match="cannot read the file"):
-        read_array(tmp_path / "rows")
+        stored.read()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from antecede.checker.tables.kernels.geometry import PLACE_BITS
 from antecede.checker.tables.kernels.hashing import hash_words
 from antecede.checker.tables.kernels.jit import borrow, inlined, kernel
+from antecede.checker.tables.kernels.sets import slot_of
 
 HELD = -(1 << 63)
 """The note of rows that are already known; it is less than any other note."""
@@ -36,12 +38,15 @@ def count_keys(flat, row_words, shift, counts):
 
 
 @kernel
-def scatter(flat, notes, row_words, shift, buckets, places, rows, their_notes):
+def scatter(flat, notes, place_bits, base, row_words, shift, buckets, places, rows, their_notes):
     """Copy rows and their notes, one word each, to their buckets.
 
     Args:
         flat: the rows.
         notes: a note per row, or one note for all rows.
+        place_bits: the bits of the transition's place in a note; in a copied note there are
+            PLACE_BITS.
+        base: added to each note.
         shift: as for `key_in`.
         buckets: int32; per key, its bucket.
         places: per bucket, the index of the next row to write; updated.
@@ -49,7 +54,7 @@ def scatter(flat, notes, row_words, shift, buckets, places, rows, their_notes):
     """
     flat, notes, places = borrow(flat), borrow(notes), borrow(places)
     rows, their_notes, buckets = borrow(rows), borrow(their_notes), borrow(buckets)
-    own = notes.shape[0] > 1
+    own, mask = notes.shape[0] > 1, (np.int64(1) << place_bits) - 1
     for r in range(flat.shape[0] // row_words):
         at = r * row_words
         bucket = buckets[key_in(flat, at, row_words, shift)]
@@ -57,7 +62,8 @@ def scatter(flat, notes, row_words, shift, buckets, places, rows, their_notes):
         places[bucket] = place + 1
         for k in range(row_words):
             rows[place * row_words + k] = flat[at + k]
-        their_notes[place] = notes[r if own else 0]
+        note = notes[r if own else 0]
+        their_notes[place] = base + (note >> place_bits << PLACE_BITS | note & mask)
 
 
 @kernel
@@ -113,3 +119,30 @@ def keep_least(rows, notes, row_words, ends, slots):
                 new += 1
         kept, first = new, last
     return kept
+
+
+@kernel
+def mark(flat, row_words, shift, keys, slots, figures, marks):
+    """Mark the slots of a set whose rows are among the flat rows.
+
+    Args:
+        shift: as for `key_in`.
+        keys: by key, how many rows of the set have it.
+        slots, figures: of the set.
+        marks: per slot; updated.
+    """
+    flat, slots, marks, keys = borrow(flat), borrow(slots), borrow(marks), borrow(keys)
+    for r in range(flat.shape[0] // row_words):
+        key = key_in(flat, r * row_words, row_words, shift)
+        if key < keys.shape[0] and keys[key] > 0:
+            slot = slot_of(slots, figures, flat, r * row_words, row_words)
+            if slot >= 0:
+                marks[slot] = 1
+
+
+@kernel
+def marked(flat, row_words, slots, figures, marks, out):
+    """Write to `out` whether the slot of each flat row is marked; all rows are in the set."""
+    flat, slots, marks, out = borrow(flat), borrow(slots), borrow(marks), borrow(out)
+    for r in range(out.shape[0]):
+        out[r] = marks[slot_of(slots, figures, flat, r * row_words, row_words)]

@@ -64,7 +64,8 @@ class Numbers(NamedTuple):
     Attributes:
         geo: the geometry of rows of these numbers.
         tags: for this process's composite g of part i, at i * geo[REN_STRIDE] of the tables + g: 32
-            bits of its weight, and its number in the 32 bits on the right; -1: it has none.
+            bits of its weight, and in the 32 bits on the right its number, or NO_NUMBER; updated to
+            WANTED for composites without a number that are in a row that is sent.
         sends: rows are sent as numbers; otherwise, as flat rows.
     """
 
@@ -73,18 +74,24 @@ class Numbers(NamedTuple):
     sends: bool
 
 
+NO_NUMBER, WANTED = 0xFFFFFFFF, 0xFFFFFFFE
+"""See `Numbers`. Both are greater than all numbers."""
+
+
 class FlatOutbox(NamedTuple):
     """The rows that `dispatch` sends.
 
     Attributes:
         rows: (owners, words of a row * room).
         notes: (owners, room), of any type; the note of each row.
-        sizes: the number of rows sent to each owner; 0 at first.
+        sizes: the number of rows for each owner; updated.
+        words: of a row.
     """
 
     rows: np.ndarray[Any, Any]
     notes: np.ndarray[Any, Any]
     sizes: np.ndarray[Any, Any]
+    words: int
 
 
 @inlined
@@ -330,8 +337,8 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
             composite = composite_in(entries, at, field_of(geo, part))
             tag = tags[part * geo[REN_STRIDE] + composite]
             h += tag >> 32
-            number = tag & 0xFFFFFFFF
-            numbered = numbered and number != 0xFFFFFFFF
+            number = tag & NO_NUMBER
+            numbered = numbered and number < WANTED
             row[their_geo[ROW_WORD + part]] |= number << their_geo[ROW_SHIFT + part]
         info = entries[at + row_words]
         owner = owner_by(mix(h), owners)
@@ -341,22 +348,33 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
         else:
             note = number << source.place_bits | info & 0xFFFF
         if numbered:
-            put_row(row, their_words, note, owner, outbox)
+            put_row(row, note, owner, outbox)
             continue
+        if numbers.sends:
+            want_numbers(entries, at, geo, tags)
         decode(entries, at, geo, dec, loc, 0)
         pack_flat(loc, widths, row, 0)
-        put_row(row, packing.words, note, owner, rest if numbers.sends else outbox)
+        put_row(row, note, owner, rest if numbers.sends else outbox)
     own_loc[0] = own_row[0] = 0
 
 
 @inlined
-def put_row(row, words, note, owner, outbox):
+def want_numbers(entries, at, geo, tags):
+    """Note that the composites of a row need numbers, as far as they have none."""
+    for part in range(geo[PARTS]):
+        spot = part * geo[REN_STRIDE] + composite_in(entries, at, field_of(geo, part))
+        if tags[spot] & NO_NUMBER == NO_NUMBER:
+            tags[spot] -= NO_NUMBER - WANTED
+
+
+@inlined
+def put_row(row, note, owner, outbox):
     """Append a row and its note to what goes to an owner."""
     place = outbox.sizes[owner]
     outbox.sizes[owner] = place + 1
     outbox.notes[owner, place] = note
-    for k in range(words):
-        outbox.rows[owner, place * words + k] = row[k]
+    for k in range(outbox.words):
+        outbox.rows[owner, place * outbox.words + k] = row[k]
 
 
 @kernel

@@ -207,25 +207,3 @@ def slot_of(slots, figures, flat, at, flat_words):
             return slot
         slot += 1
     return np.int64(-1)
-
-
-@kernel
-def mark(flat, flat_words, slots, figures, marks):
-    """Mark the slots of a set whose rows are among the flat rows."""
-    flat, slots, marks = borrow(flat), borrow(slots), borrow(marks)
-    count = flat.shape[0] // flat_words
-    for r in range(count):
-        if r + 12 < count:
-            later = home(hash_words(flat, (r + 12) * flat_words, flat_words), figures[0])
-            prefetch(slots, later * flat_words)
-        slot = slot_of(slots, figures, flat, r * flat_words, flat_words)
-        if slot >= 0:
-            marks[slot] = 1
-
-
-@kernel
-def marked(flat, flat_words, slots, figures, marks, out):
-    """Write to `out` whether the slot of each flat row is marked; all rows are in the set."""
-    flat, slots, marks, out = borrow(flat), borrow(slots), borrow(marks), borrow(out)
-    for r in range(out.shape[0]):
-        out[r] = marks[slot_of(slots, figures, flat, r * flat_words, flat_words)]
