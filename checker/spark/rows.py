@@ -23,7 +23,7 @@ from antecede.checker.search.transport import Totals
 from antecede.checker.spark.distinct import NOTHING
 from antecede.checker.spark.worker_composites import CHUNK, WorkerComposites
 from antecede.checker.tables import kernels
-from antecede.checker.tables.packing import Fields
+from antecede.checker.tables.packing import Fields, wider
 from antecede.checker.tables.table_filler import refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
 
@@ -91,15 +91,14 @@ UNWEIGHTED = BlockWeights(NOTHING, 1, NOTHING)
 
 def with_room(outbox: kernels.FlatOutbox, count: int) -> kernels.FlatOutbox:
     """Return an outbox that has room for `count` more rows for any owner."""
-    rows, notes, sizes, _ = outbox
-    more = int(sizes.max()) + count - notes.shape[1]
-    if more <= 0:
+    rows, notes, sizes, room, words = outbox
+    needed = int(sizes.max()) + count
+    if needed <= room:
         return outbox
-    rows, notes = (
-        np.pad(array, ((0, 0), (0, (array.shape[1] // notes.shape[1]) * 2 * more)))
-        for array in (rows, notes)
+    wide = wider(rows.reshape(len(sizes), -1), 2 * needed * words, 0)
+    return outbox._replace(
+        rows=wide, notes=wider(notes.reshape(len(sizes), -1), 2 * needed, 0), room=2 * needed
     )
-    return outbox._replace(rows=rows, notes=notes)
 
 
 @frozen(eq=False)
@@ -201,10 +200,11 @@ class Expansion:
         yield from self._taken(1)
 
     def _taken(self, least: int) -> Iterator[tuple[int, Words, Words, bool]]:
-        for flat, (rows, notes, sizes, words) in enumerate(self.outboxes):
+        for flat, (rows, notes, sizes, room, words) in enumerate(self.outboxes):
             for owner in np.flatnonzero(sizes >= least).tolist():
-                size, sizes[owner] = int(sizes[owner]), 0
-                yield owner, rows[owner, : size * words], notes[owner, :size], bool(flat)
+                first, last = owner * room, owner * room + int(sizes[owner])
+                sizes[owner] = 0
+                yield owner, rows[first * words : last * words], notes[first:last], bool(flat)
 
     def done(self) -> Expanded:
         """Return the result, once all parcels are there."""
@@ -303,9 +303,7 @@ class Expansion:
         room = self._parcel + 2 * self.entries
         rows = scratch.room(f"rows {name}", owners * room * words)
         notes = scratch.room(f"{self.note} notes {name}", owners * room, self.note)
-        shape = (owners, -1)
-        sizes = np.zeros(owners, np.int64)
-        return kernels.FlatOutbox(rows.reshape(shape), notes.reshape(shape), sizes, words)
+        return kernels.FlatOutbox(rows, notes, np.zeros(owners, np.int64), room, words)
 
     @property
     def _parcel(self) -> int:

@@ -110,27 +110,24 @@ class WorkerComposites(CompositeStore):
         return self.orbits.order > 0
 
     def learn(self, growth: Growth) -> None:
-        """Take over what was added to the tables.
-
-        Where columns became wider all composites of this process are forgotten.
-        """
+        """Take over what was added to the tables."""
         first = self.version < 0
         actors = int(growth.geo[kernels.ACTORS])
         table = np.full(2 << 14, -1, np.int64) if first else self.tables.table
         code = growth.code if first else np.concatenate([self.tables.code, growth.code])
         table = self._stored(table, growth)
-        if first or self.codec.col_widths != growth.col_widths:
-            parted = int(growth.geo[kernels.PARTS]) > actors
-            codec = Codec.of(actors, growth.col_widths, parted=parted)
-            if first:
-                self.numbering = Numbering()
-                self.numbering.words = codec.placed.words
-                self.numbering.begin(int(growth.geo[kernels.PARTS]), (), SMALLEST_ROOM)
-            else:
-                self.numbering.repack(self.codec.placed, codec.placed)
-            self.codec = codec
+        if first:
+            parts = int(growth.geo[kernels.PARTS])
+            self.codec = Codec.of(actors, growth.col_widths, parted=parts > actors)
+            self.numbering = Numbering()
+            self.numbering.words = self.codec.placed.words
+            self.numbering.begin(parts, (), SMALLEST_ROOM)
             self._start_anew(growth.geo, growth.perms, table, code)
         else:
+            before, self.codec = self.codec, self.codec.with_widths(growth.col_widths)
+            if before.col_widths != self.codec.col_widths:
+                for store in (self, self.numbering):
+                    store.repack(before.placed, self.codec.placed)
             self.tables = self.tables._replace(table=table, code=code, geo=growth.geo)
             self._refresh()
         self.sent, self.pending, self.version = growth.sent, growth.pending, growth.version

@@ -10,7 +10,6 @@ from antecede.checker.tables.kernels.composites import find_composite, get, inde
 from antecede.checker.tables.kernels.fields import composite_in, field_of
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
-    AHEAD,
     DEC_STRIDE,
     FLAT_BITS,
     FLAT_MASK,
@@ -74,6 +73,9 @@ class Numbers(NamedTuple):
     sends: bool
 
 
+AT_ONCE = 32
+"""The rows whose tags `dispatch` fetches at once."""
+
 NO_NUMBER, WANTED = 0xFFFFFFFF, 0xFFFFFFFE
 """See `Numbers`. Both are greater than all numbers."""
 
@@ -82,15 +84,17 @@ class FlatOutbox(NamedTuple):
     """The rows that `dispatch` sends.
 
     Attributes:
-        rows: (owners, words of a row * room).
-        notes: (owners, room), of any type; the note of each row.
+        rows: of each owner, room for so many rows.
+        notes: the note of each row, of any type.
         sizes: the number of rows for each owner; updated.
+        room: the most rows for an owner.
         words: of a row.
     """
 
     rows: np.ndarray[Any, Any]
     notes: np.ndarray[Any, Any]
     sizes: np.ndarray[Any, Any]
+    room: int
     words: int
 
 
@@ -319,27 +323,36 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
     entries, tags, their_geo = borrow(entries), borrow(numbers.tags), borrow(numbers.geo)
     geo, dec, widths = borrow(tables.geo), borrow(tables.dec), borrow(packing.widths)
     numbers_of, leads = borrow(source.numbers), borrow(source.leads)
-    owners, row_words = outbox.sizes.shape[0], geo[ROW_WORDS]
+    owners, row_words, parts = outbox.sizes.shape[0], geo[ROW_WORDS], geo[PARTS]
     their_words = their_geo[ROW_WORDS]
     own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
     own_row = np.empty(max(packing.words, their_words), np.int64)
-    loc, row = borrow(own_loc), borrow(own_row)
+    own_spots = np.empty(AT_ONCE * parts, np.int64)
+    loc, row, spots = borrow(own_loc), borrow(own_row), borrow(own_spots)
     for e in range(count):
-        at = e * (row_words + 1)
-        if e + AHEAD < count:
-            for part in range(geo[PARTS]):
-                later = composite_in(entries, at + AHEAD * (row_words + 1), field_of(geo, part))
-                prefetch(tags, part * geo[REN_STRIDE] + later)
-        h, numbered = np.int64(0), numbers.sends
+        at, first = e * (row_words + 1), e % AT_ONCE * parts
+        if first == 0:
+            for later in range(min(AT_ONCE, count - e)):
+                for part in range(parts):
+                    composite = composite_in(
+                        entries, at + later * (row_words + 1), field_of(geo, part)
+                    )
+                    spots[later * parts + part] = part * geo[REN_STRIDE] + composite
+                    prefetch(tags, part * geo[REN_STRIDE] + composite)
+        h, numbered, word = np.int64(0), numbers.sends, np.int64(0)
         for k in range(their_words):
             row[k] = 0
-        for part in range(geo[PARTS]):
-            composite = composite_in(entries, at, field_of(geo, part))
-            tag = tags[part * geo[REN_STRIDE] + composite]
+        for part in range(parts):
+            tag = tags[spots[first + part]]
             h += tag >> 32
             number = tag & NO_NUMBER
             numbered = numbered and number < WANTED
-            row[their_geo[ROW_WORD + part]] |= number << their_geo[ROW_SHIFT + part]
+            if their_words == 1:
+                word |= number << their_geo[ROW_SHIFT + part]
+            else:
+                row[their_geo[ROW_WORD + part]] |= number << their_geo[ROW_SHIFT + part]
+        if their_words == 1:
+            row[0] = word
         info = entries[at + row_words]
         owner = owner_by(mix(h), owners)
         number = np.int64(numbers_of[info >> 31])
@@ -351,30 +364,24 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
             put_row(row, note, owner, outbox)
             continue
         if numbers.sends:
-            want_numbers(entries, at, geo, tags)
+            for part in range(parts):
+                if tags[spots[first + part]] & NO_NUMBER == NO_NUMBER:
+                    tags[spots[first + part]] -= NO_NUMBER - WANTED
         decode(entries, at, geo, dec, loc, 0)
         pack_flat(loc, widths, row, 0)
         put_row(row, note, owner, rest if numbers.sends else outbox)
-    own_loc[0] = own_row[0] = 0
-
-
-@inlined
-def want_numbers(entries, at, geo, tags):
-    """Note that the composites of a row need numbers, as far as they have none."""
-    for part in range(geo[PARTS]):
-        spot = part * geo[REN_STRIDE] + composite_in(entries, at, field_of(geo, part))
-        if tags[spot] & NO_NUMBER == NO_NUMBER:
-            tags[spot] -= NO_NUMBER - WANTED
+    own_loc[0] = own_row[0] = own_spots[0] = 0
 
 
 @inlined
 def put_row(row, note, owner, outbox):
     """Append a row and its note to what goes to an owner."""
-    place = outbox.sizes[owner]
-    outbox.sizes[owner] = place + 1
-    outbox.notes[owner, place] = note
+    rows, notes, sizes = borrow(outbox.rows), borrow(outbox.notes), borrow(outbox.sizes)
+    place = owner * outbox.room + sizes[owner]
+    sizes[owner] += 1
+    notes[place] = note
     for k in range(outbox.words):
-        outbox.rows[owner, place * outbox.words + k] = row[k]
+        rows[place * outbox.words + k] = row[k]
 
 
 @kernel
