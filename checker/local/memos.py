@@ -136,7 +136,8 @@ def _with_more_heads(memo: Memo, counts: Words) -> Memo:
         heads.append(np.zeros((actors, room[k] * slots[k]), np.int32))
         heads[k][:, : before[k] * slots[k]] = old[k].reshape(actors, -1)
     figures[rooms], figures[kernels.HISTORIES] = room, heads[0].size
-    return memo._replace(heads=np.concatenate([part.ravel() for part in heads]))
+    flat = [part.ravel() for part in heads]
+    return memo._replace(heads=flat[0] if each == 1 else np.concatenate(flat))
 
 
 def share_text(memos: Iterable[Memo], geo: Words) -> str:

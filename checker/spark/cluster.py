@@ -195,6 +195,9 @@ def _settings(master: str, folder: Path) -> dict[str, str | None]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
+        # New pages are expensive, and tasks need as much memory again and again.
+        "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(1 << 29),
+        "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(1 << 25),
         "spark.driver.memory": f"{driver_gigabytes()}g",
         # What tasks report holds a word for every new state.
         "spark.driver.maxResultSize": "0",
@@ -211,6 +214,8 @@ def _settings(master: str, folder: Path) -> dict[str, str | None]:
         "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
         # Elements are megabytes of packed bits; what compresses them costs more than a copy.
         "spark.shuffle.compress": "false" if here else None,
+        "spark.broadcast.compress": "false" if here else None,
+        "spark.rdd.compress": "false",
         "spark.shuffle.file.buffer": "1m",
         "spark.buffer.size": str(1 << 20),
     }
