@@ -143,7 +143,7 @@ class Sender:
         self.outgoing = Outgoing(self.job.folder, self.job.number, "sent")
 
     def parcel(
-        self, owner: int, rows: Words, notes: Any, count: int, *, flat: bool
+        self, owner: int, rows: Words, notes: Any, base: int, count: int, *, flat: bool
     ) -> tuple[int, Parcel]:
         """Return a parcel of some rows, with the number of the owner that it is for."""
         place, give = self.parcels, self.outgoing.give
@@ -152,4 +152,4 @@ class Sender:
         self.bytes += rows.nbytes + notes.nbytes
         if self.job.folder is None:
             rows, notes = rows.copy(), notes.copy()
-        return owner, Parcel(self.number, place, give(rows), give(notes), count, flat)
+        return owner, Parcel(self.number, place, give(rows), give(notes), base, count, flat)

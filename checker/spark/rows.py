@@ -42,6 +42,9 @@ the partition takes the rest."""
 SHORT_PLACE_BITS = 8
 """How many bits a short note has for the transition's place."""
 
+SEGMENT = 1 << 32 - SHORT_PLACE_BITS
+"""The parents that short notes can tell apart. Rows in order are numbered anew after so many."""
+
 
 def place_bits_of(notes: Any) -> int:
     """Return the bits of a transition's place in notes of this type."""
@@ -133,6 +136,7 @@ class Expansion:
         owners: how many partitions there are.
         known: bit set of the properties not to report any more.
         weights: the depths of the rows, where levels are sums of weights.
+        base: the row from which the notes of the rows count that were sent last.
     """
 
     own: WorkerComposites
@@ -152,6 +156,7 @@ class Expansion:
     keys: list[Words] = field(factory=lambda: [NOTHING])
     left: list[Words] = field(factory=lambda: [NOTHING])
     entries: int = ENTRIES
+    base: int = 0
 
     def __attrs_post_init__(self) -> None:
         self._forget_recent()
@@ -167,10 +172,15 @@ class Expansion:
         greatest = len(self.rows) // self.words
         if self.numbers is not None:
             greatest = int(self.numbers.max(initial=0))
-        short = greatest < 1 << 32 - SHORT_PLACE_BITS
+        short = greatest < SEGMENT or self._in_segments
         if self.weights.on or (short and most <= 1 << SHORT_PLACE_BITS):
             return np.uint32
         return np.int64
+
+    @property
+    def _in_segments(self) -> bool:
+        """Rows are expanded in their order, chunk by chunk, and notes count from a base."""
+        return self.numbers is None and not (self.flat or self.weights.on)
 
     def _numbers_of(self, which: Words) -> Words:
         """Return the numbers of the rows at these indices."""
@@ -190,10 +200,14 @@ class Expansion:
         """Expand all rows; yield successors as they come, each time many of one owner.
 
         Yields:
-            An owner, successors, a note for each (see `links_of`), and whether they are flat rows
-            although the expanded rows are not. The arrays are used again afterwards.
+            An owner, successors, a note for each (see `links_of`), whose parents count from `base`,
+            and whether they are flat rows although the expanded rows are not. The arrays are used
+            again afterwards.
         """
         for which in self._chunks():
+            if self._in_segments and int(which.max()) - self.base >= SEGMENT:
+                yield from self._taken(1)
+                self.base = int(which.min())
             with wrapping():
                 self.left.append(self._chunk(which))
             yield from self._taken(self._parcel)
@@ -262,7 +276,9 @@ class Expansion:
         sizes = np.zeros(1, np.int64)
         postponed, shown = np.empty(len(waiting), np.int64), np.empty((64, 3), np.int64)
         misses = own.misses()
-        noted = self.weights.depths[which] if self.weights.on else self._numbers_of(which)
+        noted = self._numbers_of(which) - self.base
+        if self.weights.on:
+            noted = self.weights.depths[which]
         todo, missing, composites = waiting.copy(), [], []
         # The kernel fetches rows in advance unless they are listed.
         listed = len(rows) != len(waiting) * own.row_words

@@ -20,7 +20,7 @@ from antecede.checker.spark.messages import ExpandReport, Job, MergeReport, Parc
 from antecede.checker.spark.numbering import Form
 from antecede.checker.spark.partition import Partition, Sender
 from antecede.checker.spark.row_accounting import RowCounts
-from antecede.checker.spark.rows import Expansion, base_of, place_bits_of
+from antecede.checker.spark.rows import PLACE_BITS, Expansion, base_of, place_bits_of
 from antecede.checker.spark.transfer import LINKS, Outgoing, received
 from antecede.checker.spark.weighted_levels import brought_nearer, counted, current, depths_of
 from antecede.checker.spark.worker_composites import WorkerComposites
@@ -238,7 +238,9 @@ def expand_task(
         expansion = Expansion(own, rows, not own.numbered, numbers, job.owners, job.known, weights)
         sender, words, seconds = Sender(job, number), own.row_size, 0.0
         for owner, sent, notes, flat in expansion.parcels():
-            parcel = sender.parcel(owner, sent, notes_sent(job, notes), len(notes), flat=flat)
+            parcel = sender.parcel(
+                owner, sent, notes_sent(job, notes), expansion.base, len(notes), flat=flat
+            )
             seconds += time.perf_counter() - began
             yield parcel
             began = time.perf_counter()
@@ -431,7 +433,7 @@ def _merged(
         rows, notes = received(parcel.rows), received(parcel.notes)
         count = len(rows) // (own.codec.words if parcel.flat else words)
         counts[parcel.sender] = counts.get(parcel.sender, 0) + count
-        base = base_of(parcel.sender) if job.links else 0
+        base = base_of(parcel.sender) + (parcel.base << PLACE_BITS) if job.links else 0
         some = Part(rows, notes if len(notes) else NONE, place_bits_of(notes), base)
         (rest if parcel.flat else parts).append(some)
     held, kept = may_be_met(partition, job), job.folder is None

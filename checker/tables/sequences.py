@@ -44,7 +44,7 @@ class RenamedSequences:
     def closed(self, keys: Words, table: Words) -> Words:
         """Return keys of RECORD together with the keys of all renamings that `table` lacks."""
         wanted = np.unique(self._renamed_keys(keys))
-        missing: Words = wanted[_values(table, wanted) == -1]
+        missing: Words = wanted[values_of(table, wanted) == -1]
         return missing
 
     def learn(self, keys: Words, values: Words, table: Words) -> None:
@@ -55,7 +55,7 @@ class RenamedSequences:
             values: the values of these keys.
             table: the table that has them.
         """
-        numbers = _values(table, self._renamed_keys(keys).ravel())
+        numbers = values_of(table, self._renamed_keys(keys).ravel())
         by_key = numbers.reshape(len(self.symmetry.group), -1).T
         columns = _columns(keys)
         for column in np.unique(columns):
@@ -115,7 +115,8 @@ def _columns(keys: Words) -> Words:
     return keys >> 2 * kernels.NUMBER_BITS & 0xFF
 
 
-def _values(table: Words, keys: Words) -> Words:
+def values_of(table: Words, keys: Words) -> Words:
+    """Return the values of keys in a table; -1 for keys that it lacks."""
     values = np.empty(len(keys), np.int64)
     kernels.find_all(table, keys, values)
     return values

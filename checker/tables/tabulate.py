@@ -32,7 +32,7 @@ from antecede.checker.tables.components import Words as Words
 from antecede.checker.tables.components import bits_of
 from antecede.checker.tables.grading import ARMED, LOST, SENT, Change, Grading, packets_of
 from antecede.checker.tables.histories import Histories, NetworkSend
-from antecede.checker.tables.sequences import RenamedSequences
+from antecede.checker.tables.sequences import RenamedSequences, values_of
 from antecede.checker.tables.symmetry import Symmetry
 
 MOST_KINDS = 1 << 10
@@ -102,12 +102,16 @@ class Tabulation(Histories):
     def fill(self, keys: Words) -> None:
         """Make the table entries for `keys`, by calling the functions that the keys encode.
 
+        Entries that exist are left alone: a second number for a sequence would tell equal states
+        apart.
+
         Raises:
             ProtocolError: a handler raised or returned something unusable.
             CapacityError: too many distinct values.
         """
         started = time.perf_counter()
-        keys = self._with_renamings(distinct(keys))
+        keys = distinct(keys)
+        keys = self._with_renamings(keys[values_of(self.table, keys) == -1])
         kinds = _kinds(keys)
         recorded = kinds == kernels.RECORD
         values = np.empty(len(keys), np.int64)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from attrs import evolve
 
 from antecede.checker.local.transport import Threads, search_on_threads
@@ -12,7 +14,10 @@ from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result
 from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
+from antecede.checker.spark.cluster import Cluster
 from antecede.checker.spark.jobs import Jobs
+from antecede.checker.spark.partition import Partition
+from antecede.checker.spark.tasks import DriverPartitions
 from antecede.checker.spark.transport import SparkTransport
 from tests.conftest import method
 
@@ -70,3 +75,32 @@ def found(result: Result) -> tuple[Any, ...]:
         result.statistics["states_per_depth"],
         {kind: n["total"] for kind, n in result.statistics["transitions"].items()},
     )
+
+
+class Nowhere:
+    """A context of no cluster, for searches whose partitions stay in the driver."""
+
+    master, defaultParallelism = "nowhere", 2
+
+    def broadcast(self, value: Any) -> Any:
+        return SimpleNamespace(value=value)
+
+    def accumulator(self, value: Any, _how: Any) -> Any:
+        return SimpleNamespace(value=value)
+
+
+def keep(jobs: Jobs, pairs: list[tuple[int, Partition]]) -> None:
+    """Keep partitions in the driver."""
+    jobs.partitions = DriverPartitions.of(pairs, jobs.owners)
+
+
+def here(system: System, threshold: int = 5, **options: Any) -> tuple[Result, SparkSearch]:
+    """Explore in the driver, with as many partitions as actors."""
+    chosen = {"threads": 2, "partitions": system.actors, "spark_threshold": threshold}
+    nowhere = SimpleNamespace(sc=Nowhere(), stop=lambda: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Cluster, "start", lambda *_args, **_options: nowhere)
+        patch.setattr(Jobs, "give", keep)
+        patch.setattr(Jobs, "relocate", lambda *_args: None)
+        explorer = SparkSearch(system, options=method(engine="spark", **chosen, **options))
+        return explore(system, explorer), explorer

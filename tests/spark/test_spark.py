@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyspark import RDD, SparkContext
 
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.errors import InputError
+from antecede.checker.errors import InputError, UnsoundError
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Protocol, Step
 from antecede.checker.registry import property_named
@@ -30,11 +30,11 @@ from antecede.checker.spark.cluster import provide_java
 from antecede.checker.spark.codec import Codec, widened
 from antecede.checker.spark.distinct import NOTHING, Part, Scratch, unseen
 from antecede.checker.spark.numbering import Form
-from antecede.checker.spark.partition import Partition
+from antecede.checker.spark.partition import Partition, Sender
 from antecede.checker.spark.tables import SharedTables
 from antecede.checker.spark.transfer import LINKS, UNUSED, Outgoing, received, release
 from antecede.checker.spark.transport import SparkTransport
-from antecede.checker.tables import kernels
+from antecede.checker.tables import kernels, tabulate
 from antecede.checker.tables.files import INCOMPLETE
 from antecede.checker.tables.table_filler import wrapping
 from tests.conftest import ROOT, Command, in_a_process, method, without_progress
@@ -49,7 +49,8 @@ from tests.local.test_global_properties import (
 from tests.local.test_local import plainly, small
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_transition import system_for
-from tests.spark.common import SparkSearch, found, locally, on_spark
+from tests.spark.common import SparkSearch, found, here, locally, on_spark
+from tests.tables.test_grading import winding
 
 
 @pytest.mark.parametrize(("partitions", "files"), [(1, True), (3, False), (5, True)])
@@ -190,6 +191,18 @@ def test_finds_what_the_local_engine_finds(
     assert found(locally(system)) == found(result)
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_an_entry_that_the_driver_foresaw_and_a_worker_misses_is_made_once(
+    again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The seeded bug: it is made again, and a sequence with two numbers makes two states of one."""
+    if again:
+        monkeypatch.setattr(tabulate, "values_of", lambda _table, keys: np.full(len(keys), -1))
+    system = system_for(winding((2,)), 3, 1, history="full")
+    result, _ = here(system, 1, symmetry=False)
+    assert again == (locally(system).counts != result.counts)
+
+
 def test_the_shortest_counterexample_is_traced_back_over_the_rounds(
     context: SparkContext,
 ) -> None:
@@ -199,6 +212,30 @@ def test_the_shortest_counterexample_is_traced_back_over_the_rounds(
     assert found(locally(system)) == found(result)
     assert result.counterexample is not None
     assert 9 == result.counterexample.length
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_a_counterexample_is_traced_back_when_notes_count_from_several_rows(
+    forgotten: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The seeded bug: the receiver does not know from which row the notes count."""
+    monkeypatch.setattr(blocks, "CHUNK", 7)
+    monkeypatch.setattr(blocks, "SEGMENT", 40)
+    sent = Sender.parcel
+
+    def parcel(
+        self: Sender, owner: int, rows: Any, notes: Any, base: int, *more: int, flat: bool
+    ) -> Any:
+        return sent(self, owner, rows, notes, 0 if forgotten else base, *more, flat=flat)
+
+    monkeypatch.setattr(Sender, "parcel", parcel)
+    system = small("cykas-secret-mode", 3, 2, history="clocks")
+    if forgotten:
+        with pytest.raises((UnsoundError, IndexError)):
+            here(system, 100, memory="keep")
+        return
+    result, _ = here(system, 100, memory="keep")
+    assert found(locally(system)) == found(result)
 
 
 @pytest.mark.parametrize("threshold", [1, 10**6])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,55 +14,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.search.loop import explore
-from antecede.checker.search.result import Result
 from antecede.checker.semantics.history import HISTORIES
-from antecede.checker.semantics.transition import System
 from antecede.checker.spark import rows as blocks
 from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark import worker_composites
-from antecede.checker.spark.cluster import Cluster
 from antecede.checker.spark.distinct import NOTHING, Part, Scratch, distinct
-from antecede.checker.spark.jobs import Jobs
-from antecede.checker.spark.partition import Partition
-from antecede.checker.spark.tasks import DriverPartitions
 from antecede.checker.spark.weighted_levels import next_level
 from antecede.checker.tables.kernels import LEAD_BITS
 from antecede.checker.tables.table_filler import wrapping
-from tests.conftest import method
 from tests.local.test_local import plainly, small
 from tests.semantics.test_transition import system_for
-from tests.spark.common import SparkSearch, found, locally
+from tests.spark.common import found, here, locally
 from tests.tables.test_grading import SCRIPT, SHORT, winding
-
-
-class Nowhere:
-    """A context of no cluster, for searches whose partitions stay in the driver."""
-
-    master, defaultParallelism = "nowhere", 2
-
-    def broadcast(self, value: Any) -> Any:
-        return SimpleNamespace(value=value)
-
-    def accumulator(self, value: Any, _how: Any) -> Any:
-        return SimpleNamespace(value=value)
-
-
-def keep(jobs: Jobs, pairs: list[tuple[int, Partition]]) -> None:
-    """Keep partitions in the driver."""
-    jobs.partitions = DriverPartitions.of(pairs, jobs.owners)
-
-
-def here(system: System, threshold: int = 5, **options: Any) -> tuple[Result, SparkSearch]:
-    """Explore in the driver, with as many partitions as actors."""
-    chosen = {"threads": 2, "partitions": system.actors, "spark_threshold": threshold}
-    nowhere = SimpleNamespace(sc=Nowhere(), stop=lambda: None)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Cluster, "start", lambda *_args, **_options: nowhere)
-        patch.setattr(Jobs, "give", keep)
-        patch.setattr(Jobs, "relocate", lambda *_args: None)
-        explorer = SparkSearch(system, options=method(engine="spark", **chosen, **options))
-        return explore(system, explorer), explorer
 
 
 @pytest.mark.parametrize(
