@@ -144,11 +144,28 @@ def on_spark(name: str, check: str, master: str, threshold: int, options: str) -
     return Measured(name, check, unique, found["seconds"], meter.total, len(rounds), rate)
 
 
-def on_workers(number: int, check: str, threshold: int, options: str) -> Measured:
-    """Measure the Spark engine on a standalone cluster of workers with one core each."""
+def on_workers(
+    number: int, check: str, threshold: int, options: str, *, with_driver: bool = False
+) -> Measured:
+    """Measure the Spark engine on a standalone cluster of workers with one core each.
+
+    Args:
+        number: of the workers.
+        check: protocol, bounds, encoding.
+        threshold: the least number of states of a level that is expanded on Spark.
+        options: more options of the check.
+        with_driver: the driver runs on the first worker's core.
+    """
     name = f"standalone, {number} worker{'s' * (number > 1)} of one core"
+    cores = os.sched_getaffinity(0)
     with standalone(workers=number, cores=1, pin=True) as cluster:
-        return on_spark(name, check, cluster.master, threshold, options)
+        try:
+            if with_driver:
+                name += ", the driver's too"
+                os.sched_setaffinity(0, {0})
+            return on_spark(name, check, cluster.master, threshold, options)
+        finally:
+            os.sched_setaffinity(0, cores)
 
 
 def tuples(check: str) -> Measured:
@@ -238,8 +255,11 @@ def ratio(value: float) -> str:
 def text_of(rows: list[Measured]) -> str:
     """Return the table and its description as Markdown."""
     lines = table([cells(row, rows[0], rows[-1]) for row in rows], COLUMNS)
-    one, two = rows[2], rows[3]
-    faster = f"Two workers are {two.rate / one.rate:.2f} times as fast as one."
+    shared, one, two = (row.rate for row in rows[2:5])
+    faster = (
+        f"Two workers are {two / one:.2f} times as fast as one, and {two / shared:.2f} times as fast "
+        "as one that shares its core with the driver."
+    )
     return f"{machine()}.\n\n{lines}\n\n{faster}"
 
 
@@ -278,6 +298,7 @@ def main() -> None:
     ways: list[Callable[[], Measured]] = [
         lambda: local(check, options),
         lambda: on_spark("Spark, local[2]", check, "local[2,4]", threshold, options),
+        lambda: on_workers(1, check, threshold, options, with_driver=True),
         lambda: on_workers(1, check, threshold, options),
         lambda: on_workers(2, check, threshold, options),
         lambda: on_workers(4, check, threshold, options),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any, TypeAlias
 
 from attrs import astuple, define, evolve, frozen
@@ -14,6 +15,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from tests.campaigns.draw import SAFETY, Case
 from tests.models import naive_counts
+from tests.spark.common import without_cluster
 
 HISTORIES = ("knowledge", "clocks", "full")
 SMALL, LARGE = 350, 10_000
@@ -69,6 +71,20 @@ SPARK = {
     )
 }
 
+IN_THE_DRIVER = {
+    f"--engine spark --spark-threshold {threshold} --partitions {partitions}{text}, here": Options(
+        engine="spark", spark_threshold=threshold, partitions=partitions, **chosen
+    )
+    for text, chosen in (
+        ("", {}),
+        (" --no-symmetry", {"symmetry": False}),
+        (" --no-symmetry --memory keep", {"symmetry": False, "memory": "keep"}),
+        (" --no-traces", {"traces": False}),
+    )
+    for threshold, partitions in ((1, 2), (30, 3))
+}
+"""Searches on Spark without a cluster: the driver runs all tasks."""
+
 
 def figures(result: Result) -> Figures:
     """Return the parts of a result that must not depend on the engine."""
@@ -85,13 +101,14 @@ def searched(
 ) -> Any:
     """Return the figures of a search, or its exception; None if it hit a bound."""
     try:
-        report = check(
-            case.spec(history, search),
-            options,
-            Bounds(max_states=bound),
-            protocol=case.protocol,
-            selfcheck="off",
-        )
+        with without_cluster() if options in IN_THE_DRIVER.values() else nullcontext():
+            report = check(
+                case.spec(history, search),
+                options,
+                Bounds(max_states=bound),
+                protocol=case.protocol,
+                selfcheck="off",
+            )
     except Exception as error:  # any exception of an engine is a finding
         return {"raised": f"{type(error).__name__}: {error}"}
     if report.result.stopped_by:  # even if a violation was found: its level was not counted whole
@@ -193,6 +210,8 @@ def comparisons(case: Case, chance: random.Random, *, spark: bool = False) -> It
         local = tried[0] if reference == "--engine plain" else None
         names = [*filter(None, [local]), *chance.sample(tried[1:], 2)]
         choices = {name: ENGINES[name] for name in names if name != "--engine plain"}
+        in_the_driver = chance.choice(sorted(IN_THE_DRIVER))
+        choices[in_the_driver] = IN_THE_DRIVER[in_the_driver]
         for name, options in (choices | SPARK if spark else choices).items():
             actual = searched(case, history, options, 4 * LARGE)
             yield Comparison(case, history, reference, name, expected, actual)

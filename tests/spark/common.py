@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -97,10 +99,17 @@ def keep(jobs: Jobs, pairs: list[tuple[int, Partition]]) -> None:
 def here(system: System, threshold: int = 5, **options: Any) -> tuple[Result, SparkSearch]:
     """Explore in the driver, with as many partitions as actors."""
     chosen = {"threads": 2, "partitions": system.actors, "spark_threshold": threshold}
+    with without_cluster():
+        explorer = SparkSearch(system, options=method(engine="spark", **chosen, **options))
+        return explore(system, explorer), explorer
+
+
+@contextmanager
+def without_cluster() -> Iterator[None]:
+    """Run the tasks of searches on Spark in this process, which is fast if they are small."""
     nowhere = SimpleNamespace(sc=Nowhere(), stop=lambda: None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Cluster, "start", lambda *_args, **_options: nowhere)
         patch.setattr(Jobs, "give", keep)
         patch.setattr(Jobs, "relocate", lambda *_args: None)
-        explorer = SparkSearch(system, options=method(engine="spark", **chosen, **options))
-        return explore(system, explorer), explorer
+        yield
