@@ -257,8 +257,8 @@ def text_of(rows: list[Measured]) -> str:
     lines = table([cells(row, rows[0], rows[-1]) for row in rows], COLUMNS)
     shared, one, two = (row.rate for row in rows[2:5])
     faster = (
-        f"Two workers are {two / one:.2f} times as fast as one, and {two / shared:.2f} times as fast "
-        "as one that shares its core with the driver."
+        f"Two workers are {two / one:.2f} times as fast as one, and {two / shared:.2f} times as "
+        "fast as one that shares its core with the driver."
     )
     return f"{machine()}.\n\n{lines}\n\n{faster}"
 
