@@ -16,7 +16,7 @@ from attrs import define
 from antecede.checker.tables.files import INCOMPLETE, ArrayFile, StoredArray
 
 UNUSED = "unused"
-"""The beginning of the names of files whose content nobody needs any more."""
+"""The beginning of the names of files whose content no task needs any more."""
 
 LINKS = "links"
 """The kind of files with links. The driver keeps them mapped, so they must not be overwritten."""
