@@ -55,11 +55,16 @@ _OWN: dict[str, WorkerComposites] = {}
 """This process's composites; a worker that starts anew makes them again."""
 
 
+def keep_only(run: str, own: WorkerComposites) -> None:
+    """Note this process's composites for a search, and forget those for searches before."""
+    _OWN.clear()
+    _OWN[run] = own
+
+
 def own_composites(run: str, growths: Iterable[Any]) -> WorkerComposites:
     """Return this process's composites, with tables of the latest version."""
     if run not in _OWN:
-        _OWN.clear()
-        _OWN[run] = WorkerComposites()
+        keep_only(run, WorkerComposites())
         gc.freeze()  # nothing that was there before is garbage, and it is much to search
     own = _OWN[run]
     for some in list(growths)[own.broadcasts :]:
@@ -100,7 +105,7 @@ class DriverPartitions:
 
     def run(self, job: Job, own: WorkerComposites) -> None:
         """Run both tasks of a job for one partition after the other."""
-        _OWN[job.run] = own
+        keep_only(job.run, own)
         parts: list[list[Any]] = [[] for _ in self.partitions]
         for number in range(len(self.partitions)):
             for owner, part in self._on(number, expand_task(job, [], self)):

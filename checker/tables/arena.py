@@ -237,7 +237,7 @@ def _anonymous(size: int) -> mmap.mmap:
         try:
             area = mmap.mmap(-1, size, flags=flags)
         except OSError:
-            size //= 2
+            size = size // 2 // mmap.PAGESIZE * mmap.PAGESIZE
             if size < 1 << 20:
                 raise CapacityError("the system refuses to reserve memory") from None
             continue

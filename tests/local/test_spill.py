@@ -96,6 +96,26 @@ def test_an_arena_keeps_its_place_and_content_when_it_grows(
     made.close()
 
 
+def test_an_arena_takes_less_address_space_if_the_system_refuses_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Half of an odd number of pages is no whole number of pages."""
+    reserve, most = mmap.mmap, 600 * PAGE
+
+    def refuse(descriptor: int, size: int, **more: Any) -> mmap.mmap:
+        if size > most:
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+        return reserve(descriptor, size, **more)
+
+    monkeypatch.setattr(arena.mmap, "mmap", refuse)
+    made = Arena(np.int64, ((300 << 11) + 1) * PAGE)
+    made.ensure(1_000)
+    made.array[:1_000] = 7
+    assert 0 == len(made.array) * 8 % PAGE
+    assert 300 * PAGE <= len(made.array) * 8 <= most
+    made.close()
+
+
 def test_an_arena_takes_disk_before_its_array_is_written(tmp_path: Path) -> None:
     """A write to a map has no error: where the disk is full it would end the process."""
     made = Arena(np.uint16, 1 << 30, "places", tmp_path)

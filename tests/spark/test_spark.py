@@ -26,6 +26,7 @@ from antecede.checker.spark import cluster as clusters
 from antecede.checker.spark import partition as travelling
 from antecede.checker.spark import rows as blocks
 from antecede.checker.spark import tables
+from antecede.checker.spark import tasks as on_workers
 from antecede.checker.spark.cluster import provide_java
 from antecede.checker.spark.codec import Codec, widened
 from antecede.checker.spark.distinct import NOTHING, Part, Scratch, unseen
@@ -154,6 +155,12 @@ def test_the_files_of_a_job_are_overwritten_but_for_links(tmp_path: Path) -> Non
     assert not list(tmp_path.glob("unused-*"))
     with pytest.raises(InputError):
         received(first[0])
+
+
+def test_a_search_in_the_driver_keeps_the_composites_of_one_search() -> None:
+    for _ in range(2):
+        here(small("mfss", 2, 1), 1)
+    assert 1 == len(on_workers._OWN)
 
 
 def test_arrays_are_handed_over_as_they_are_without_a_folder(tmp_path: Path) -> None:
