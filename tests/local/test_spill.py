@@ -107,7 +107,7 @@ def test_an_arena_takes_less_address_space_if_the_system_refuses_more(
             raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
         return reserve(descriptor, size, **more)
 
-    monkeypatch.setattr(arena.mmap, "mmap", refuse)
+    monkeypatch.setattr(mmap, "mmap", refuse)
     made = Arena(np.int64, ((300 << 11) + 1) * PAGE)
     made.ensure(1_000)
     made.array[:1_000] = 7
