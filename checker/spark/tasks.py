@@ -65,7 +65,7 @@ def own_composites(run: str, growths: Iterable[Any]) -> WorkerComposites:
     """Return this process's composites, with tables of the latest version."""
     if run not in _OWN:
         keep_only(run, WorkerComposites())
-        gc.freeze()  # nothing that was there before is garbage, and it is much to search
+        gc.freeze()  # the objects so far are no garbage, and to search them takes long
     own = _OWN[run]
     for some in list(growths)[own.broadcasts :]:
         for growth in some.value:

@@ -5,10 +5,11 @@ job of two stages: every partition expands its part of the level and sorts the s
 they are shuffled, and every owner keeps those that it has not visited. An element of the RDD is a
 piece of a partition, never a state.
 
-The driver owns the tables. Rows that miss an entry are postponed and reported with their misses;
-the driver fills its tables, broadcasts what was added, and a second job expands those rows alone.
-A task depends only on its block and the version of the tables, and its report has a key, so a task
-that is run twice counts once.
+The driver owns the tables. Rows that miss an entry are postponed and reported with their misses.
+While the second stage runs, the driver fills its tables. It expands a few postponed rows itself. If
+there are many, it broadcasts the additions, and a second job expands these rows. A task depends
+only on its block and the version of the tables, and its report has a key, so a task that is run
+twice counts once.
 """
 
 from __future__ import annotations
