@@ -69,7 +69,8 @@ def own_composites(run: str, growths: Iterable[Any]) -> WorkerComposites:
     own = _OWN[run]
     for some in list(growths)[own.broadcasts :]:
         for growth in some.value:
-            own.learn(growth)
+            if growth.version > own.version:  # the driver's own composites have all of them
+                own.learn(growth)
         own.broadcasts += 1
     return own
 

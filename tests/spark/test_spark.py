@@ -157,6 +157,17 @@ def test_the_files_of_a_job_are_overwritten_but_for_links(tmp_path: Path) -> Non
         received(first[0])
 
 
+@pytest.mark.parametrize("threshold", [1, 2, 10])
+def test_the_states_of_the_last_level_are_counted_without_symmetry_in_the_driver(
+    threshold: int,
+) -> None:
+    """The driver's own tables are complete; it must not learn their first versions again."""
+    system = small("unordered", 3, 2)
+    result, _ = here(system, threshold, symmetry=True)
+    assert Verdict.VIOLATED is result.verdict
+    assert locally(system).counts == result.unreduced
+
+
 def test_a_search_in_the_driver_keeps_the_composites_of_one_search() -> None:
     for _ in range(2):
         here(small("mfss", 2, 1), 1)
