@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from attrs import frozen
+from hypothesis import settings
 
 from antecede import cli
 from antecede.checker.check.engine import explorer_for, kernels_are_compiled
@@ -30,6 +31,9 @@ collect_ignore_glob = ["mutants/*.toml"]
 """These files are not specs, although they look like specs to the plugin."""
 
 COMMAND = (sys.executable, "-m", "antecede")
+
+settings.register_profile("antecede", deadline=None)
+settings.load_profile("antecede")  # no test may depend on the speed of the machine
 
 
 def pytest_configure() -> None:
