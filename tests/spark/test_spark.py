@@ -157,6 +157,19 @@ def test_the_files_of_a_job_are_overwritten_but_for_links(tmp_path: Path) -> Non
         received(first[0])
 
 
+@pytest.mark.parametrize("dtype", [np.uint32, np.int64])
+def test_an_outbox_gets_more_room_before_it_is_full(dtype: Any) -> None:
+    rows, notes = np.arange(16), np.arange(8, dtype=dtype)
+    outbox = kernels.FlatOutbox(rows, notes, np.array([4, 1]), 4, 2)
+    assert outbox is blocks.with_room(outbox, 0)
+    larger = blocks.with_room(outbox, 1)
+    assert 5 <= larger.room
+    assert (2 * 2 * larger.room, 2 * larger.room) == (len(larger.rows), len(larger.notes))
+    assert (rows.reshape(2, -1) == larger.rows.reshape(2, -1)[:, :8]).all()
+    assert (notes.reshape(2, -1) == larger.notes.reshape(2, -1)[:, :4]).all()
+    assert larger.notes.dtype == dtype
+
+
 @pytest.mark.parametrize("threshold", [1, 2, 10])
 def test_the_states_of_the_last_level_are_counted_without_symmetry_in_the_driver(
     threshold: int,
