@@ -72,7 +72,7 @@ SPARK = {
 }
 
 IN_THE_DRIVER = {
-    f"--engine spark --spark-threshold {threshold} --partitions {partitions}{text}, here": Options(
+    f"--engine spark --spark-threshold {threshold} --partitions {partitions}{text} # here": Options(
         engine="spark", spark_threshold=threshold, partitions=partitions, **chosen
     )
     for text, chosen in (
@@ -83,7 +83,7 @@ IN_THE_DRIVER = {
     )
     for threshold, partitions in ((1, 2), (30, 3))
 }
-"""Searches on Spark without a cluster: the driver runs all tasks."""
+"""Searches on Spark without a cluster: this process runs all tasks. A shell ignores the comment."""
 
 
 def figures(result: Result) -> Figures:
@@ -97,11 +97,17 @@ def figures(result: Result) -> Figures:
 
 
 def searched(
-    case: Case, history: str, options: Options, bound: int, search: str = "breadth"
+    case: Case,
+    history: str,
+    options: Options,
+    bound: int,
+    search: str = "breadth",
+    *,
+    in_the_driver: bool = False,
 ) -> Any:
     """Return the figures of a search, or its exception; None if it hit a bound."""
     try:
-        with without_cluster() if options in IN_THE_DRIVER.values() else nullcontext():
+        with without_cluster() if in_the_driver else nullcontext():
             report = check(
                 case.spec(history, search),
                 options,
@@ -210,10 +216,11 @@ def comparisons(case: Case, chance: random.Random, *, spark: bool = False) -> It
         local = tried[0] if reference == "--engine plain" else None
         names = [*filter(None, [local]), *chance.sample(tried[1:], 2)]
         choices = {name: ENGINES[name] for name in names if name != "--engine plain"}
-        in_the_driver = chance.choice(sorted(IN_THE_DRIVER))
-        choices[in_the_driver] = IN_THE_DRIVER[in_the_driver]
+        on_spark = chance.choice(sorted(IN_THE_DRIVER))
+        choices[on_spark] = IN_THE_DRIVER[on_spark]
         for name, options in (choices | SPARK if spark else choices).items():
-            actual = searched(case, history, options, 4 * LARGE)
+            here = name in IN_THE_DRIVER
+            actual = searched(case, history, options, 4 * LARGE, in_the_driver=here)
             yield Comparison(case, history, reference, name, expected, actual)
         yield from _in_depth(case, history, reference, expected, chance)
         if first is None:

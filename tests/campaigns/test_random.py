@@ -12,9 +12,11 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.check.spec import load_spec
+from antecede.checker.errors import InputError
 from antecede.checker.model import Property
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.semantics.network import Channel, Network, network_named
+from antecede.checker.spark.cluster import Cluster
 from tests.campaigns import compare
 from tests.campaigns.draw import DECLARED, EXTRA, SAFETY, Case, as_json, drawn, smaller
 from tests.campaigns.random import KINDS, campaign, disagreements, shrunk, written
@@ -90,6 +92,16 @@ def test_a_protocol_that_holds_of_nothing_is_found(monkeypatch: pytest.MonkeyPat
     found = disagreements(DROPS_ALL, "any", spark=False, tally=Counter())
     assert {"tests/naive.py"} == {each.reference for each in found}
     assert ["causal-delivery", "fifo-delivery", "integrity"] == found[0].expected["vacuous"]
+
+
+def test_only_what_was_asked_for_starts_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_args: object, **_options: object) -> None:
+        raise InputError("a cluster is started")
+
+    monkeypatch.setattr(Cluster, "start", refuse)
+    for asked in (False, True):
+        found = disagreements(SENDS_TWO, "any", spark=asked, tally=Counter())
+        assert (set(compare.SPARK) if asked else set()) == {each.tried for each in found}
 
 
 def test_every_kind_of_predicate_is_drawn() -> None:
