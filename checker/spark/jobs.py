@@ -159,16 +159,20 @@ class Jobs:
             yield
         between(first)
 
+    @property
+    def _value(self) -> dict[Any, Any]:
+        """The reports of tasks by their keys, wherever the tasks run."""
+        value: dict[Any, Any] = (self.partitions if self.here else self.reports).value
+        return value
+
     def _reported(self, task: int) -> dict[int, Any]:
         """Return what one of the tasks of the last job reported so far, per partition."""
-        value = self.partitions.value if self.here else self.reports.value
-        reports = list(value.items())  # another thread adds to them
+        reports = list(self._value.items())  # another thread adds to them
         return {p: r for (job, k, p), r in reports if job == self.number and k == task}
 
     def _taken(self, task: int) -> dict[int, Any]:
         """Return what one of the tasks of the last job reported, per partition."""
-        value = self.partitions.value if self.here else self.reports.value
-        taken = self._reported(task)
+        value, taken = self._value, self._reported(task)
         if len(taken) != self.owners:
             missing = self.owners - len(taken)
             raise ClusterError(f"{missing} of {self.owners} Spark tasks did not report")

@@ -66,7 +66,7 @@ class Parcel:
     Attributes:
         sender, place: the partition, and how many parcels it sent before.
         rows, notes: the rows, and a note for each; or none are wanted. They may be in files.
-        base: the parents' numbers in notes count from this row.
+        base: the number of a row. Notes give the number of a parent as its distance from this row.
         count: how many rows there are.
         flat: they are flat rows although other rows are not, because they have composites without
             a number.

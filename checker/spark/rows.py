@@ -136,7 +136,7 @@ class Expansion:
         owners: how many partitions there are.
         known: bit set of the properties not to report any more.
         weights: the depths of the rows, where levels are sums of weights.
-        base: the row from which the notes of the rows count that were sent last.
+        base: the number of a row. Notes give the number of a parent as its distance from this row.
     """
 
     own: WorkerComposites
@@ -182,7 +182,7 @@ class Expansion:
         """Rows are expanded in their order, chunk by chunk, and notes count from a base."""
         return self.numbers is None and not (self.flat or self.weights.on)
 
-    def _numbers_of(self, which: Words) -> Words:
+    def _numbers_of(self, which: Any) -> Any:
         """Return the numbers of the rows at these indices."""
         return which if self.numbers is None else self.numbers[which]
 
@@ -200,9 +200,8 @@ class Expansion:
         """Expand all rows; yield successors as they come, each time many of one owner.
 
         Yields:
-            An owner, successors, a note for each (see `links_of`), whose parents count from `base`,
-            and whether they are flat rows although the expanded rows are not. The arrays are used
-            again afterwards.
+            An owner, successors, a note for each (see `links_of` and `base`), and whether they are
+            flat rows although the expanded rows are not. The arrays are used again afterwards.
         """
         for which in self._chunks():
             if self._in_segments and int(which.max()) - self.base >= SEGMENT:
@@ -304,7 +303,7 @@ class Expansion:
             composites.append(found[found[:, 0] >> 8 == kernels.COMPOSE])
             self.keys.append(found[found[:, 0] == 0, 1])
             for bits, index, place in shown[: control[kernels.FOUND]]:
-                number = int(self._numbers_of(which[index : index + 1])[0])
+                number = int(self._numbers_of(which[index]))
                 self.shown.append((int(bits), number, int(place)))
             if control[kernels.FULL]:
                 refuse_crowds(int(control[kernels.FULL]))

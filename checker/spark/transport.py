@@ -208,7 +208,7 @@ class SparkTransport:
             if here is not None:
                 totals = here
                 break
-            self.tables.number()  # a second job expands what the first one postponed
+            # A second job expands what the first one postponed.
         totals += done.totals
         state.totals += totals
         state.links.append(links)

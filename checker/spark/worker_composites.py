@@ -158,12 +158,8 @@ class WorkerComposites(CompositeStore):
 
     def wanted(self) -> Words:
         """Return records of the composites without a number that are in rows that were sent."""
-        parts, records = len(self.counts), []
-        tags, dec = self.tags.reshape(parts, -1), self.dec.reshape(parts, -1, self.words)
-        for part, count in enumerate(self.counts.tolist() if self.numbered else ()):
-            found = np.flatnonzero(tags[part, :count] & kernels.NO_NUMBER == kernels.WANTED)
-            records.append(np.insert(dec[part, found], 0, part, axis=1))
-        return np.concatenate([np.empty((0, 1 + self.words), np.int64), *records])
+        wanted = (self.tags & kernels.NO_NUMBER == kernels.WANTED) & self.numbered
+        return self.records_of(map(np.flatnonzero, wanted.reshape(len(self.counts), -1)))
 
     def _tag(self, part: int, composites: Words, numbers: Words) -> None:
         """Note the numbers of some composites of a part; -1: they have none."""

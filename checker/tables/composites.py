@@ -8,7 +8,7 @@ processing, and may forget all of them; see `checker.spark.worker_composites`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -136,10 +136,13 @@ class CompositeStore:
         Args:
             since: per part, the number of composites to leave out; None: 0.
         """
-        dec, parts = self.dec.reshape(len(self.counts), -1, self.words), []
-        for part, count in enumerate(self.counts.tolist()):
-            words = dec[part, 0 if since is None else int(since[part]) : count]
-            parts.append(np.insert(words, 0, part, axis=1))
+        first = 0 * self.counts if since is None else since
+        return self.records_of(map(slice, first.tolist(), self.counts.tolist()))
+
+    def records_of(self, chosen: Iterable[Any]) -> Words:
+        """Return records of some composites: for each part, the ones at these indices."""
+        dec = self.dec.reshape(len(self.counts), -1, self.words)
+        parts = [np.insert(dec[part, which], 0, part, axis=1) for part, which in enumerate(chosen)]
         return np.concatenate(parts)
 
     def repack(self, before: Placement, after: Placement) -> None:
