@@ -163,8 +163,7 @@ class KeptGraph:
         for shard, offset in zip(self.shards, self._offsets(), strict=True):
             found = np.empty(1, np.int64)
             entry = np.append(row, 0)
-            self._find(shard, entry, 1, offset, found)
-            if found[0] >= 0:
+            if self._find(shard, entry, 1, offset, found):
                 self._number.array[found[0]] = 1
         return 1
 
@@ -173,12 +172,14 @@ class KeptGraph:
         sizes = [shard.visited.slot_count for shard in self.shards]
         return [sum(sizes[:k]) for k in range(len(sizes))]
 
-    def _find(self, shard: Shard, out: Words, size: int, offset: int, found: Words) -> None:
-        visited = shard.visited
+    def _find(self, shard: Shard, out: Words, size: int, offset: int, found: Words) -> bool:
+        """Find states in a thread's visited set; return whether all are there."""
+        visited, number = shard.visited, self._number.array
         with wrapping():
-            kernels.find_slots(
-                out, size, visited.width, visited.slots, visited.figures(), offset, found
+            complete = kernels.find_states(
+                out, size, visited.width, visited.slots, visited.figures(), offset, number, found
             )
+        return bool(complete)
 
     def _level(self, count: int, tick: Callable[[], None]) -> int:
         """Expand the first rows of a level; return how many rows the next one has."""
@@ -259,7 +260,7 @@ class KeptGraph:
                     np.empty((1, 3), np.int64),
                     np.zeros(MOST_LABELS, np.int64),
                     control,
-                    kernels.NO_MEMO,
+                    shard.memo,
                 ),
             )
         work.missed = misses[: control[kernels.MISSES]]
@@ -268,16 +269,18 @@ class KeptGraph:
         """Find the states that a thread's successors are."""
         shard, shards = work.shard, self.shards
         stride = self.filler.layout.row_words + 1
+        work.complete = True
         work.found = np.empty((len(shards), shard.out.shape[1] // stride), np.int64)
         for other, offset in zip(shards, self._offsets(), strict=True):
             sent, size = shard.out[other.number], int(shard.sizes[other.number])
-            self._find(other, sent, size, offset, work.found[other.number])
+            found = work.found[other.number]
+            work.complete &= self._find(other, sent, size, offset, found)
 
     def _link(self, work: _Work, fresh: int) -> int:
         """Number what a thread found; return how many rows the next level has so far."""
         shard = work.shard
         sizes, row_words = shard.sizes, self.filler.layout.row_words
-        if any((work.found[k, :n] < 0).any() for k, n in enumerate(sizes)):
+        if not work.complete:
             raise NotSymmetricError("a state's representative is not the one that was met")
         sent, done = int(sizes.sum()), int(work.control[kernels.AT_FRESH])
         self.first.ensure(int(self.figures[kernels.ENDED]) + done - work.begin + 1)
@@ -379,6 +382,7 @@ class _Work:
     end: int
     control: Words = field(factory=lambda: np.zeros(kernels.CONTROL_SIZE, np.int64))
     found: Words = field(factory=lambda: np.empty((0, 0), np.int64))
+    complete: bool = True
     missed: Words = field(factory=lambda: np.empty((0, 0), np.int64))
 
 

@@ -47,6 +47,8 @@ COMPILED = Passes(
 
 NUMBERED, LINKED, ENDED = range(3)
 """Slots of a graph's figures: numbered states, edges, states whose edges are complete."""
+NEXT = 12
+"""Prefetch distance: the number of successors between a prefetch and its use."""
 
 
 class Growing(NamedTuple):
@@ -73,8 +75,8 @@ class Growing(NamedTuple):
 
 
 @kernel
-def find_slots(out, size, row_words, slots, figures, offset, found):
-    """Find the slot of each row that one owner was sent in the owner's visited set.
+def find_states(out, size, row_words, slots, figures, offset, number, found):
+    """Find each row that one owner was sent in the owner's visited set, and read its number.
 
     Args:
         out: entries, flat.
@@ -83,16 +85,27 @@ def find_slots(out, size, row_words, slots, figures, offset, found):
         slots: the visited set.
         figures: the set's figures, as for `insert`.
         offset: a number added to each slot.
-        found: output; the slots, or -1 for a row that is not in the set.
+        number: `Growing.number`.
+        found: output; minus a state's `number`, or the slot of a state that has no number yet.
+
+    Returns:
+        Whether all rows are in the set.
     """
-    out, slots, found = borrow(out), borrow(slots), borrow(found)
+    out, slots, found, number = borrow(out), borrow(slots), borrow(found), borrow(number)
     stride = row_words + 1
-    for e in range(size):
-        if e + 12 < size:
-            later = home(hash_words(out, (e + 12) * stride, row_words), figures[0])
+    complete = True
+    for e in range(size + NEXT):
+        if e + NEXT < size:
+            later = home(hash_words(out, (e + NEXT) * stride, row_words), figures[0])
             prefetch(slots, later * row_words)
-        slot = slot_of(slots, figures, out, e * stride, row_words)
-        found[e] = slot + offset if slot >= 0 else -1
+        if e < size:
+            slot = slot_of(slots, figures, out, e * stride, row_words)
+            complete = complete and slot >= 0
+            found[e] = max(slot, 0) + offset
+            prefetch(number, found[e])
+        if e >= NEXT and number[found[e - NEXT]]:
+            found[e - NEXT] = -np.int64(number[found[e - NEXT]])
+    return complete
 
 
 @kernel
@@ -101,7 +114,7 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
 
     Args:
         outbox: the successors of consecutive states, as `expand` leaves them.
-        found: (owners, entries): the slot of each successor, see `find_slots`; never -1.
+        found: (owners, entries): per successor, what `find_states` found.
         begin: the index in its level of the first expanded state.
         end: the index after the last expanded state.
         tables: the tables of the composites.
@@ -134,8 +147,11 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
             ended += 1
             first[ended] = edges
             here += 1
+        if entry + NEXT < found.shape[1]:
+            prefetch(number, max(found[owner, entry + NEXT], 0))
         slot = found[owner, entry]
-        if number[slot] == 0:
+        named = -slot if slot < 0 else np.int64(number[slot])
+        if named == 0:
             mark = np.int64(255)
             for part in range(parts):
                 composite = composite_in(out, start, field_of(geo, part))
@@ -144,8 +160,8 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
             marks[states] = mark
             states += 1
             fresh += 1
-            number[slot] = states
-        target[edges] = number[slot] - 1
+            number[slot] = named = states
+        target[edges] = named - 1
         if labelled:
             label[edges] = out[start + row_words] >> 16 & 0x7FFF
         edges += 1
