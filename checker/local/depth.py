@@ -68,6 +68,7 @@ class LocalDepthFirst(Stepwise):
                     self.stack.array[: self.stack_room],
                     self.frames.array[: self.frames_room],
                     self.filler.tables,
+                    self.memo,
                     self.composites,
                     kernels.RowSet(self.visited.slots, figures),
                     self.told,

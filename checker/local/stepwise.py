@@ -19,6 +19,7 @@ from attrs import define, evolve, field
 
 from antecede.checker.amounts import counted
 from antecede.checker.errors import ProtocolError
+from antecede.checker.local import memos
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Property
 from antecede.checker.paths.places import transitions_at
@@ -79,6 +80,7 @@ class Stepwise(Explorer):
         visited: the states met.
         control, limits, fired, fresh_kinds: as for `kernels.descend`.
         misses: records of the table entries that a kernel misses.
+        memo: successors that are known.
         budget: transitions of the next round.
     """
 
@@ -92,6 +94,7 @@ class Stepwise(Explorer):
     control: Words = field(init=False)
     misses: Words = field(init=False)
     limits: Words = field(init=False)
+    memo: kernels.Memo = field(init=False)
     fired: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
     fresh_kinds: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
     budget: int = FIRST_BUDGET
@@ -106,6 +109,7 @@ class Stepwise(Explorer):
         self.control[kernels.DEEPEST] = 1
         self.control[kernels.MAX_DEPTH] = 1 << 62 if self.max_depth is None else self.max_depth
         self.control[kernels.RAISING] = 1 << len(self.system.properties)
+        self.memo = memos.empty(self.filler.tables.geo, self.filler.layout.counts)
         self._resupply()
         self._visit_first(self.filler.initial_row())
         self._show(self.filler.tabulation.initially_shown(), [])
@@ -146,6 +150,7 @@ class Stepwise(Explorer):
             "load_factor": visited.states / visited.capacity,
             "row_bytes": 8 * self.filler.layout.row_words,
             "composites": int(self.filler.layout.counts.sum()),
+            "remembered_successors": memos.share_text([self.memo], self.filler.tables.geo),
             **self.filler.figures(self.fired, self.fresh_kinds),
         }
 
@@ -170,6 +175,7 @@ class Stepwise(Explorer):
         self.control[kernels.STEPS] = budget
         fills = 0
         while True:
+            self.memo = memos.tended(self.memo, self.filler.layout.counts)
             with wrapping():
                 status = self._step()
             if status == kernels.MISSED:

@@ -61,6 +61,7 @@ class LocalRandomWalks(Stepwise):
                     self.places,
                     self.generator,
                     self.filler.tables,
+                    self.memo,
                     self.composites,
                     kernels.RowSet(self.visited.slots, figures),
                     kernels.RowSet(self.final_states.slots, final_figures),

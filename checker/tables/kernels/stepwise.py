@@ -22,6 +22,7 @@ from antecede.checker.tables.kernels.geometry import (
     MOST_TRANSITIONS,
     OK,
     OVERFLOWED,
+    PARTS,
     RAISES,
     RAISING,
     ROW_WORDS,
@@ -37,31 +38,48 @@ from antecede.checker.tables.kernels.geometry import (
 )
 from antecede.checker.tables.kernels.hashing import hash_words, home, mix
 from antecede.checker.tables.kernels.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.tables.kernels.levels import remembered_or_derived
+from antecede.checker.tables.kernels.memo import Work, borrowed_memo
 from antecede.checker.tables.kernels.sets import claim_row
-from antecede.checker.tables.kernels.successors import borrowed, judge_final, room_for, successors
+from antecede.checker.tables.kernels.successors import borrowed, judge_final, room_for
+
+
+@inlined
+def work_for(tables, memo, loc, out, told):
+    """Return the arguments of `remembered_or_derived` that are the same for many states.
+
+    Args:
+        loc: has room for `Work.places`, too.
+        out: entries, flat.
+    """
+    places = borrow(loc[room_for(tables.geo) :])
+    room = out.shape[0] // (tables.geo[ROW_WORDS] + 1) - 1
+    return Work(
+        tables, memo, loc, out, room, places, told.control[KNOWN], told.misses, told.control
+    )
 
 
 @kernel
-def enter(rows, at, tables, loc, out, composites, misses, control):
+def enter(rows, at, composites, work):
     """Write the successors of rows[at:], numbering new composites; judge the state if it is final.
 
     Depth-first search meets new composites one by one. Returning to Python for each of them would
     take most of the time.
 
     Args:
-        loc, out: as for `successors`.
         composites: a `Composites`; updated.
-        control: VIOLATED is set to the properties that a final state violates.
+        work: in its `control`, VIOLATED is set to the properties that a final state violates.
 
     Returns:
         The number of successors, MISSED, OVERFLOWED or CROWDED.
     """
+    tables, loc, misses, control = work.tables, work.loc, work.misses, work.control
     geo, table, dec = tables.geo, tables.table, tables.dec
-    if out.shape[0] <= geo[ROW_WORDS]:
+    if work.room < 0:
         return np.int64(OVERFLOWED)
     while True:
         control[MISSES] = 0
-        count = successors(rows, at, tables, loc, out, control[KNOWN], misses, control)
+        count = remembered_or_derived(rows, at, False, work)
         if count != MISSED or not compose_missed(misses, control, tables, composites):
             break
     if count > MOST_TRANSITIONS:
@@ -81,7 +99,7 @@ def borrowed_steps(told):
 
 
 @inlined
-def open_frame(stack, frames, depth, tables, loc, composites, visited, told):
+def open_frame(stack, frames, depth, tables, memo, loc, composites, visited, told):
     """Put the successors of the newest state on the stack, with a frame for them.
 
     Args:
@@ -98,7 +116,7 @@ def open_frame(stack, frames, depth, tables, loc, composites, visited, told):
         return np.int64(OVERFLOWED)
     end = frames[top + 1]
     here, out = (frames[top] - 1) * stride, stack[end * stride :]
-    count = enter(stack, here, tables, loc, out, composites, told.misses, control)
+    count = enter(stack, here, composites, work_for(tables, memo, loc, out, told))
     if count < 0:
         return count
     if count == 0:
@@ -154,7 +172,7 @@ def take_next(stack, frames, depth, row_words, visited, told):
 
 
 @kernel
-def descend(stack, frames, tables, composites, visited, told):
+def descend(stack, frames, tables, memo, composites, visited, told):
     """Search depth-first, taking transitions in the order of `transition.enabled`.
 
     A frame is a state on the path, with the entries of its successors on the stack. Frame f holds
@@ -163,6 +181,7 @@ def descend(stack, frames, tables, composites, visited, told):
 
     Args:
         stack: entries, flat.
+        memo: a `Memo`; updated.
         composites: a `Composites`; updated.
         visited: a `RowSet`; updated.
         told: a `Steps`. In its control, STEPS is the number of transitions left to take. FRAMES
@@ -179,16 +198,16 @@ def descend(stack, frames, tables, composites, visited, told):
     stack, frames = borrow(stack), borrow(frames)
     visited, told = RowSet(borrow(visited.slots), borrow(visited.figures)), borrowed_steps(told)
     composites = Composites(borrow(composites.counts), borrow(composites.limits))
-    control, tables = told.control, borrowed(tables)
+    control, tables, memo = told.control, borrowed(tables), borrowed_memo(memo)
     row_words = tables.geo[ROW_WORDS]
-    own_loc = np.empty(room_for(tables.geo), np.int64)
+    own_loc = np.empty(room_for(tables.geo) + 2 * tables.geo[PARTS], np.int64)
     loc = borrow(own_loc)
     depth = control[FRAMES]
     status = np.int64(OK)
     while True:
         top = 2 * depth - 2
         if control[ENTERING]:
-            status = open_frame(stack, frames, depth, tables, loc, composites, visited, told)
+            status = open_frame(stack, frames, depth, tables, memo, loc, composites, visited, told)
             if status != OK:
                 break
             depth += 1
@@ -270,14 +289,14 @@ def step_at_random(rows, row_words, count, places, generator, visited, told):
 
 
 @kernel
-def wander(rows, places, generator, tables, composites, visited, finals, told):
+def wander(rows, places, generator, tables, memo, composites, visited, finals, told):
     """Walk at random from the initial state to a final state or to MAX_DEPTH, repeatedly.
 
     Args:
         rows: entries, flat: the initial state, the current state, room for successors.
         places: the indices of the transitions of this walk; control[LENGTH] is their number.
         generator: as for `draw`.
-        composites, visited: as for `descend`.
+        memo, composites, visited: as for `descend`.
         finals: a `RowSet` of the final states met; updated.
         told: as for `descend`. In its control, WALKS is the number of walks after this one. If not
             ENTERING, the walk is over. TOTAL counts the states met.
@@ -289,10 +308,10 @@ def wander(rows, places, generator, tables, composites, visited, finals, told):
     visited = RowSet(borrow(visited.slots), borrow(visited.figures))
     finals, told = RowSet(borrow(finals.slots), borrow(finals.figures)), borrowed_steps(told)
     composites = Composites(borrow(composites.counts), borrow(composites.limits))
-    control, tables = told.control, borrowed(tables)
+    control, tables, memo = told.control, borrowed(tables), borrowed_memo(memo)
     row_words = tables.geo[ROW_WORDS]
     stride = row_words + 1
-    own_loc = np.empty(room_for(tables.geo), np.int64)
+    own_loc = np.empty(room_for(tables.geo) + 2 * tables.geo[PARTS], np.int64)
     loc = borrow(own_loc)
     out = rows[2 * stride :]
     status = np.int64(OK)
@@ -305,7 +324,7 @@ def wander(rows, places, generator, tables, composites, visited, finals, told):
         if full or control[LENGTH] == places.shape[0]:
             status = np.int64(FULL_SET if full else OVERFLOWED)
             break
-        count = enter(rows, stride, tables, loc, out, composites, told.misses, control)
+        count = enter(rows, stride, composites, work_for(tables, memo, loc, out, told))
         if count < 0:
             status = count
             break
