@@ -23,8 +23,6 @@ def why_not(geo: Words) -> str | None:
     """Return why transitions of this system depend on more than a memo expects, or None."""
     if geo[kernels.PARTS] > geo[kernels.ACTORS] and (geo[kernels.TRIMS] or geo[kernels.AT_NETWORK]):
         return "with --history full, clocks tick at network-sends or actors send to themselves"
-    if geo[kernels.BUDGET]:
-        return "the network counts lost packets"
     if geo[kernels.FOLLOWS]:
         return "only one message is followed"
     return None
@@ -82,7 +80,8 @@ def _sources(geo: Words) -> Words:
         rows += [(actor, more, -1) for actor in range(actors)]
     if geo[kernels.LOSES]:
         lost = more + int(geo[kernels.ACTS])
-        rows += [(src, lost + place, -1) for (src, _), place in zip(ends, places, strict=True)]
+        for (src, _), place in zip(ends, places, strict=True):
+            rows.append((src, lost + place, 0 if geo[kernels.BUDGET] and src else -1))
     sources = np.array(rows, np.int64)
     each = geo[kernels.PARTS] // actors
     sources[:, 0] *= each

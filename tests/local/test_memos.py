@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from antecede.checker.local import memos
+from antecede.checker.local.depth import LocalDepthFirst
+from antecede.checker.local.stepwise import Stepwise
 from antecede.checker.local.transport import search_on_threads
+from antecede.checker.local.walks import LocalRandomWalks
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.loop import explore
 from antecede.checker.search.result import Result
+from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
 from antecede.checker.tables import kernels
 from tests.conftest import method
 from tests.local.common import threads_of
+from tests.local.test_kept_graph import CAN_DELIVER, asked, whole
 from tests.local.test_local import ENCODINGS, found, small
 from tests.semantics.test_transition import system_for
 
@@ -35,6 +42,9 @@ SYSTEMS = [
     ("ses", 2, 3, "unordered", "any", "knowledge"),
     ("cbcast", 3, 1, "unordered", "broadcast", "clocks"),
     ("hybrid-basic", 2, 1, "duplicating+lossy", "any", "knowledge"),
+    ("mfss", 3, 2, "lossy:1", "any", "clocks"),
+    ("cykas", 2, 2, "fifo+lossy:2", "any", "knowledge"),
+    ("rst", 3, 1, "duplicating+lossy:1", "multicast", "clocks"),
     ("hybrid-basic", 2, 1, "fifo+duplicating", "any", "knowledge"),
     ("tree", 3, 1, "fifo", "any", "knowledge"),
     ("newtop", 3, 1, "fifo", "any", "knowledge"),
@@ -43,6 +53,7 @@ SYSTEMS = [
     ("cykas-secret-mode", 3, 2, "unordered", "any", "full"),
     ("cykas", 2, 2, "unordered", "any", "full"),
     ("mfss", 3, 1, "duplicating+lossy", "any", "full"),
+    ("mfss", 3, 1, "lossy:2", "any", "full"),
     ("rst", 3, 1, "unordered", "multicast", "full"),
     ("hybrid-basic", 2, 1, "fifo+duplicating", "any", "full"),
     ("newtop", 3, 1, "fifo", "any", "full"),
@@ -54,10 +65,14 @@ SYSTEMS = [
 def explored(system: System, **options: Any) -> tuple[Result, int, int]:
     """Return the result, and how many successors were found and derived by threads with a memo."""
     search = search_on_threads(system, options=method(**{"threads": 1, **options}))
-    result = explore(system, search)
+    return explore(system, search), *figures_of(search)
+
+
+def figures_of(search: TabulatedSearch) -> tuple[int, int]:
+    """Return how many successors were found and derived by all threads."""
     figures = [shard.memo.figures for shard in threads_of(search).shards]
     total = sum(int(f[kernels.SUCCESSORS]) for f in figures)
-    return result, total, sum(int(f[kernels.DERIVED]) for f in figures)
+    return total, sum(int(f[kernels.DERIVED]) for f in figures)
 
 
 def totals(result: Result) -> dict[str, int]:
@@ -111,6 +126,62 @@ HOLDS = Protocol(
     receive=_holds,
     timeout=_delivers_all,
 )
+
+
+@pytest.mark.parametrize(
+    ("name", "actors", "messages", "network", "history"),
+    [
+        ("mfss", 3, 2, "unordered", "clocks"),
+        ("hybrid-basic", 2, 2, "lossy:1", "knowledge"),
+        ("rst", 3, 1, "unordered", "full"),
+    ],
+)
+@pytest.mark.parametrize(
+    "explorer", [LocalDepthFirst, partial(LocalRandomWalks, walks=300)], ids=["depth", "random"]
+)
+def test_a_memo_changes_no_path(
+    explorer: Callable[[System], Stepwise],
+    name: str,
+    actors: int,
+    messages: int,
+    network: str,
+    history: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    system = small(name, actors, messages, network=network, history=history)
+    search = explorer(system)
+    remembered = explore(system, search)
+    figures = search.memo.figures
+    without_memos(monkeypatch)
+    plain = explore(system, explorer(system))
+    assert 0 < 2 * figures[kernels.DERIVED] < figures[kernels.SUCCESSORS]
+    assert found(plain) == found(remembered)
+    assert totals(plain) == totals(remembered)
+
+
+@pytest.mark.parametrize(("network", "history"), [("unordered", "clocks"), ("lossy:1", "full")])
+def test_a_graph_is_made_from_memory(
+    network: str, history: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows_of(shown: list[int]) -> list[list[int]]:
+        search = whole(system, symmetry=False)
+        before = figures_of(search)
+        search.lost(CAN_DELIVER, lambda: None)
+        shown += [after - first for after, first in zip(figures_of(search), before, strict=True)]
+        graph = threads_of(search).graph
+        assert graph is not None
+        rows = graph.first.array[: graph.states + 1], graph.target.array[: graph.edges]
+        copied = [row.tolist() for row in rows]
+        search.close()
+        return copied
+
+    system = asked("mfss", 2, 2, network=network, history=history)
+    shown = list[int]()
+    remembered = rows_of(shown)
+    assert len(remembered[1]) <= shown[0] > 2 * shown[1]
+    without_memos(monkeypatch)
+    assert remembered == rows_of(shown)
+    assert [0, 0] == shown[2:]
 
 
 @pytest.mark.parametrize("history", ENCODINGS)
@@ -190,12 +261,6 @@ def test_the_statistics_say_what_came_from_memory_and_why_nothing_did() -> None:
     result, total, derived = explored(small("mfss", 3, 2))
     said = result.statistics["remembered_successors"]
     assert f"{(total - derived) / total:.1%} of {total:,}" == said
-    for reason, system in (
-        (
-            "with --history full, clocks tick at network-sends",
-            small("mfss", 2, 2, history="full", clock_at="network-send"),
-        ),
-        ("the network counts lost packets", small("mfss", 2, 2, network="lossy:1")),
-    ):
-        said = explored(system)[0].statistics["remembered_successors"]
-        assert said.startswith(f"none, because {reason}")
+    system = small("mfss", 2, 2, history="full", clock_at="network-send")
+    said = explored(system)[0].statistics["remembered_successors"]
+    assert said.startswith("none, because with --history full, clocks tick at network-sends")

@@ -9,9 +9,9 @@ from antecede.checker.tables.kernels.entries import key_of, look_up
 from antecede.checker.tables.kernels.fields import composite_in, field_of
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
-    CHAN_COL,
     CHAN_DST,
     CHAN_SRC,
+    LOSE,
     MISSED,
     OVERFLOWED,
     PENDING,
@@ -27,6 +27,7 @@ from antecede.checker.tables.kernels.memo import (
     DELIVERS,
     DERIVED,
     LISTED,
+    LOST,
     MOST_ITEMS,
     MOVED,
     NO_ITEM,
@@ -61,6 +62,7 @@ from antecede.checker.tables.kernels.successors import (
     derive,
     notes_at,
     settle,
+    source_of,
     told_by,
     waiting_at,
 )
@@ -262,17 +264,19 @@ def event_of_own(source, k, work, start):
 
 @inlined
 def list_offers(source, work):
-    """List the packets that a channel of a composite offers; return as `learn_list`."""
+    """List the packets that a channel of a composite offers; return as `learn_list`.
+
+    They are offered to their receiver, or to the actor that counts lost packets.
+    """
     tables, memo, loc = work.tables, work.memo, work.loc
     geo, code = tables.geo, tables.code
-    channel = source - geo[ACTORS]
-    src, dst = geo[CHAN_SRC + channel], geo[CHAN_DST + channel]
+    kind, dst, src, column, channel = source_of(source, geo)
     size = geo[ACTORS] * geo[WORDS]
-    content = get(loc, size, geo, src, geo[CHAN_COL + channel])
+    content = get(loc, size, geo, src, column)
     if content == 0:
         return np.int64(NOTHING_LISTED)
-    state = get(loc, size, geo, dst, STATE)
-    key = key_of(RECEIVE, channel, state, content)
+    state = get(loc, size, geo, dst, STATE) if kind == RECEIVE else np.int64(0)
+    key = key_of(kind, channel, state, content)
     spot = look_up(tables.table, key, work.misses, work.control)
     if spot == -1:
         return np.int64(MISSED)
@@ -284,16 +288,26 @@ def list_offers(source, work):
     memo.lists[head] = offers
     for k in range(offers):
         pending = get(loc, size, geo, src, PENDING)
-        event = event_of(spot, channel, dst, pending, content, work)
+        if kind == LOSE:
+            event = number_of_event(memo, LOST, NO_ITEM)
+        else:
+            event = event_of(spot, channel, dst, pending, content, work)
         if event < 0:
             memo.figures[LISTED] = head
             return event
         entry = head + 1 + OFFER * k
         memo.lists[entry], memo.lists[entry + 1], memo.lists[entry + 2] = event, -1, -1
-        stays = code[spot + 3] == content
+        stays = kind == RECEIVE and code[spot + 3] == content
         memo.lists[entry + 3] = code[spot + 2] << 1 | stays
         spot = after_step(code, spot)
     return head
+
+
+@inlined
+def number_of_event(memo, key, item):
+    """Return the number of an event that delivers `item`, or NO_ROOM."""
+    event = numbered(memo, key, item)
+    return event if event >= 0 else np.int64(NO_ROOM)
 
 
 @inlined
@@ -314,5 +328,4 @@ def event_of(spot, channel, dst, pending, content, work):
     stays = np.int64(code[spot + 3] == content)
     if item >= MOST_ITEMS:
         return np.int64(NO_ROOM)
-    event = numbered(memo, event_key(channel, packet, stays, says), item)
-    return event if event >= 0 else np.int64(NO_ROOM)
+    return number_of_event(memo, event_key(channel, packet, stays, says), item)

@@ -118,11 +118,11 @@ NO_ITEM, STALE = -1, -2
 The latter happens if its packet turned out to deliver a message.
 """
 MOST_ITEMS = 1 << 28
-DELIVERS, MOMENT = 1 << 62, 3 << 61
+DELIVERS, MOMENT, LOST = 1 << 62, 3 << 61, 5 << 60
 """The highest bits of keys of `events` that do not name the receipt of a packet.
 
 DELIVERS: the message that the receipt of a packet delivers. MOMENT: a position and what the actor
-knows there.
+knows there. LOST: a packet is lost, and actor 0 counts it.
 """
 MOST_MOMENTS = 1 << 22
 """Greater numbers of moments do not fit the keys of steps."""

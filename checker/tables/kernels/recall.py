@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.tables.kernels.composites import seek
+from antecede.checker.tables.kernels.composites import get, seek
 from antecede.checker.tables.kernels.fields import change_field, composite_in, field_of
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
+    BUDGET,
+    CHANNEL_COUNT,
     FORGETS,
+    LOSSES,
     MISSED,
     OVERFLOWED,
     PARTS,
@@ -54,7 +57,7 @@ def recall(row, at, work):
         work.places[2 * part + 1] = heads_of(memo, part, composite, room, slots)
     count = np.int64(0)
     complete = True
-    for source in range(memo.sources.shape[0] // 3):
+    for source in range(open_sources(work)):
         part, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
         head = head_of(source, work)
         if head == NOTHING_LISTED:
@@ -86,6 +89,17 @@ def recall(row, at, work):
         for k in range(count):
             represent(out, k * stride, geo, work.tables.renamings, loc, base)
     return count
+
+
+@inlined
+def open_sources(work):
+    """Return the number of sources; without the losses, which come last, if none are left."""
+    geo, sources = work.tables.geo, work.memo.sources.shape[0] // 3
+    if geo[BUDGET]:
+        decode_part(0, work.places[0], geo, work.tables.dec, work.loc, 0)
+        if get(work.loc, 0, geo, 0, LOSSES) == 0:
+            sources -= geo[CHANNEL_COUNT]
+    return sources
 
 
 @inlined
