@@ -108,7 +108,7 @@ def test_deliveries_that_wait_for_each_other_are_impossible(tmp_path: Path) -> N
     assert [("impossible", 1), ("impossible", 3)] == findings(found)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), delays=st.booleans())
 def test_agrees_with_vector_clocks_by_the_definition(
     tmp_path_factory: pytest.TempPathFactory, seed: int, delays: bool

@@ -71,7 +71,7 @@ events = st.builds(Event, st.just("deliver"), messages) | st.builds(
 logs = st.dictionaries(actors, st.lists(events, min_size=1, max_size=9), min_size=1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(own=logs, seed=st.integers(0, 2**20))
 def test_both_judges_find_in_every_interleaving_what_the_reference_finds(
     tmp_path_factory: pytest.TempPathFactory, own: Own, seed: int

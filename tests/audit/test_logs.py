@@ -206,7 +206,7 @@ def interleaved(draw: random.Random, run: list[Happened]) -> list[Happened]:
     return [rows[host].pop(0) for host in order]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     seed=st.integers(0, 10**9),
     parser=st.sampled_from([PARSER, HOST_FIRST, ON_ONE_LINE, None]),
@@ -259,7 +259,7 @@ def lawful(run: list[Happened]) -> bool:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(seed=st.integers(0, 10**9), damaged=st.integers(0, 2))
 def test_faults_are_those_that_comparing_all_with_all_finds(seed: int, damaged: int) -> None:
     draw = random.Random(seed)
@@ -272,7 +272,7 @@ def test_faults_are_those_that_comparing_all_with_all_finds(seed: int, damaged: 
     assert lawful(run) == (not faults(run))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(seed=st.integers(0, 10**9), damaged=st.integers(0, 6))
 def test_faults_do_not_depend_on_how_the_hosts_events_are_interleaved(
     seed: int, damaged: int

@@ -116,7 +116,7 @@ def test_actors_that_can_go_on_are_not_forgotten_when_there_are_more_actors() ->
     assert [7, 3, 9, 1, 5] == [tables.ready[at % len(tables.ready)] for at in waiting]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(lists=st.lists(st.lists(st.integers(0, 50), max_size=9), min_size=1, max_size=9))
 def test_destinations_are_sorted_and_searched(lists: list[list[int]]) -> None:
     rows = [send("a", f"m{at}", map(str, names)) for at, names in enumerate(lists)]

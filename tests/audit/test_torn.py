@@ -52,7 +52,7 @@ values = st.recursive(  # JSON has no infinity
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     whole=st.dictionaries(st.text(max_size=5), values, min_size=1),
     cut=st.integers(0, 2**16),

@@ -66,7 +66,7 @@ def found_in(edges: Edges, *, strong: bool, passes: Passes = Passes()) -> list[s
 
 
 @pytest.mark.parametrize("passes", [Passes(), COMPILED], ids=["plain", "compiled"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(edges=graphs(), strong=st.booleans())
 def test_components_are_the_largest_sets_where_fair_runs_stay(
     edges: Edges, strong: bool, passes: Passes
@@ -77,7 +77,7 @@ def test_components_are_the_largest_sets_where_fair_runs_stay(
     assert all(any(fair <= component for component in found) for fair in expected)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(graphs(), st.booleans())
 def test_a_shortest_cycle_is_fair_and_one_is_found_in_each_component(
     edges: Edges, strong: bool

@@ -110,7 +110,7 @@ def on_hash(modulus: int, seed: int, *, symmetric: bool) -> Callable[[tuple[Any,
     return respects
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(
     drawn=random_systems(),
     modulus=st.sampled_from([3, 40, 300]),

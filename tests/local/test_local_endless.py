@@ -80,7 +80,7 @@ def test_counts_and_verdicts_are_those_of_the_plain_explorer(
     agree(asked_of(protocol, workload, actors, network), depth)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=random_systems(), buffer=st.integers(1, 3))
 def test_random_systems_are_explored_alike(drawn: RandomSystem, buffer: int) -> None:
     agree(asked_of(drawn.protocol, f"endless:{buffer}", drawn.actors, drawn.network), 4)
@@ -132,7 +132,7 @@ def test_the_kept_graph_and_its_lassos_are_those_of_the_plain_explorer(
     same_graph(asked_of(protocol, workload, actors, network), 7)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems(), buffer=st.integers(1, 2), rounds=st.integers(3, 6))
 def test_random_systems_starve_alike(drawn: RandomSystem, buffer: int, rounds: int) -> None:
     asked = asked_of(drawn.protocol, f"endless:{buffer}", drawn.actors, drawn.network)

@@ -730,7 +730,7 @@ class Faulty:
 
 
 @by_name(EVERY)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(luck=st.randoms(use_true_random=False), actors=st.integers(2, 5))
 def test_everything_is_delivered_in_causal_order_whatever_the_network_does(
     protocol: Protocol, luck: random.Random, actors: int

@@ -82,7 +82,7 @@ def test_a_normal_form_commutes_with_every_step_of_the_first_states(
 
 
 @pytest.mark.parametrize(("protocol", "workload", "network"), SYSTEMS)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(choices=st.lists(st.integers(0, 99), min_size=60, max_size=60))
 def test_a_normal_form_commutes_far_from_the_start(
     protocol: str, workload: str, network: str, choices: list[int]

@@ -67,7 +67,7 @@ def components(rows: Rows, inside: set[int], passes: Passes) -> list[set[int]]:
 
 
 @pytest.mark.parametrize("passes", [Passes(), COMPILED], ids=["plain", "compiled"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(edges=targets(), data=st.data())
 def test_components_are_those_of_networkx(
     edges: Edges, data: st.DataObject, passes: Passes
@@ -82,7 +82,7 @@ def test_components_are_those_of_networkx(
     assert len(expected) == len(found)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(targets(), st.data())
 def test_what_leads_to_no_goal_is_lost(edges: Edges, data: st.DataObject) -> None:
     goals = data.draw(st.sets(st.integers(0, len(edges) - 1)))

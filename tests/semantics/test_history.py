@@ -139,7 +139,7 @@ def carry_out(runs: Sequence[Run], ops: list[Op]) -> Iterator[tuple[Event, list[
             yield Event(op.actor, "deliver", message), judged
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(operations)
 def test_every_encoding_judges_as_the_definition_does(ops: list[Op]) -> None:
     runs = [Run(encoding) for encoding in ENCODINGS]
@@ -155,7 +155,7 @@ def test_every_encoding_judges_as_the_definition_does(ops: list[Op]) -> None:
         assert runs[0].pending(actor) == runs[1].pending(actor) == runs[2].pending(actor)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(operations)
 def test_knowledge_forgets_everything_once_all_is_delivered(ops: list[Op]) -> None:
     run = Run("knowledge")
@@ -168,7 +168,7 @@ def test_knowledge_forgets_everything_once_all_is_delivered(ops: list[Op]) -> No
     assert start == run.ghosts
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(operations)
 def test_clocks_are_full_without_the_past(ops: list[Op]) -> None:
     clocks, full = Run("clocks"), Run("full")

@@ -151,7 +151,7 @@ def test_it_gives_the_verdict_and_the_length_of_every_small_spec(spec: Spec) -> 
         assert expected.counterexample_length == min(found.values())
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(random_systems(), st.data())
 def test_random_systems_are_judged_alike(drawn: RandomSystem, data: st.DataObject) -> None:
     workload = data.draw(scripts(drawn.actors, 3))

@@ -60,7 +60,7 @@ def test_finds_the_nearest_state_without_a_way_back(name: str, messages: int, ne
     assert nearest_bad(system) == (None if found is None else len(found.transitions))
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems())
 def test_agrees_with_the_definition_on_random_systems(drawn: RandomSystem) -> None:
     how: dict[str, Any] = {"workload": drawn.workload, "clock_at": drawn.clock_at}

@@ -27,9 +27,7 @@ def as_dict(rows: Any, notes: Any, words: int) -> dict[tuple[int, ...], int]:
     return dict(zip(keys, notes.tolist(), strict=True))
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.integers(1, 3),
     drawn=st.lists(st.lists(st.tuples(st.integers(0, 40), st.integers(-5, 5)))),

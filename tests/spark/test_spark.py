@@ -446,7 +446,7 @@ class MostlyHere(SparkSearch):
 
 
 @pytest.mark.slow
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems(), seed=st.integers(0, 1000), joint=st.booleans())
 def test_random_predicates_on_all_actors_are_judged_as_plainly(
     context: SparkContext, drawn: RandomSystem, seed: int, joint: bool
@@ -573,7 +573,7 @@ def with_a_favourite(protocol: Protocol) -> Protocol:
 # Parts
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_flat_rows_keep_their_columns_when_these_become_wider(data: st.DataObject) -> None:
     widths = data.draw(st.lists(st.integers(0, 30), min_size=1, max_size=6).filter(any))

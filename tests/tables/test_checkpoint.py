@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 from attrs import evolve, frozen
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from antecede.checker.check.engine import explorer_for
@@ -888,7 +888,6 @@ def test_an_array_that_somebody_made_up_is_refused(folder: Path, how: str) -> No
         resumed(HOLDS, folder)
 
 
-@settings(deadline=None)
 @given(DATA)
 def test_data_are_read_as_they_were_written(value: Any) -> None:
     arrays: list[Any] = []

@@ -265,7 +265,7 @@ def winding(ways: tuple[int, ...]) -> Protocol:
     )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(
     ways=st.lists(st.integers(0, 3), min_size=1, max_size=3).map(tuple),
     actors=st.integers(2, 3),
@@ -293,7 +293,7 @@ def test_the_longest_way_weighs_least() -> None:
     assert plainly(system).counts == result.counts
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems())
 def test_ranks_are_right_of_random_systems(drawn: RandomSystem) -> None:
     for history in HISTORIES:

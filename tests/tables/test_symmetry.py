@@ -142,7 +142,7 @@ def test_messages_in_one_packet_are_related(clock_at: str) -> None:
     assert found(plainly(system)) == found(result)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(table=tables(), credit=st.integers(0, 1), clock_at=st.sampled_from(list(CLOCK_AT)))
 def test_random_protocols_are_reduced_only_where_actors_are_alike(
     table: Table, credit: int, clock_at: str
