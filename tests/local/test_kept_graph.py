@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, assume, given, settings
 
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, load_spec
+from antecede.checker.errors import ReplayError
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Property, What, Where
 from antecede.checker.registry import property_named, protocol_named
@@ -75,6 +77,15 @@ SYSTEMS: tuple[tuple[str, int, int, dict[str, Any]], ...] = (
     ("cykas-as-printed", 2, 2, {}),
     ("cykas", 3, 1, {"network": "fifo", "history": "clocks"}),
 )
+
+
+def test_a_successor_that_the_search_did_not_meet_is_noticed() -> None:
+    search = whole(asked("mfss", 2, 2), symmetry=False)
+    visited = threads_of(search).shards[0].visited
+    taken = np.flatnonzero(visited.slots[: visited.slot_count] >= 0)
+    visited.slots[taken[len(taken) // 2]] = -1
+    with pytest.raises(ReplayError, match="the graph lacks states that were explored"):
+        search.lost(CAN_DELIVER, lambda: None)
 
 
 @pytest.mark.parametrize(("name", "actors", "messages", "how"), SYSTEMS)
