@@ -74,6 +74,8 @@ class Tabulation(Histories):
     renamed: RenamedSequences | None = None
     grading: Grading = field(factory=Grading)
     _orbits: dict[tuple[int, int], tuple[int, int]] = field(factory=dict)
+    _envelopes: dict[tuple[int, int], list[tuple[int, int, bool]]] = field(factory=dict)
+    _receipts: dict[tuple[int, int, int, bool], tuple[int, ...]] = field(factory=dict)
     delivers: bool = False
     seconds: float = 0.0
 
@@ -368,27 +370,45 @@ class Tabulation(Histories):
 
     def _fill_receive(self, channel: int, state: int, content: int) -> int:
         """Entry of RECEIVE: per envelope [state, shown, kind, what remains, packet, step …]."""
-        src, dst = self.channels[channel]
-        alternatives = self.system.network.take(self.contents[channel].values[content])
-        codes = [len(alternatives)]
-        for packet, rest in alternatives:
-            step = self.receive_step(dst, state, src, packet)
-            if self.symmetry is not None:
-                self.symmetry.learn_receive(dst, state, src, packet, step)
-            kind = f"receive {type(packet).__name__}"
-            if len(rest) < len(self.contents[channel].values[content]):
-                self._grade(dst, state, step, packets_of([packet], -1), kind)
-            elif step.deliveries or step.sends or step.state != self.states[dst].values[state]:
-                self._grade(dst, state, step, {}, kind)
-            codes += [
-                self.states[dst].number(step.state),
-                self.shown(step.state),
-                self._kind(kind),
-                self.contents[channel].number(rest),
-                self.packets.number(packet),
-                *self._step_codes(dst, step),
-            ]
+        envelopes = self._envelopes.get((channel, content))
+        if envelopes is None:
+            envelopes = self._envelopes[channel, content] = self._taken(channel, content)
+        codes = [len(envelopes)]
+        for packet, rest, stays in envelopes:
+            receipt = self._receipts.get((channel, state, packet, stays))
+            if receipt is None:
+                receipt = self._receipt(channel, state, packet, stays)
+                self._receipts[channel, state, packet, stays] = receipt
+            codes += [*receipt[:3], rest, *receipt[3:]]
         return self._emit(codes)
+
+    def _taken(self, channel: int, content: int) -> list[tuple[int, int, bool]]:
+        """Return the packets that may arrive, with what remains, and whether they remain, too."""
+        packets, number = self.contents[channel].values[content], self.contents[channel].number
+        return [
+            (self.packets.number(packet), number(rest), len(rest) == len(packets))
+            for packet, rest in self.system.network.take(packets)
+        ]
+
+    def _receipt(self, channel: int, state: int, number: int, stays: bool) -> tuple[int, ...]:
+        """Return the part of an entry of RECEIVE that does not depend on the other packets."""
+        src, dst = self.channels[channel]
+        packet = self.packets.values[number]
+        step = self.receive_step(dst, state, src, packet)
+        if self.symmetry is not None:
+            self.symmetry.learn_receive(dst, state, src, packet, step)
+        kind = f"receive {type(packet).__name__}"
+        if not stays:
+            self._grade(dst, state, step, packets_of([packet], -1), kind)
+        elif step.deliveries or step.sends or step.state != self.states[dst].values[state]:
+            self._grade(dst, state, step, {}, kind)
+        return (
+            self.states[dst].number(step.state),
+            self.shown(step.state),
+            self._kind(kind),
+            number,
+            *self._step_codes(dst, step),
+        )
 
     def _grade(self, actor: int, state: int, step: Step, change: Change, kind: str) -> None:
         """Learn from a transition whether every state has one depth, or one sum of weights."""
