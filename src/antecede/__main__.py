@@ -15,6 +15,8 @@ FEW_COLLECTIONS = (50_000, 20, 100)
 def main() -> int:
     """Run the command of this process and return its exit code."""
     gc.set_threshold(*FEW_COLLECTIONS)
+    # Nothing here multiplies matrices, and NumPy's threads for that spin for a while.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     interrupts.at_start()
     streams.replace(sys.argv[1:], os.environ)
     # The command imports much.
