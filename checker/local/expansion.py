@@ -344,7 +344,7 @@ class Expansion:
     def _advance(self) -> dict[int, int]:
         for shard in self.shards:
             shard.level, shard.ahead[0].following = shard.following, shard.level
-            shard.following.clear(self.filler.layout.row_words)
+            shard.following.clear()
             shard.starts.append(shard.starts[-1] + shard.level.count)
         states = sum(shard.level.count for shard in self.shards)
         return {len(self.shards[0].starts) - 1: states} if states else {}

@@ -27,9 +27,6 @@ VISITED = "visited states"
 LEAST_SHARE = 1 << 9
 """Rows that are worth being given to another thread."""
 
-WORTH_RELEASING = 1 << 23
-"""Bytes of rows that are given back when they are expanded. Less is kept for the next level."""
-
 PIECE = 1 << 20
 """Rows that are packed anew at a time."""
 
@@ -64,18 +61,16 @@ class Level:
         return self.depths.array[: self.count]
 
     def release_first(self, count: int, words: int) -> None:
-        """Free the memory of the first `count` states if it is much; their content is lost."""
-        if 8 * count * words >= WORTH_RELEASING:
-            self.rows.release_first(count * words)
-            if self.depths is not None:
-                self.depths.release_first(count)
+        """Free the memory of the first `count` states, whose content is lost, if it is much."""
+        self.rows.release_first(count * words)
+        if self.depths is not None:
+            self.depths.release_first(count)
 
-    def clear(self, words: int) -> None:
+    def clear(self) -> None:
         """Begin without states, and give back much memory."""
-        if 8 * self.count * words >= WORTH_RELEASING:
-            self.rows.release(0)
-            if self.depths is not None:
-                self.depths.release(0)
+        self.rows.release(0)
+        if self.depths is not None:
+            self.depths.release(0)
         self.count = 0
 
     def adopt(self, record: dict[str, Any], saved: Saved) -> None:

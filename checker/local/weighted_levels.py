@@ -82,7 +82,7 @@ class WeightedExpansion(Expansion):
             for shard in self.shards:
                 first, *others = shard.ahead
                 shard.level, first.following = first.following, shard.level
-                first.following.clear(self.filler.layout.row_words)
+                first.following.clear()
                 shard.ahead = [*others, first]
             # Levels rarely grow faster than before; where one does, the set grows as usual.
             growth = min(max(states / max(before, 1), 1.0), 1.5)

@@ -34,6 +34,9 @@ STEP = 1 << 26
 
 SMALLEST_STEP = 1 << 20
 
+KEPT = 1 << 24
+"""Memory up to this size is not given back, because clearing it again takes time."""
+
 HUGE_PAGE = 1 << 21
 """Memory is freed in multiples of this size, because a huge page that is freed in part is split."""
 
@@ -128,8 +131,8 @@ class Arena:
             raise CapacityError(f"cannot spill to {str(self.folder)!r}: {os.strerror(error)}")
 
     def release(self, elements: int) -> None:
-        """Free the memory or disk space behind the first `elements`; their content is lost."""
-        used = _whole_pages(elements * self.array.itemsize)
+        """Free the memory or disk space behind the first `elements`, if it is much."""
+        used = max(_whole_pages(elements * self.array.itemsize), KEPT)
         if used >= self._backed:
             return
         advice = mmap.MADV_DONTNEED if self.folder is None else mmap.MADV_REMOVE
@@ -139,9 +142,9 @@ class Arena:
             self._backed = used
 
     def release_first(self, elements: int) -> None:
-        """Free the memory of the first `elements`; their content is lost. Files keep theirs."""
+        """Free the memory of the first `elements`, if it is much. Files keep theirs."""
         used = elements * self.array.itemsize // HUGE_PAGE * HUGE_PAGE
-        if used and self.folder is None:
+        if used > KEPT and self.folder is None:
             self._map.madvise(mmap.MADV_DONTNEED, 0, used)
 
     @property

@@ -137,8 +137,9 @@ def test_the_file_of_an_arena_has_no_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("in_a_file", [False, True])
 def test_an_arena_gives_back_what_is_behind_the_elements_still_needed(
-    tmp_path: Path, in_a_file: bool
+    tmp_path: Path, in_a_file: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(arena, "KEPT", 0)
     made = Arena(np.int64, 1 << 23, "rows", tmp_path if in_a_file else None)
     made.ensure(1 << 20)
     made.array[: 1 << 20] = 5
@@ -155,7 +156,10 @@ def test_an_arena_gives_back_what_is_behind_the_elements_still_needed(
 
 
 @pytest.mark.parametrize("in_a_file", [False, True])
-def test_an_arena_in_memory_gives_back_its_first_elements(tmp_path: Path, in_a_file: bool) -> None:
+def test_an_arena_in_memory_gives_back_its_first_elements(
+    tmp_path: Path, in_a_file: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arena, "KEPT", 0)
     made = Arena(np.int64, 1 << 23, "rows", tmp_path if in_a_file else None)
     made.ensure(1 << 20)
     made.array[: 1 << 20] = 5
@@ -163,6 +167,19 @@ def test_an_arena_in_memory_gives_back_its_first_elements(tmp_path: Path, in_a_f
     made.release_first(page + PAGE)
     assert {5 if in_a_file else 0} == set(made.array[:page].tolist())
     assert {5} == set(made.array[page : 1 << 20].tolist())
+    made.close()
+
+
+def test_an_arena_keeps_a_little_memory() -> None:
+    made = Arena(np.int64, arena.KEPT + (1 << 21))
+    room = len(made.array)
+    made.ensure(room)
+    made.array[:room] = 5
+    made.release_first(arena.KEPT // 8)
+    made.release(0)
+    kept = made.array[: arena.KEPT // 8]
+    assert {5} == set(kept.tolist())
+    assert {0} == set(made.array[arena.KEPT // 8 : room].tolist())
     made.close()
 
 
@@ -266,7 +283,7 @@ def test_a_frontier_is_packed_anew_in_place_piece_by_piece(
 def give_back_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let searches give back the memory of expanded rows, however little it is."""
     monkeypatch.setattr(arena, "HUGE_PAGE", PAGE)
-    monkeypatch.setattr(shards, "WORTH_RELEASING", 0)
+    monkeypatch.setattr(arena, "KEPT", 0)
 
 
 @pytest.mark.skipif(jit_is_off(), reason="takes minutes without the JIT")
