@@ -15,7 +15,7 @@ from attrs import frozen
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arena, reserve_bytes
 from antecede.checker.tables.tabulate import Words
-from antecede.checker.tables.visited import HIGHEST_LOAD, SMALLEST, Visited
+from antecede.checker.tables.visited import Visited, capacity_for
 
 NOTHING = np.empty(0, np.int64)
 
@@ -141,7 +141,7 @@ def unseen(
     flat, notes = distinct(parts, words, scratch, shift)
     keys = _keys([flat], words, shift)
     arena = Arena(np.int64, reserve_bytes(ARRAYS), "rows")
-    few = Visited(words, arena, capacity=max(SMALLEST, int(len(notes) / HIGHEST_LOAD) + 1))
+    few = Visited(words, arena, capacity=capacity_for(len(notes)))
     few.add(flat)
     marks = np.zeros(few.slot_count, np.int8)
     figures = few.figures()

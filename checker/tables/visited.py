@@ -1,8 +1,9 @@
 """The exact visited set: open addressing over packed rows, growing in place.
 
 A slot's home grows with its hash, so the set can spread over more slots without a second copy (see
-`kernels.grow`). Linear probing needs no pointers. A state costs 1/0.85 of its row at the highest
-load, and 1/0.68 of its row after growing.
+`kernels.grow`). Linear probing needs no pointers. In a large set, a state costs 1/0.85 of its row
+at the highest load, and 1/0.68 of its row after growing. Smaller sets take more memory and less
+time.
 """
 
 from __future__ import annotations
@@ -22,12 +23,19 @@ from antecede.checker.tables.tabulate import Words
 Depths = np.ndarray[Any, np.dtype[np.uint16]]
 NO_DEPTHS: Depths = np.empty(0, np.uint16)
 
-HIGHEST_LOAD = 0.85
-GROWTH = 1.25
+STAGES = ((1 << 20, 4.0, 0.8), (1 << 25, 1.6, 0.8), (1 << 62, 1.25, 0.85))
+"""Per stage of a set: the capacity below which it applies, the factor by which the set grows, and
+the load at which it does.
+"""
 TAIL = 1 << 14
 SMALLEST = 1 << 14
 SWEEP_SHARE = 0.2
 """A pass over the set is worthwhile if it drops at least this share of the states."""
+
+
+def capacity_for(states: int) -> int:
+    """Return a capacity that has room for a number of states."""
+    return max(int(states / min(load for _below, _factor, load in STAGES)) + 1, SMALLEST)
 
 
 @define(eq=False)
@@ -75,7 +83,12 @@ class Visited:
     @property
     def limit(self) -> int:
         """The most states before the set must grow."""
-        return int(self.capacity * HIGHEST_LOAD)
+        return int(self.capacity * self._growth[1])
+
+    @property
+    def _growth(self) -> tuple[float, float]:
+        """The factor by which the set grows next, and the load at which it does."""
+        return next((factor, load) for below, factor, load in STAGES if self.capacity < below)
 
     @property
     def slot_count(self) -> int:
@@ -94,7 +107,7 @@ class Visited:
         Raises:
             CapacityError: the arena is full.
         """
-        factor = 4.0 if self.capacity < 1 << 20 else GROWTH
+        factor, _load = self._growth
         old = self.capacity
         new = int(old * factor)
         self._ensure(new)
@@ -157,8 +170,7 @@ class Visited:
         """Drop all states and make room for `expected` states, but never more room than before."""
         self.dropped, self.states = self.unique, 0
         self.tally[:] = 0
-        wanted = max(int(expected / HIGHEST_LOAD), SMALLEST)
-        self.capacity = min(self.capacity, wanted)
+        self.capacity = min(self.capacity, capacity_for(expected))
         self.arena.release(self.slot_count * self.width)
         if self.depths is not None:
             self.depths.release(self.slot_count)
@@ -173,7 +185,7 @@ class Visited:
         if useless < SWEEP_SHARE * self.states:
             return
         remaining = self.states - useless
-        new = min(self.capacity, max(int(remaining / (0.8 * HIGHEST_LOAD)), SMALLEST))
+        new = min(self.capacity, capacity_for(int(1.25 * remaining)))
         dropped = kernels.drop_behind(
             self.slots, TAIL, self.capacity, new, tables.geo, tables.progress, least
         )
