@@ -261,7 +261,7 @@ class Expansion:
             kernels.Outbox(shard.out.ravel(), shard.sizes, shard.order, shard.recent),
             lead * threads,
             threads,
-            row_words,
+            self.filler.tables,
             kernels.Frontier(
                 following.rows.array, shard.parents.array[first:], shard.places.array[first:]
             ),

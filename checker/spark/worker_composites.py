@@ -220,7 +220,7 @@ class WorkerComposites(CompositeStore):
         self.known, self.weights = 0 * self.counts, np.zeros(0, np.int64)
         self.tags, self.mine = NOTHING, NO_NUMBERS
         self.tables = kernels.Tables(
-            geo, table, code, self.cons, self.dec, self.orbits.tables(), np.zeros(0, np.int32)
+            geo, table, code, self.cons, self.dec, self.orbits.tables(), np.zeros(0, np.int32), None
         )
         self._refresh()
         self.memo = memos.empty(self.tables.geo, self.counts)
@@ -240,7 +240,11 @@ class WorkerComposites(CompositeStore):
         geo[kernels.PERMUTATIONS] = max(self.orbits.order - 1, 0)
         geo[kernels.DROPS_BEHIND] = geo[kernels.CHECKS_PROGRESS] = 0
         self.tables = self.tables._replace(
-            geo=geo, cons=self.cons, dec=self.dec, renamings=self.orbits.tables()
+            geo=geo,
+            cons=self.cons,
+            dec=self.dec,
+            renamings=self.orbits.tables(),
+            one_word=True if self.row_words == 1 else None,
         )
 
     def composed(self, given: Words, which: Words, *, flat: bool) -> Words:

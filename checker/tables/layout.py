@@ -211,6 +211,7 @@ class Layout(CompositeStore):
             self.dec,
             self.orbits.tables(),
             self._progress(),
+            True if self.row_words == 1 else None,
         )
 
     def _progress(self) -> Any:

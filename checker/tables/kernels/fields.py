@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from antecede.checker.tables.kernels.geometry import ROW_MASK, ROW_SHIFT, ROW_WORD
+import numpy as np
+
+from antecede.checker.tables.kernels.geometry import ROW_MASK, ROW_SHIFT, ROW_WORD, ROW_WORDS
 from antecede.checker.tables.kernels.jit import inlined
 
 
@@ -14,6 +16,12 @@ class Field(NamedTuple):
     word: Any
     shift: Any
     mask: Any
+
+
+@inlined
+def row_words_of(tables):
+    """Return geo[ROW_WORDS], which the compiler knows if rows have one word."""
+    return np.int64(1) if tables.one_word is not None else tables.geo[ROW_WORDS]
 
 
 @inlined

@@ -144,6 +144,8 @@ class Tables(NamedTuple):
         dec: the local words of each composite; those for part i begin at i * geo[DEC_STRIDE].
         renamings: the orbits of composites.
         progress: int32; for composite g of part i, at i * geo[REN_STRIDE] + g; see `progress_of`.
+        one_word: True if rows have one word, as most have; otherwise None. The compiler generates
+            code for each of the two.
     """
 
     geo: np.ndarray[Any, Any]
@@ -153,6 +155,7 @@ class Tables(NamedTuple):
     dec: np.ndarray[Any, Any]
     renamings: Renamings
     progress: np.ndarray[Any, Any]
+    one_word: bool | None
 
 
 class Missing(NamedTuple):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from antecede.checker.tables.kernels.fields import row_words_of
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     AHEAD,
@@ -30,7 +31,6 @@ from antecede.checker.tables.kernels.geometry import (
     PARTS,
     PERMUTATIONS,
     POSTPONED,
-    ROW_WORDS,
     SETTLED,
     TODO,
     WORDS,
@@ -78,15 +78,15 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     misses, control = borrow(told.misses), borrow(told.control)
     memo = borrowed_memo(told.memo)
     told = Told(borrow(told.postponed), misses, told.shown, borrow(told.fired), control, memo)
-    geo = tables.geo
-    stride = geo[ROW_WORDS] + 1
+    geo, row_words = tables.geo, row_words_of(tables)
+    stride = row_words + 1
     capacity = room // stride
     own_loc = np.empty(room_for(geo) + 2 * geo[PARTS], np.int64)
     own_block = np.empty(4096 * stride, np.int64)
     loc, block = borrow(own_loc), borrow(own_block)
     places = borrow(own_loc[room_for(geo) :])
     block_room = block.shape[0] // stride - 1
-    remembered = outbox.recent.shape[0] // geo[ROW_WORDS]
+    remembered = outbox.recent.shape[0] // row_words
     sending = Sending(outbox, weighing, room, remembered, owners)
     sent = outbox.sizes.sum()
     done_todo = np.int64(0)
@@ -99,7 +99,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             break
         if control[POSTPONED] == told.postponed.shape[0] or control[MISSES] >= misses.shape[0] - 64:
             break
-        at = index * geo[ROW_WORDS]
+        at = index * row_words
         ahead = index + AHEAD < control[END_FRESH]
         work = Work(tables, memo, loc, block, block_room, places, control[KNOWN], misses, control)
         count = remembered_or_derived(rows, at, ahead, work)
@@ -125,7 +125,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
                 break
             link = index * owners + me
             label = link if weighing.leads.shape[0] == 0 else np.int64(weighing.depths[index]) + 1
-            sent = send(block, count, label, link, geo, sending, sent, told)
+            sent = send(block, count, label, link, row_words, sending, sent, told)
             control[FIRED] += count
             if geo[CHECKS_PROGRESS]:
                 control[DECREASED] += decreases(rows, at, block, count, tables)
@@ -156,10 +156,10 @@ def remembered_or_derived(rows, at, ahead, work):
     tables, memo, geo = work.tables, work.memo, work.tables.geo
     if memo.figures[IN_USE]:
         if ahead:
-            prefetch_memo(memo, rows, at, geo)
+            prefetch_memo(memo, rows, at, tables)
         return recall(rows, at, work)
     if ahead:
-        prefetch_composites(rows, at + AHEAD * geo[ROW_WORDS], geo, tables.dec)
+        prefetch_composites(rows, at + AHEAD * row_words_of(tables), geo, tables.dec)
     return successors(rows, at, tables, work.loc, work.out, work.found, work.misses, work.control)
 
 
@@ -215,7 +215,7 @@ def sent_lately(spot, block, start, label, sending, row_words):
 
 
 @inlined
-def send(block, count, label, link, geo, sending, sent, told):
+def send(block, count, label, link, row_words, sending, sent, told):
     """Count the successors of one row, and send them to their owners.
 
     Successors that were sent lately are not sent again.
@@ -230,7 +230,6 @@ def send(block, count, label, link, geo, sending, sent, told):
         The number of entries in the outbox afterwards.
     """
     outbox, leads, owners = sending.outbox, sending.weighing.leads, sending.owners
-    row_words = geo[ROW_WORDS]
     stride = row_words + 1
     for e in range(count):
         start = e * stride
@@ -261,7 +260,7 @@ def decreases(rows, at, block, count, tables):
     least = progress_of(rows, at, geo, tables.progress)
     less = np.int64(0)
     for e in range(count):
-        less += progress_of(block, e * (geo[ROW_WORDS] + 1), geo, tables.progress) < least
+        less += progress_of(block, e * (row_words_of(tables) + 1), geo, tables.progress) < least
     return less
 
 
@@ -271,9 +270,9 @@ def orbit_of(rows, at, block, count, tables, loc):
     geo = tables.geo
     if not geo[PERMUTATIONS]:
         return np.int64(1)
-    start = count * (geo[ROW_WORDS] + 1)
-    for k in range(geo[ROW_WORDS]):
-        block[start + k] = rows[at + k]
+    row_words = row_words_of(tables)
+    start = count * (row_words + 1)
+    copy_row(rows, at, block, start, row_words)
     base = 2 * geo[ACTORS] * geo[WORDS]
     return (geo[PERMUTATIONS] + 1) // represent(block, start, geo, tables.renamings, loc, base)
 
@@ -310,8 +309,7 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
     Returns:
         0 when all entries are inserted, 1 when the visited set must grow.
     """
-    geo, progress = tables.geo, tables.progress
-    row_words = geo[ROW_WORDS]
+    geo, progress, row_words = tables.geo, tables.progress, row_words_of(tables)
     stride = row_words + 1
     slots, depths = borrow(slots), borrow(depths)
     capacity = figures[0]
@@ -355,7 +353,7 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
 
 
 @kernel
-def gather(outbox, first, owners, row_words, frontier, count, keeps_parents, kinds):
+def gather(outbox, first, owners, tables, frontier, count, keeps_parents, kinds):
     """Append the new states among one thread's successors to the thread's next frontier.
 
     They are appended in the order of sending. Neighbours in a frontier share most of their parts,
@@ -364,7 +362,6 @@ def gather(outbox, first, owners, row_words, frontier, count, keeps_parents, kin
     Args:
         outbox: the successors that this thread sent, as `insert` leaves them.
         first, owners: what owners first … first + owners - 1 got is appended.
-        row_words: words per row.
         frontier: has room for all entries; parents and places are written if keeps_parents.
         count: the number of rows in the frontier so far.
         kinds: per kind, the number of transitions that led to a new state; updated.
@@ -372,6 +369,7 @@ def gather(outbox, first, owners, row_words, frontier, count, keeps_parents, kin
     Returns:
         The number of rows in the frontier.
     """
+    row_words = row_words_of(tables)
     stride = row_words + 1
     rows, parents = borrow(frontier.rows), borrow(frontier.parents)
     places = borrow(frontier.places)

@@ -29,16 +29,8 @@ import numpy as np
 
 from antecede.checker.tables.kernels.composites import get
 from antecede.checker.tables.kernels.entries import find, put_entry
-from antecede.checker.tables.kernels.fields import composite_in, field_of
-from antecede.checker.tables.kernels.geometry import (
-    AHEAD,
-    KNOWS,
-    PARTS,
-    POSITION,
-    ROW_WORDS,
-    Memo,
-    Tables,
-)
+from antecede.checker.tables.kernels.fields import composite_in, field_of, row_words_of
+from antecede.checker.tables.kernels.geometry import AHEAD, KNOWS, PARTS, POSITION, Memo, Tables
 from antecede.checker.tables.kernels.jit import borrow, inlined, kernel, prefetch
 from antecede.checker.tables.kernels.rows import decode_part
 
@@ -269,10 +261,11 @@ def remember(memo, heads, key, value):
 
 
 @inlined
-def prefetch_memo(memo, rows, at, geo):
+def prefetch_memo(memo, rows, at, tables):
     """Prefetch what `recall` will read for a later row: its heads, and nearer ones' lists."""
+    geo, row_words = tables.geo, row_words_of(tables)
     room, slots = memo.figures[MEMO_ROOM], memo.figures[SLOTS]
-    later, nearer = at + AHEAD * geo[ROW_WORDS], at + AHEAD // 2 * geo[ROW_WORDS]
+    later, nearer = at + AHEAD * row_words, at + AHEAD // 2 * row_words
     for part in range(geo[PARTS]):
         field = field_of(geo, part)
         prefetch(memo.heads, heads_of(memo, part, composite_in(rows, later, field), room, slots))

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.tables.kernels.composites import get, seek
-from antecede.checker.tables.kernels.fields import change_field, composite_in, field_of
+from antecede.checker.tables.kernels.fields import (
+    change_field,
+    composite_in,
+    field_of,
+    row_words_of,
+)
 from antecede.checker.tables.kernels.geometry import (
     ACTORS,
     BUDGET,
@@ -16,7 +21,6 @@ from antecede.checker.tables.kernels.geometry import (
     OVERFLOWED,
     PARTS,
     PERMUTATIONS,
-    ROW_WORDS,
     WORDS,
 )
 from antecede.checker.tables.kernels.histories import forget_by
@@ -49,7 +53,7 @@ from antecede.checker.tables.kernels.successors import ALL
 def recall(row, at, work):
     """Do the same as `successors`, from memory where possible."""
     memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
-    stride = geo[ROW_WORDS] + 1
+    stride = row_words_of(work.tables) + 1
     room, slots = memo.figures[MEMO_ROOM], memo.figures[SLOTS]
     for part in range(geo[PARTS]):
         composite = composite_in(row, at, field_of(geo, part))
@@ -132,7 +136,8 @@ def recall_own(source, head, row, at, work, first):
     memo, out, geo = work.memo, work.out, work.tables.geo
     lists, hidden, forgets = memo.lists, ~work.found, geo[FORGETS]
     part = memo.sources[3 * source]
-    row_words, field, before = geo[ROW_WORDS], field_of(geo, part), work.places[2 * part]
+    row_words = row_words_of(work.tables)
+    field, before = field_of(geo, part), work.places[2 * part]
     complete = True
     count = first
     for k in range(lists[head]):
@@ -168,7 +173,7 @@ def recall_offers(source, head, row, at, work, count):
     """Write the deliveries that a channel's list offers; return as `recall_own`."""
     memo, out, geo, places = work.memo, work.out, work.tables.geo, work.places
     lists, hidden, forgets = memo.lists, ~work.found, geo[FORGETS]
-    row_words = geo[ROW_WORDS]
+    row_words = row_words_of(work.tables)
     src, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
     sends, takes = field_of(geo, src), field_of(geo, dst)
     sender, receiver, heads = places[2 * src], places[2 * dst], places[2 * dst + 1]

@@ -384,4 +384,5 @@ def borrowed(tables):
             borrow(tables.renamings.choices),
         ),
         borrow(tables.progress),
+        tables.one_word,
     )
