@@ -28,7 +28,7 @@ def with_item(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
     return (*values[:index], value, *values[index + 1 :])
 
 
-@frozen
+@frozen(cache_hash=True)
 class Message:
     """A message of the application; `number` counts 1, 2, … per sender.
 

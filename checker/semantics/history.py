@@ -26,7 +26,7 @@ Stamp: TypeAlias = Any
 """The causal past of a message: a vector clock, or a mask of the messages that precede it."""
 
 
-@frozen
+@frozen(cache_hash=True)
 class Pending:
     """An undelivered message, kept at its sender.
 
@@ -222,16 +222,19 @@ def _taken(ghost: Ghost, message: Message, destination: int, *, track_order: boo
             other = _marked_overtaken(other, destination)
         if other.remaining:
             pending.append(other)
-    return Taken(evolve(ghost, pending=tuple(pending)), entry.stamp, destination in entry.overtaken)
+    return Taken(with_pending(ghost, tuple(pending)), entry.stamp, destination in entry.overtaken)
+
+
+def with_pending(ghost: Ghost, pending: tuple[Pending, ...]) -> Ghost:
+    """Return a ghost with other pending messages; faster than `evolve`."""
+    return Ghost(ghost.knows, pending, ghost.heard, ghost.stamps, ghost.delivered)
 
 
 def without(entry: Pending, destination: int) -> Pending:
     """Return a pending message that was delivered at `destination`."""
-    return evolve(
-        entry,
-        remaining=tuple(d for d in entry.remaining if d != destination),
-        overtaken=tuple(d for d in entry.overtaken if d != destination),
-    )
+    remaining = tuple([d for d in entry.remaining if d != destination])
+    overtaken = tuple([d for d in entry.overtaken if d != destination])
+    return Pending(entry.message, remaining, entry.stamp, overtaken)
 
 
 def _marked_overtaken(entry: Pending, destination: int) -> Pending:
@@ -249,12 +252,9 @@ def _clocks(actors: int, *, full: bool, self_sends: bool, track_order: bool) -> 
     def causal_send(ghost: Ghost, message: Message) -> Ghost:
         own = message.sender
         stamp = tuple(c + (k == own) for k, c in enumerate(ghost.knows))
-        return evolve(
-            ghost,
-            knows=stamp,
-            pending=(*ghost.pending, Pending(message, message.destinations, stamp)),
-            stamps=(*ghost.stamps, (message.number, stamp)) if full else (),
-        )
+        pending = (*ghost.pending, Pending(message, message.destinations, stamp))
+        stamps = (*ghost.stamps, (message.number, stamp)) if full else ()
+        return Ghost(stamp, pending, ghost.heard, stamps, ghost.delivered)
 
     def take(ghost: Ghost, message: Message, destination: int) -> Taken | None:
         return _taken(ghost, message, destination, track_order=track_order)
@@ -262,13 +262,10 @@ def _clocks(actors: int, *, full: bool, self_sends: bool, track_order: bool) -> 
     def join(ghost: Ghost, actor: int, message: Message, stamp: Stamp) -> tuple[Ghost, bool]:
         sender = message.sender
         known = (ghost.heard if sender == actor else ghost.knows[sender]) >= stamp[sender]
-        joined = evolve(
-            ghost,
-            knows=tuple(map(max, ghost.knows, stamp)),
-            heard=max(ghost.heard, stamp[actor]) if self_sends else 0,
-            delivered=(*ghost.delivered, (sender, stamp)) if full else (),
-        )
-        return joined, known
+        knows = tuple(map(max, ghost.knows, stamp))
+        heard = max(ghost.heard, stamp[actor]) if self_sends else 0
+        delivered = (*ghost.delivered, (sender, stamp)) if full else ()
+        return Ghost(knows, ghost.pending, heard, ghost.stamps, delivered), known
 
     name, trim = "full" if full else "clocks", _told_only if self_sends else None
     return Oracle(name, initial, causal_send, None, take, join, None, trim=trim)
@@ -306,11 +303,8 @@ def _knowledge(actors: int, most: int, *, track_order: bool) -> Oracle:
         return Ghost(knows=0)
 
     def causal_send(ghost: Ghost, message: Message) -> Ghost:
-        return evolve(
-            ghost,
-            knows=ghost.knows | bits(message, message.destinations),
-            pending=(*ghost.pending, Pending(message, message.destinations, ghost.knows)),
-        )
+        pending = (*ghost.pending, Pending(message, message.destinations, ghost.knows))
+        return Ghost(ghost.knows | bits(message, message.destinations), pending, ghost.heard)
 
     def take(ghost: Ghost, message: Message, destination: int) -> Taken | None:
         taken = _taken(ghost, message, destination, track_order=track_order)
@@ -318,20 +312,24 @@ def _knowledge(actors: int, most: int, *, track_order: bool) -> Oracle:
             return None
         # An actor that delivers m knows of m, so also of its copies in flight to other actors.
         others = next((p.remaining for p in taken.ghost.pending if p.message == message), ())
-        return evolve(taken, stamp=taken.stamp | bits(message, others))
+        return Taken(taken.ghost, taken.stamp | bits(message, others), taken.overtaken)
 
     def join(ghost: Ghost, actor: int, message: Message, stamp: Stamp) -> tuple[Ghost, bool]:
         own = message.sender == actor
         known = bool((ghost.heard if own else ghost.knows) & bit(message, actor))
         heard = ghost.heard | (stamp & to_itself(actor))
-        return evolve(ghost, knows=ghost.knows | stamp, heard=heard), known
+        return Ghost(ghost.knows | stamp, ghost.pending, heard), known
 
     def forget(ghost: Ghost, message: Message, destination: int) -> Ghost:
-        keep = ~bit(message, destination)
-        pending = tuple(
-            p if p.stamp is None or p.stamp & keep == p.stamp else evolve(p, stamp=p.stamp & keep)
-            for p in ghost.pending
-        )
-        return evolve(ghost, knows=ghost.knows & keep, heard=ghost.heard & keep, pending=pending)
+        gone = bit(message, destination)
+        told = any(p.stamp is not None and p.stamp & gone for p in ghost.pending)
+        if not (told or ghost.knows & gone or ghost.heard & gone):
+            return ghost
+        pending = ghost.pending
+        if told:
+            pending = tuple(
+                [p if p.stamp is None else evolve(p, stamp=p.stamp & ~gone) for p in pending]
+            )
+        return Ghost(ghost.knows & ~gone, pending, ghost.heard & ~gone)
 
     return Oracle("knowledge", initial, causal_send, None, take, join, forget)

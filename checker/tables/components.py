@@ -11,11 +11,11 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import define, field
 
 from antecede.checker.errors import CapacityError, ProtocolError
 from antecede.checker.model import Packet, Property, State, Step, What
-from antecede.checker.semantics.history import Ghost, Oracle, oracle_named
+from antecede.checker.semantics.history import Ghost, Oracle, oracle_named, with_pending
 from antecede.checker.semantics.judge import looks_at_order, shown
 from antecede.checker.semantics.transition import System, initial_state
 from antecede.checker.semantics.values import canonical
@@ -193,7 +193,7 @@ class Components:
     def _ghost_numbers(self, actor: int, ghost: Ghost) -> tuple[int, int]:
         """Return the numbers of a ghost's two parts: its knowledge and its pending messages."""
         return (
-            self.knows[actor].number(evolve(ghost, pending=())),
+            self.knows[actor].number(with_pending(ghost, ())),
             self.pending[actor].number(ghost.pending),
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import define, evolve, frozen
 
 from antecede.checker.model import Message
-from antecede.checker.semantics.history import Ghost
+from antecede.checker.semantics.history import Ghost, with_pending
 from antecede.checker.semantics.marked import ordered
 from antecede.checker.tables.components import Components
 
@@ -25,7 +25,7 @@ class Histories(Components):
         """Entry of TICK: the sender's knowledge after a send, and the message as pending."""
         before, sent = self.knows[actor].values[knows], self.messages.values[message]
         after = self._ticked(before, sent)
-        knowledge = self.knows[actor].number(evolve(after, pending=()))
+        knowledge = self.knows[actor].number(with_pending(after, ()))
         return knowledge | self.sent.number(after.pending[-1]) << 28
 
     def _ticked(self, before: Ghost, sent: Message | NetworkSend) -> Ghost:
@@ -87,8 +87,8 @@ class Histories(Components):
     def _fill_trim(self, actor: int, knows: int, pending: int) -> int:
         assert self.oracle.trim is not None
         knowledge, entries = self.knows[actor].values[knows], self.pending[actor].values[pending]
-        trimmed = self.oracle.trim(evolve(knowledge, pending=entries))
-        return self.knows[actor].number(evolve(trimmed, pending=()))
+        trimmed = self.oracle.trim(with_pending(knowledge, entries))
+        return self.knows[actor].number(with_pending(trimmed, ()))
 
     def _fill_drop(self, actor: int, pending: int, item: int) -> int:
         before = Ghost(knows=0, pending=self.pending[actor].values[pending])
