@@ -96,12 +96,12 @@ def tended(memo: Memo, counts: Words) -> Memo:
         return memo
     if 4 * figures[kernels.LISTED] > 3 * len(memo.lists):
         if len(memo.lists) < MOST_WORDS:
-            memo = memo._replace(lists=_twice(memo.lists))
+            memo = memo._replace(lists=_longer(memo.lists, 16))  # unused memory costs nothing
         else:
             memo.heads[:] = 0
             figures[kernels.LISTED] = kernels.FIRST_LIST
     if 2 * figures[kernels.EVENTS] > len(memo.items):
-        memo = memo._replace(items=_twice(memo.items))
+        memo = memo._replace(items=_longer(memo.items, 2))
     if 4 * figures[kernels.NAMED] > len(memo.events):
         events = np.full(4 * len(memo.events), -1, np.int64)
         used = memo.events[::2] != -1
@@ -110,8 +110,8 @@ def tended(memo: Memo, counts: Words) -> Memo:
     return _with_more_heads(memo, counts)
 
 
-def _twice(array: Any) -> Any:
-    longer = np.zeros(2 * len(array), array.dtype)
+def _longer(array: Any, times: int) -> Any:
+    longer = np.zeros(times * len(array), array.dtype)
     longer[: len(array)] = array
     return longer
 
