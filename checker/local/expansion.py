@@ -10,7 +10,7 @@ tables, and the rows are tried again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any
 
@@ -20,10 +20,12 @@ from attrs import define, field
 from antecede.checker.local import memos
 from antecede.checker.local.shard import (
     LEAST_SHARE,
+    NO_ROWS,
     RECENT,
     VISITED,
     Level,
     NextLevel,
+    Rows,
     Shard,
     mark,
     renumber,
@@ -48,7 +50,7 @@ class Expansion:
         filler: fills the tables.
         weights: as in `checker.search.search_state.SearchState`.
         arenas: make room.
-        pool: a thread for each shard.
+        pool: a thread for each shard but the first.
         options: how to search; `threads` is the number of shards.
         block: entries that one thread may send to one owner in a chunk.
         forgot: visited states were forgotten.
@@ -144,13 +146,19 @@ class Expansion:
     # Chunks.
 
     def each(self, work: Callable[[Shard], None]) -> None:
-        """Do some work for every shard, on its thread; NumPy's warnings are per thread."""
+        """Do some work for every shard: the first one on this thread, the others in the pool."""
 
         def quietly(shard: Shard) -> None:
-            with wrapping():
+            with wrapping():  # NumPy's warnings are per thread
                 work(shard)
 
-        list(self.pool.map(quietly, self.shards))
+        others = [self.pool.submit(quietly, shard) for shard in self.shards[1:]]
+        try:
+            quietly(self.shards[0])
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
 
     @property
     def unfinished(self) -> bool:
@@ -181,9 +189,10 @@ class Expansion:
 
     def _release_expanded(self) -> None:
         """Give back the memory of rows that nobody will expand again."""
+        waiting = [rows for shard in self.shards for rows in shard.waiting]
         for owner in self.shards:
-            left = [s for s in self.shards if s.unfinished and s.source == owner.number]
-            first = min((shard.first_unfinished for shard in left), default=owner.level.count)
+            left = [rows.first for rows in waiting if rows.source == owner.number]
+            first = min(left, default=owner.level.count)
             owner.level.release_first(first, self.filler.layout.row_words)
 
     @property
@@ -192,25 +201,39 @@ class Expansion:
         return self.filler.graded or not self.forgot
 
     def _share(self) -> None:
-        """Give threads that are done half of what another one has left to do."""
+        """Divide the rows that wait evenly among the threads, if the difference is large enough."""
+        mean = sum(shard.unfinished for shard in self.shards) // len(self.shards)
         for idle in self.shards:
-            if idle.unfinished:
-                continue
-            busy = max(self.shards, key=lambda shard: shard.fresh)
-            if busy.fresh < 2 * LEAST_SHARE:
-                return
-            idle.source = busy.source
-            idle.control[kernels.END_FRESH] = busy.control[kernels.END_FRESH]
-            busy.control[kernels.END_FRESH] -= busy.fresh // 2
-            idle.control[kernels.AT_FRESH] = busy.control[kernels.END_FRESH]
+            while mean - idle.unfinished >= LEAST_SHARE:
+                busy = max(self.shards, key=lambda shard: shard.unfinished)
+                most = max(busy.waiting, key=lambda rows: rows.count)
+                extra = min(mean - idle.unfinished, busy.unfinished - mean, most.count)
+                if extra < LEAST_SHARE:
+                    break
+                idle.waiting.append(most.cut(extra))
 
     def _expand(self, shard: Shard) -> None:
-        level = self.shards[shard.source].level
+        """Expand rows that wait for a thread until it has none, or a buffer is full."""
+        for rows in shard.waiting:
+            if not self._expand_rows(shard, rows):
+                break
+        shard.waiting = [rows for rows in shard.waiting if rows.count]
+
+    def _expand_rows(self, shard: Shard, rows: Rows) -> bool:
+        """Try some rows until a buffer is full, and keep those that are left or were postponed.
+
+        Returns:
+            Whether all rows were tried.
+        """
+        level, control = self.shards[rows.source].level, shard.control
+        control[kernels.TODO] = len(rows.todo)
+        control[kernels.AT_FRESH], control[kernels.END_FRESH] = rows.begin, rows.end
+        before = control[kernels.POSTPONED]
         kernels.expand(
             level.rows.array,
-            shard.todo,
+            rows.todo,
             self.filler.tables,
-            shard.source,
+            rows.source,
             len(self.shards),
             kernels.Outbox(shard.out.ravel(), shard.sizes, shard.order, shard.recent),
             self._weighing(shard, level),
@@ -223,6 +246,10 @@ class Expansion:
                 shard.memo,
             ),
         )
+        left, rows.begin = rows.todo[: control[kernels.TODO]], int(control[kernels.AT_FRESH])
+        postponed = shard.postponed[before : control[kernels.POSTPONED]]
+        rows.todo = np.concatenate([left, postponed])
+        return len(left) == 0 and rows.begin == rows.end
 
     def _weighing(self, _owner: Shard, _level: Level) -> kernels.Weighing:
         """Return what the kernel needs to know of weights."""
@@ -238,10 +265,11 @@ class Expansion:
                 ahead.visited.insert(sent, sizes, self.filler.tables)
 
     def _gather(self, shard: Shard) -> None:
-        """Append what is new of what `shard` sent to its next frontiers."""
+        """Append what is new of what `shard` sent to its next frontiers, and tend its memo."""
         for lead in range(len(shard.ahead)):
             self._gather_ahead(shard, lead)
         shard.sizes[:] = 0
+        shard.memo = memos.tended(shard.memo, self.filler.layout.counts)
 
     @property
     def _traces(self) -> bool:
@@ -271,18 +299,12 @@ class Expansion:
         )
 
     def _fill_missed(self) -> None:
-        """Fill what rows missed, and list those rows for retrial."""
+        """Fill what rows missed."""
         missed = []
         for shard in self.shards:
             control = shard.control
             missed.append(shard.misses[: control[kernels.MISSES]].copy())
-            postponed, left = int(control[kernels.POSTPONED]), int(control[kernels.TODO])
-            if left + postponed > len(shard.todo):
-                shard.todo = np.concatenate([shard.todo, np.empty(left + postponed, np.int64)])
-            shard.todo[left : left + postponed] = shard.postponed[:postponed]
-            control[kernels.TODO] = left + postponed
             control[kernels.POSTPONED] = control[kernels.MISSES] = 0
-            shard.memo = memos.tended(shard.memo, self.filler.layout.counts)
         self.fill(np.concatenate(missed))
 
     def fill(self, missed: Words) -> Repacking | None:
@@ -336,9 +358,7 @@ class Expansion:
         """Make the next level the current one; return how many of its states have each depth."""
         level = self._advance()
         for shard in self.shards:
-            shard.source = shard.number
-            shard.control[kernels.AT_FRESH] = 0
-            shard.control[kernels.END_FRESH] = shard.level.count
+            shard.waiting = [Rows(shard.number, NO_ROWS, 0, shard.level.count)]
         return level
 
     def _advance(self) -> dict[int, int]:

@@ -27,6 +27,8 @@ VISITED = "visited states"
 LEAST_SHARE = 1 << 9
 """Rows that are worth being given to another thread."""
 
+NO_ROWS = np.empty(0, np.int64)
+
 PIECE = 1 << 20
 """Rows that are packed anew at a time."""
 
@@ -95,6 +97,40 @@ class NextLevel:
 
 
 @define(eq=False)
+class Rows:
+    """Rows of one shard's level that a thread is to expand.
+
+    Attributes:
+        source: the number of the shard.
+        todo: rows to be tried again, because they missed a table entry.
+        begin, end: rows begin … end - 1 were not tried yet.
+    """
+
+    source: int
+    todo: Words
+    begin: int
+    end: int
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return len(self.todo) + self.end - self.begin
+
+    @property
+    def first(self) -> int:
+        """The first row, if there is one."""
+        return int(self.todo.min(initial=self.begin))
+
+    def cut(self, count: int) -> Rows:
+        """Take the last `count` rows away, and return them."""
+        fresh = min(count, self.end - self.begin)
+        self.end -= fresh
+        kept = len(self.todo) - (count - fresh)
+        todo, self.todo = self.todo[kept:].copy(), self.todo[:kept]
+        return Rows(self.source, todo, self.end, self.end + fresh)
+
+
+@define(eq=False)
 class Shard:
     """One thread's part of a search.
 
@@ -111,8 +147,7 @@ class Shard:
         order: the rows of `out` to which its successors went, in the order of sending.
         recent, recent_depths: see `kernels.Outbox` and `kernels.Weighing`.
         memo: what its thread remembers of transitions, if they depend on little.
-        source: the shard whose level it expands: its own, or one with more left to do.
-        todo: rows of that level to be tried again; control[TODO] counts them.
+        waiting: the rows that its thread is to expand. Most are rows of its own level.
     """
 
     number: int
@@ -133,13 +168,7 @@ class Shard:
     control: Words
     memo: kernels.Memo
     starts: list[int] = field(factory=lambda: [0])
-    todo: Words = field(init=False)
-    source: int = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        """Make room for every row that may be postponed."""
-        self.todo = np.empty(len(self.postponed), np.int64)
-        self.source = self.number
+    waiting: list[Rows] = field(factory=list)
 
     @property
     def visited(self) -> Visited:
@@ -168,12 +197,11 @@ class Shard:
             "parents": self.parents.array[:kept],
             "places": self.places.array[:kept],
             "shown": self.shown[: self.control[kernels.FOUND]],
-            "todo": self.todo[: self.control[kernels.TODO]],
+            "waiting": [(w.source, w.todo, w.begin, w.end) for w in self.waiting],
             "fired": self.fired,
             "fresh_kinds": self.fresh_kinds,
             "control": self.control,
             "starts": self.starts,
-            "source": self.source,
         }
 
     def adopt(self, record: dict[str, Any], saved: Saved) -> None:
@@ -186,26 +214,14 @@ class Shard:
         saved.into(record["places"], self.places)
         for name in ("fired", "fresh_kinds", "control"):
             getattr(self, name)[:] = record[name]
-        self.starts, self.source = list(record["starts"]), int(record["source"])
-        shown, todo = record["shown"], record["todo"]
+        self.starts, shown = list(record["starts"]), record["shown"]
+        self.waiting = [Rows(*rows) for rows in record["waiting"]]
         self.shown[: len(shown)] = shown
-        self.todo = np.concatenate([todo, np.empty(len(self.postponed), np.int64)])
 
     @property
-    def unfinished(self) -> bool:
-        """Some row of this level is not expanded yet."""
-        return bool(self.control[kernels.TODO] or self.fresh)
-
-    @property
-    def first_unfinished(self) -> int:
-        """The first row of its source that it still has to expand."""
-        todo = self.todo[: self.control[kernels.TODO]]
-        return int(todo.min(initial=self.control[kernels.AT_FRESH]))
-
-    @property
-    def fresh(self) -> int:
-        """Rows of this level that were not tried yet."""
-        return int(self.control[kernels.END_FRESH] - self.control[kernels.AT_FRESH])
+    def unfinished(self) -> int:
+        """The number of rows that its thread is to expand."""
+        return sum(rows.count for rows in self.waiting)
 
 
 def repack_level(level: Level, repacking: Repacking) -> None:

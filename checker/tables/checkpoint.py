@@ -41,7 +41,7 @@ from antecede.checker.reading import content_of
 from antecede.checker.settings import shown
 from antecede.checker.tables.arena import Arena
 
-FORMAT = 4
+FORMAT = 5
 PIECE = 1 << 24
 """The size in bytes of the pieces in which files are checksummed."""
 

@@ -16,7 +16,7 @@ from antecede.checker.check.engine import explorer_for
 from antecede.checker.errors import CapacityError, InputError, ReplayError
 from antecede.checker.local import expansion
 from antecede.checker.local.expansion import Expansion
-from antecede.checker.local.shard import Shard
+from antecede.checker.local.shard import Rows, Shard
 from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import property_named, protocol_named
@@ -507,13 +507,13 @@ def test_threads_that_are_done_take_over_rows_of_another(
 ) -> None:
     monkeypatch.setattr(expansion, "LEAST_SHARE", 1)
     taken = set()
-    expand = Expansion._expand
+    expand = Expansion._expand_rows
 
-    def watched(self: Expansion, shard: Shard) -> None:
-        taken.add((shard.number, shard.source))
-        expand(self, shard)
+    def watched(self: Expansion, shard: Shard, rows: Rows) -> bool:
+        taken.add((shard.number, rows.source))
+        return expand(self, shard, rows)
 
-    monkeypatch.setattr(Expansion, "_expand", watched)
+    monkeypatch.setattr(Expansion, "_expand_rows", watched)
     options = method(threads=3, block=64, symmetry=False)
     explorer = search_on_threads(small("cykas-secret-mode", 3, 2), options=options)
     shared = explore(explorer.system, explorer)

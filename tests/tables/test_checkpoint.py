@@ -515,8 +515,8 @@ def test_a_checkpoint_of_another_format_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved_in(folder)
-    monkeypatch.setattr(checkpoint, "FORMAT", 5)
-    with pytest.raises(InputError, match=r"has format 4, .* reads format 5 only"):
+    monkeypatch.setattr(checkpoint, "FORMAT", 6)
+    with pytest.raises(InputError, match=r"has format 5, .* reads format 6 only"):
         resumed(HOLDS, folder)
 
 
