@@ -6,10 +6,12 @@ import random
 from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any, TypeAlias
+from unittest.mock import patch
 
 from attrs import astuple, define, evolve, frozen
 
 from antecede.checker.check.pipeline import check
+from antecede.checker.local import expansion
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
@@ -59,11 +61,14 @@ ENGINES: dict[str, Options] = {
     "--threads 2 --memory sweep-line --check-progress": Options(
         threads=2, memory="sweep-line", check_progress=True
     ),
-    "--threads 3 --memory keep": Options(threads=3, memory="keep"),
+    "--threads 3 --memory keep # small blocks": Options(threads=3, memory="keep", block=32),
     "--threads 1 --no-traces": Options(threads=1, traces=False),
     "--symmetry --threads 2 --no-traces": Options(symmetry=True, threads=2, traces=False),
 }
-"""Breadth-first searches that must agree. One of the first two is the reference."""
+"""Breadth-first searches that must agree. One of the first two is the reference.
+
+Here, threads share even single rows; see `LEAST_SHARE`.
+"""
 
 SPARK = {
     "--engine spark --spark-threshold 1 --partitions 2": Options(
@@ -107,7 +112,8 @@ def searched(
 ) -> Any:
     """Return the figures of a search, or its exception; None if it hit a bound."""
     try:
-        with without_cluster() if in_the_driver else nullcontext():
+        small = patch.object(expansion, "LEAST_SHARE", 1)
+        with small, without_cluster() if in_the_driver else nullcontext():
             report = check(
                 case.spec(history, search),
                 options,

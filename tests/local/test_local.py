@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
@@ -500,6 +501,32 @@ def test_one_visited_set_tells_how_full_it_is() -> None:
 
 
 # Sharing a level among threads
+
+
+def test_rows_that_were_not_tried_yet_are_shared_first() -> None:
+    rows = Rows(2, np.array([3, 9, 4]), 10, 15)
+    assert (8, 3) == (rows.count, rows.first)
+    last = rows.cut(2)
+    assert (2, [], 13, 15) == (last.source, list(last.todo), last.begin, last.end)
+    more = rows.cut(4)
+    assert (2, [4], 10, 13) == (more.source, list(more.todo), more.begin, more.end)
+    assert (2, [3, 9], 10, 10) == (rows.source, list(rows.todo), rows.begin, rows.end)
+    assert (2, 3) == (rows.count, rows.first)
+
+
+def test_threads_get_equal_numbers_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expansion, "LEAST_SHARE", 2)
+    search = search_on_threads(small("mfss", 2, 1), options=method(threads=3))
+    explore(search.system, search)
+    part: Expansion = threads_of(search).expansion
+    for shard, todo, fresh in zip(part.shards, (15, 0, 1), (15, 1, 1), strict=True):
+        shard.waiting = [Rows(shard.number, np.arange(100, 100 + todo), 0, fresh)]
+    part._share()
+    assert [11, 11, 11] == [shard.unfinished for shard in part.shards]
+    waiting = [rows for shard in part.shards for rows in shard.waiting if rows.source == 0]
+    assert sorted([*range(15), *range(100, 115)]) == sorted(
+        row for rows in waiting for row in [*rows.todo, *range(rows.begin, rows.end)]
+    )
 
 
 def test_threads_that_are_done_take_over_rows_of_another(
