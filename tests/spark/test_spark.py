@@ -187,6 +187,20 @@ def test_a_search_in_the_driver_keeps_the_composites_of_one_search() -> None:
     assert 1 == len(on_workers._OWN)
 
 
+@pytest.mark.parametrize("symmetry", [True, False])
+def test_rows_of_several_words_are_expanded_in_tasks(
+    *, symmetry: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = small("mfss", 3, 1)
+    expected = locally(system)
+    monkeypatch.setattr("antecede.checker.tables.composites.ROW_BITS", 24)
+    result, search = here(system, 1, symmetry=symmetry)
+    assert 16 == result.statistics["row_bytes"]
+    assert {2} == {own.row_words for own in on_workers._OWN.values()}
+    assert (expected.unreduced or expected.counts) == (result.unreduced or result.counts)
+    search.close()
+
+
 def test_arrays_are_handed_over_as_they_are_without_a_folder(tmp_path: Path) -> None:
     rows, nowhere = np.arange(10), Outgoing(None, 1, "sent")
     assert rows is received(nowhere.give(rows))
