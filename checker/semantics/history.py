@@ -323,7 +323,7 @@ def _knowledge(actors: int, most: int, *, track_order: bool) -> Oracle:
     def forget(ghost: Ghost, message: Message, destination: int) -> Ghost:
         gone = bit(message, destination)
         told = any(p.stamp is not None and p.stamp & gone for p in ghost.pending)
-        if not (told or ghost.knows & gone or ghost.heard & gone):
+        if not (told or ghost.knows & gone):  # `knows` contains `heard`
             return ghost
         pending = ghost.pending
         if told:
