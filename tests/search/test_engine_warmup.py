@@ -22,7 +22,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.search.tabulated import TabulatedSearch
-from antecede.checker.tables import cache
+from antecede.checker.tables import cache, composites, kernels
 from tests.conftest import in_a_process, method
 from tests.local.test_local import found, plainly, small
 
@@ -161,8 +161,24 @@ def test_what_is_explored_to_compile_the_kernels_is_explored_to_its_end() -> Non
     done = compiling.compile_all()
     assert {Verdict.HOLDS} == {result.verdict for result in done}
     assert done[0].unreduced is not None
-    assert done[1].counts == done[0].unreduced
-    assert done[1].counts.unique_states < done[2].counts.unique_states
+    assert done[0].unreduced == done[1].counts == done[2].counts
+
+
+def test_what_is_compiled_later_serves_long_rows_and_the_history_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(composites, "ROW_BITS", composites.ROW_BITS)
+    done = compiling.compile_more()
+    assert {Verdict.HOLDS} == {result.verdict for result in done}
+    assert {16} == {result.statistics["row_bytes"] for result in done[:-1]}
+    versions = set(kernels.expand._known)
+    for history in ("clocks", "full"):
+        system = small("cykas", 3, 1, history=history)
+        search = explorer_for(system, Options(symmetry=False))
+        assert search.statistics()["row_bytes"] > 8
+        explore(system, search)
+        search.close()
+    assert versions == set(kernels.expand._known)
 
 
 @pytest.mark.slow
@@ -172,7 +188,7 @@ def test_kernels_are_compiled_in_the_background_for_the_next_start(tmp_path: Pat
     assert 0 == first.code
     assert "until then plain Python begins" in first.err
     assert "Explored in plain Python: the kernels were not compiled yet." in first.out
-    while not list(tmp_path.glob("antecede/kernels-*/**/*.nb?")):  # it has the lock
+    while not list(tmp_path.glob("antecede/kernels-*/*.kernel")):  # it has the lock
         time.sleep(0.1)
     (file,) = tmp_path.glob("antecede/kernels-*/compiling")
     with open(file, "rb") as lock:

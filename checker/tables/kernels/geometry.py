@@ -144,8 +144,8 @@ class Tables(NamedTuple):
         dec: the local words of each composite; those for part i begin at i * geo[DEC_STRIDE].
         renamings: the orbits of composites.
         progress: int32; for composite g of part i, at i * geo[REN_STRIDE] + g; see `progress_of`.
-        one_word: True if rows have one word, as most have; otherwise None. The compiler generates
-            code for each of the two.
+        one_word: True if rows have one word, as most have, and actors one part; otherwise None. The
+            compiler generates code for each of the two.
     """
 
     geo: np.ndarray[Any, Any]
