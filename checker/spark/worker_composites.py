@@ -239,13 +239,12 @@ class WorkerComposites(CompositeStore):
         geo[kernels.DEC_STRIDE], geo[kernels.REN_STRIDE] = self.stride, self.room
         geo[kernels.PERMUTATIONS] = max(self.orbits.order - 1, 0)
         geo[kernels.DROPS_BEHIND] = geo[kernels.CHECKS_PROGRESS] = 0
-        parted = geo[kernels.PARTS] > geo[kernels.ACTORS]
         self.tables = self.tables._replace(
             geo=geo,
             cons=self.cons,
             dec=self.dec,
             renamings=self.orbits.tables(),
-            one_word=True if self.row_words == 1 and not parted else None,
+            one_word=self.one_word,
         )
 
     def composed(self, given: Words, which: Words, *, flat: bool) -> Words:

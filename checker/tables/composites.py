@@ -93,6 +93,11 @@ class CompositeStore:
         self.row_fields = Fields.of(self.row_widths, word, shift)
 
     @property
+    def one_word(self) -> bool | None:
+        """As in `kernels.Tables`."""
+        return True if self.row_words == 1 and self.orbits.each == 1 else None
+
+    @property
     def stride(self) -> int:
         """The distance in `dec` between the first words of two neighbouring parts."""
         return len(self.dec) // len(self.counts)

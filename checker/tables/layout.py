@@ -211,7 +211,7 @@ class Layout(CompositeStore):
             self.dec,
             self.orbits.tables(),
             self._progress(),
-            True if self.row_words == 1 and not self.parted else None,
+            self.one_word,
         )
 
     def _progress(self) -> Any:
