@@ -351,12 +351,7 @@ def comparisons(case: Counting) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _naive_knows(case: Counting) -> bool:
-    return (
-        case.network in ("unordered", "fifo")
-        and case.prop in ("causal-delivery", "integrity")
-        and not case.resends
-        and case.bound is None
-    )
+    return case.prop in ("causal-delivery", "integrity") and case.bound is None
 
 
 def _naive_length(case: Counting, depth: int) -> int | None:
@@ -364,7 +359,7 @@ def _naive_length(case: Counting, depth: int) -> int | None:
     buffer, rows = case.workload.removeprefix("endless:").split(":", 1)
     choices: naive_endless.Rows = [[(to,) for to in row] for row in json.loads(rows)]
     counts, _ = naive_endless.explore(
-        case.protocol(), choices, int(buffer), case.network == "fifo", deepest=depth
+        case.protocol(), choices, int(buffer), case.network, deepest=depth
     )
     found: int | None = counts.violation.get(case.prop)
     return found
