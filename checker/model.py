@@ -313,8 +313,8 @@ class Where(Enum):
     """From every reachable state, some state can be reached where it is true for every actor; see
     `semantics.recoverability`."""
     ON_FAIR_RUNS = "on fair runs"
-    """Without a predicate: on fair runs no message may wait for ever while the application goes on;
-    see `liveness.fairness`."""
+    """Without a predicate: no fair run leaves a message undelivered for ever; see
+    `liveness.fairness`."""
 
 
 _PLACES = {

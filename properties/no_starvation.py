@@ -1,4 +1,4 @@
-"""Liveness for applications that never stop: no message stays undelivered for ever."""
+"""Liveness in runs of any length: no message stays undelivered for ever."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from antecede import Property, What, Where
 
 NO_STARVATION = Property(
     name="no-starvation",
-    summary="no fair, endless run leaves a message undelivered forever (endless workloads)",
+    summary="no fair run leaves a message undelivered forever (endless workloads)",
     what=What.UNDELIVERED,
     where=Where.ON_FAIR_RUNS,
 )

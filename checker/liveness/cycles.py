@@ -10,8 +10,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-OWED, SENDS = 1, 2
-"""Roles of transitions: OWED for receptions and internal actions, SENDS for causal-sends."""
+FREE, WEAK, STRONG = range(3)
+"""What fairness demands of a transition.
+
+FREE: nothing. WEAK: a run takes it if it stays enabled. STRONG: a run takes it if it is enabled
+again and again.
+"""
 
 
 class Edges(NamedTuple):
@@ -40,21 +44,6 @@ class Components(NamedTuple):
     numbers: Any
     ends: Any
     members: Any
-
-
-class Fairness(NamedTuple):
-    """The conditions on a fair run.
-
-    Attributes:
-        roles: per label, OWED if fairness covers it, SENDS if it is a causal-send, or 0.
-        strong: whether a transition enabled in some state must be taken; otherwise only a
-            transition enabled in all states must.
-        sends: whether the run must causal-send infinitely often.
-    """
-
-    roles: Any
-    strong: bool
-    sends: bool
 
 
 def number_components(first: Any, target: Any, inside: Any, numbers: Any) -> int:
@@ -131,18 +120,19 @@ def sort_components(numbers: Any, ends: Any, members: Any) -> None:
 
 
 def judge_components(
-    edges: Edges, parts: Components, fairness: Fairness, inside: Any, fair: Any, found: int
+    edges: Edges, parts: Components, demands: Any, inside: Any, fair: Any, found: int
 ) -> int:
     """Judge each component: can a fair run stay in it for ever?
 
-    The function removes decided states from `inside`: the states of fair components, and of
-    components without a fair part. From other components it removes the states that enable a
-    transition that is never taken. The caller then splits the rest into components again.
+    The function removes decided states from `inside`: the states of fair components, and states
+    that no fair run can visit again and again. These are the states that enable a transition that
+    is demanded but leads out of the component. The caller then splits the rest into components
+    again.
 
     Args:
         edges: the edges of the whole graph.
         parts: the components of the inside states.
-        fairness: what a fair run must do.
+        demands: per label, FREE, WEAK or STRONG.
         inside: per state, whether it is inside; updated.
         fair: output; per state, the number of its fair component, from `found` on.
         found: the number of fair components before.
@@ -152,35 +142,33 @@ def judge_components(
     """
     first, target, label = edges.first, edges.target, edges.label
     numbers, ends, members = parts.numbers, parts.ends, parts.members
-    roles, strong = fairness.roles, fairness.strong
-    labels = len(roles)
+    labels = len(demands)
     taken, stayed, offers = [-1] * labels, [-1] * labels, [0] * labels
     begin = 0
     for component in range(len(ends) - 1):
         end = int(ends[component])
-        cyclic, sends = False, not fairness.sends
+        cyclic = False
         met = [0 for _ in range(0)]
         for state in members[begin:end]:
             for edge in range(first[state], first[state + 1]):
                 kind, after = int(label[edge]), int(target[edge])
-                if roles[kind] == OWED:
+                if demands[kind] != FREE:
                     if stayed[kind] != component:
                         stayed[kind], offers[kind] = component, 0
                         met.append(kind)
                     offers[kind] += 1
                 if after < len(numbers) and numbers[after] == component:
                     taken[kind], cyclic = component, True
-                    sends = sends or roles[kind] == SENDS
         refused = [
             kind
             for kind in met
-            if taken[kind] != component and (strong or offers[kind] == end - begin)
+            if taken[kind] != component and (demands[kind] == STRONG or offers[kind] == end - begin)
         ]
-        is_fair = cyclic and sends and len(refused) == 0
+        is_fair = cyclic and len(refused) == 0
         for kind in refused:
             taken[kind] = -2 - component  # marks it as neglected here
         for state in members[begin:end]:
-            goes = is_fair or not (strong and cyclic and sends)
+            goes = is_fair or not cyclic
             for edge in range(first[state], first[state + 1]):
                 goes = goes or taken[int(label[edge])] == -2 - component
             if goes:

@@ -1,18 +1,17 @@
-"""Fair cycles: runs that leave a message undelivered for ever while the application goes on.
+"""Fair cycles: endless runs that leave a message undelivered for ever.
 
 The graph of all states that follow the marked message is cut into strong components. The search in
 plain Python or the fast engine keeps this graph. With the fast engine the passes of
-`checker.liveness.cycles` over its edges are compiled. A component with a causal-send on a cycle is
-*fair* if an infinite run may stay in it without treating any step of the network or of a timer
-unfairly:
+`checker.liveness.cycles` over its edges are compiled. A component with a cycle is *fair* if an
+infinite run may stay in it without treating any step of the network or of a timer unfairly:
 
-* weak fairness: a transition enabled in all its states is taken on some edge inside. One pass over
-  the maximal components decides, because each part of a component leaves out at least as much.
-* strong fairness, on networks that lose: a transition enabled in some of its states is taken
+* weak fairness: a reception, timer or action that is enabled in all its states is taken on some
+  edge inside. No part of a component that leaves it out is fair, either.
+* strong fairness, on networks that lose: a reception that is enabled in some of its states is taken
   inside. States that enable one that is never taken are removed, and the rest is cut again (Emerson
   and Lei 1987, the procedure for Streett conditions).
 
-The application is never obliged: it may stop, or prefer one destination for ever.
+The application is not obliged to send, so the cycle may be without causal-sends (a livelock).
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from operator import and_, eq
 
 from attrs import evolve, frozen
 
-from antecede.checker.liveness.cycles import OWED, SENDS, Components, Edges, Fairness
-from antecede.checker.model import CausalSend, State, Transition
+from antecede.checker.liveness.cycles import FREE, STRONG, WEAK, Components, Edges
+from antecede.checker.model import State, Transition
 from antecede.checker.search.graph import Explored, Passes, Rows, StateGraph, integers
-from antecede.checker.semantics.judge import obliged
+from antecede.checker.semantics.judge import obliged, strongly_owed
 from antecede.checker.semantics.marked import is_over
 from antecede.checker.semantics.transition import System, enabled, state_after
 
@@ -44,7 +43,8 @@ MOST_QUIET = 20_000
 ENDINGS = {
     "stuck": "nothing that may still happen delivers it",
     "starved": "as soon as the application stops, it is delivered",
-    "waiting": "it is not delivered either when the application stops, only when it sends again",
+    "avoided": "it may be delivered if the application sends nothing more, but need not be",
+    "waiting": "it is delivered only if the application sends again",
     "undecided": "whether it is delivered when the application stops, or sends again, is not known",
 }
 """The fate of the message that a lasso leaves undelivered."""
@@ -81,20 +81,20 @@ def lasso(system: System, graph: Explored, tick: Callable[[], None] = lambda: No
     dead = next((k for k in at_rest(rows, inside) if graph.all_edges(k)), None)
     if dead is not None:
         return Lasso(graph.path_to(dead), (), "stuck")
-    strong = system.network.lose is not None
+    lossy = system.network.lose is not None
     best: tuple[int, tuple[int, ...]] | None = None
     tick()
-    for component in fair_components(rows, inside, strong=strong, passes=graph.passes):
+    for component in fair_components(rows, inside, lossy=lossy, passes=graph.passes):
         for start in sorted(component)[:MOST_STARTS]:
             most = len(best[1]) - 1 if best else None
-            cycle = shortest_fair_cycle(rows, component, start, strong=strong, most=most, tick=tick)
+            cycle = shortest_fair_cycle(rows, component, start, lossy=lossy, most=most, tick=tick)
             if cycle is not None:
                 best = start, cycle
     if best is None:
         return None
     start, labels = best
     cycle_found = tuple(rows.transitions[label] for label in labels)
-    return Lasso(graph.path_to(start), cycle_found, ending_of(system, graph, start, strong=strong))
+    return Lasso(graph.path_to(start), cycle_found, ending_of(system, graph, start, lossy=lossy))
 
 
 def at_rest(rows: Rows, inside: bytearray) -> Iterator[int]:
@@ -107,8 +107,7 @@ def fair_components(
     rows: Rows,
     inside: bytearray,
     *,
-    strong: bool,
-    sends: bool = True,
+    lossy: bool,
     passes: Passes = Passes(),
 ) -> list[set[int]]:
     """Return the components where a fair run may stay for ever, the nearest first.
@@ -118,17 +117,14 @@ def fair_components(
     Args:
         rows: the edges of the whole graph.
         inside: per state, whether the run may visit it.
-        strong: whether fairness is strong, not weak.
-        sends: whether a causal-send must be on the cycle.
+        lossy: whether the network loses packets, so that fairness to packets is strong.
         passes: the plain or the compiled functions of `checker.liveness.cycles`.
     """
     size, found = len(rows), 0
-    owed, sending = obliged_labels(rows), causal_sends(rows)
-    roles = bytearray(
-        OWED * (label in owed) | SENDS * (label in sending)
-        for label in range(len(rows.transitions))
-    )
-    edges, fairness = Edges(rows.first, rows.target, rows.label), Fairness(roles, strong, sends)
+    weak, strong = owed_labels(rows, lossy=lossy)
+    labels = range(len(rows.transitions))
+    demands = bytearray(STRONG if k in strong else WEAK if k in weak else FREE for k in labels)
+    edges = Edges(rows.first, rows.target, rows.label)
     left, fair = inside[:size], integers([-1]) * size
     while any(left):
         numbers, members = integers([-1]) * size, integers([0]) * size
@@ -136,7 +132,7 @@ def fair_components(
         ends = integers([0]) * (many + 1)
         passes.sort_components(numbers, ends, members)
         parts = Components(numbers, ends, members)
-        found = passes.judge_components(edges, parts, fairness, left, fair, found)
+        found = passes.judge_components(edges, parts, demands, left, fair, found)
     fair_parts: list[set[int]] = [set() for _ in range(found)]
     for state, number in enumerate(fair) if found else ():
         if number >= 0:
@@ -144,18 +140,15 @@ def fair_components(
     return sorted(fair_parts, key=min)
 
 
-def obliged_labels(rows: Rows) -> frozenset[int]:
-    """Return the numbers of the transitions that fairness covers."""
-    return rows.which(lambda transition: bool(obliged([transition])))
+def owed_labels(rows: Rows, *, lossy: bool) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the numbers of the transitions that weak and that strong fairness covers."""
+    covered = rows.which(lambda transition: bool(obliged([transition])))
+    strong = rows.which(lambda transition: bool(strongly_owed([transition], lossy=lossy)))
+    return covered - strong, strong
 
 
-def causal_sends(rows: Rows) -> frozenset[int]:
-    """Return the numbers of the causal-sends."""
-    return rows.which(lambda transition: isinstance(transition, CausalSend))
-
-
-_At = tuple[int, frozenset[int], frozenset[int], bool]
-"""(state, owed transitions, taken transitions, whether a causal-send was taken) on a cycle."""
+_At = tuple[int, frozenset[int], frozenset[int]]
+"""(state, owed transitions, taken transitions of strong fairness) on a cycle."""
 
 
 def shortest_fair_cycle(
@@ -163,11 +156,11 @@ def shortest_fair_cycle(
     component: set[int],
     start: int,
     *,
-    strong: bool,
+    lossy: bool,
     most: int | None = None,
     tick: Callable[[], None] = lambda: None,
 ) -> tuple[int, ...] | None:
-    """Return a shortest cycle from `start` that causal-sends and is fair by itself.
+    """Return a shortest cycle from `start` that is fair by itself.
 
     Weak fairness: every transition that `start` enables is taken, or disabled in some state of the
     cycle. Strong fairness: every transition that a state of the cycle enables is taken.
@@ -176,27 +169,23 @@ def shortest_fair_cycle(
         rows: the edges of the whole graph.
         component: the states that the cycle may visit.
         start: a state of the component.
-        strong: whether fairness is strong, not weak.
+        lossy: as for `fair_components`.
         most: the greatest useful length, or None.
         tick: called now and then; it may raise.
 
     Returns:
         The numbers of its transitions.
     """
-    owed, sending = obliged_labels(rows), causal_sends(rows)
+    weak, strong = owed_labels(rows, lossy=lossy)
 
     def on(at: _At, label: int, after: int) -> _At:
         """Return the position after one more transition."""
-        offered = owed.intersection(other for other, _ in rows.of(after))
-        taken = at[2]
-        if strong:
-            taken |= owed & {label}
-            owing = (at[1] | offered) - taken
-        else:
-            owing = (at[1] - {label}) & offered
-        return after, owing, taken, at[3] or label in sending
+        offered = frozenset(other for other, _ in rows.of(after))
+        taken = at[2] | strong & {label}
+        stays = at[1] & weak & offered - {label}
+        return after, stays | ((at[1] | offered) & strong) - taken, taken
 
-    first: _At = (start, owed.intersection(t for t, _ in rows.of(start)), frozenset(), False)
+    first: _At = (start, (weak | strong).intersection(t for t, _ in rows.of(start)), frozenset())
     came: dict[_At, tuple[_At, int] | None] = {first: None}
     waiting = deque([(first, 0)])
     while waiting:
@@ -209,11 +198,11 @@ def shortest_fair_cycle(
             if after not in component:
                 continue
             then = on(at, label, after)
+            if after == start and not then[1]:
+                return (*_back(came, at), label)
             if then in came:
                 continue
             came[then] = (at, label)
-            if after == start and not then[1] and then[3]:
-                return _back(came, then)
             waiting.append((then, length + 1))
     return None
 
@@ -226,7 +215,7 @@ def _back(came: dict[_At, tuple[_At, int] | None], at: _At) -> tuple[int, ...]:
     return tuple(reversed(path))
 
 
-def ending_of(system: System, graph: Explored, start: int, *, strong: bool) -> str:
+def ending_of(system: System, graph: Explored, start: int, *, lossy: bool) -> str:
     """Return the fate of the message that is undelivered in `start`: one of ENDINGS.
 
     The states after the application stops are searched again, because the graph may be incomplete.
@@ -241,9 +230,11 @@ def ending_of(system: System, graph: Explored, start: int, *, strong: bool) -> s
         return "undecided"
     undelivered = bytearray(not ended for ended in quiet.over())
     rests = any(True for _ in at_rest(quiet.rows, undelivered))
-    if rests or fair_components(quiet.rows, undelivered, strong=strong, sends=False):
-        return "waiting" if reached else "undecided"
-    return "starved"
+    if not rests and not fair_components(quiet.rows, undelivered, lossy=lossy):
+        return "starved"
+    if any(quiet.over()):
+        return "avoided"
+    return "waiting" if reached else "undecided"
 
 
 def _without_application(system: System, state: State) -> StateGraph | None:

@@ -1,5 +1,8 @@
 """Checks of endless workloads: safety and starvation, on larger and larger parts of the graph.
 
+A message starves in a fair run that never delivers it: an endless run, with or without causal-sends
+on its cycle, or a run to a state where nothing can happen any more.
+
 The graph may be infinite because a protocol's own state grows. Then a complete search for safety
 violations would never end. So the search pauses after the first few thousand states to search for
 fair cycles among them. It then continues to eight times as many states, until a property is
@@ -34,10 +37,10 @@ FACTOR = 8
 """The factor between the sizes of successive parts."""
 
 FAIRNESS = {
-    False: "a packet that can always be received is received, and a timer that stays enabled fires",
+    False: "a packet that can always be received is received",
     True: "a packet that can be received again and again is received",
 }
-"""Strong or not -> the assumption on the network and timers. The application has none."""
+"""Whether the network loses packets -> the assumption on it; see docs/liveness.md."""
 
 Tick = Callable[[], None]
 """Called now and then; it may raise CapacityError."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import Factory, frozen
 
+from antecede.checker.liveness.starvation import FAIRNESS
 from antecede.checker.model import CausalSend, Message, Property, Receive, Request, What, Where
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep
@@ -44,7 +45,8 @@ def explain(path: Path) -> Explanation:
 _ENDINGS = {
     "stuck": "Nothing that may still happen delivers it.",
     "starved": "It is starved, not stuck: as soon as the application stops, it is delivered.",
-    "waiting": "It is not delivered either when the application stops; only when it sends again.",
+    "avoided": "It may be delivered if the application sends nothing more, but it need not be.",
+    "waiting": "It is delivered only if the application sends again.",
     "undecided": "Whether it is delivered when the application stops, or sends again, is open.",
 }
 """The fate of a message that is never delivered; see `checker.liveness.fairness.ENDINGS`."""
@@ -60,19 +62,23 @@ def _for_ever(path: Path, _prop: Property) -> Explanation | None:
     text = f"{name} ({words.actor(loop.message.sender)} to {where}) is never delivered. "
     if not path.repeats:
         return Explanation(f"{text}The run is over: nothing more can happen.")
+    sends = any(isinstance(step.transition, CausalSend) for step in path.steps[loop.after :])
+    new = ", except that new messages have taken the place of old ones" if sends else ""
     text += (
-        f"{loop_text(path)}: after them the state is the same as before, except that new "
-        f"messages have taken the place of old ones. {_ENDINGS[loop.ending]}"
+        f"{loop_text(path)}: after them the state is the same as before{new}. "
+        f"{_ENDINGS[loop.ending]}"
     )
-    strong = path.system.network.lose is not None
-    fair = "again and again" if strong else "always"
+    assumed = FAIRNESS[path.system.network.lose is not None]
     place = _place(words, path.last.actors, loop.message)
+    states = [step.state for step in path.steps[loop.after :]]
+    exists = any(contains((s.actors, s.channels), loop.message) for s in states)
+    elsewhere = "on its way again and again" if exists else "in no packet and in no actor's state"
     return Explanation(
         text,
         (
-            f"{name} waits in {place}." if place else f"{name} is on its way again and again.",
+            f"{name} waits in {place}." if place else f"{name} is {elsewhere}.",
             _why_again(path),
-            f"The run is fair: every packet that can {fair} be received is received.",
+            f"The run is fair: {assumed}, and a timer or action that stays enabled happens.",
         ),
     )
 
@@ -84,7 +90,7 @@ def _why_again(path: Path) -> str:
     steps = path.steps[loop.after :]
     met, before = flights_of(path).met, _of_the_round_before(path)
     sends = [str(s.number) for s in steps if isinstance(s.transition, CausalSend)]
-    parts = [f"in {listed(sends)} the application goes on"]
+    parts = [f"in {listed(sends)} the application goes on"] if sends else []
     for step in steps:
         flight = met.get(step.number)
         if isinstance(step.transition, Receive) and flight is not None:

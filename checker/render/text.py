@@ -90,8 +90,9 @@ def endless_text(report: CheckReport) -> str | None:
         lines.append(wrapped(bounded, "  "))
     if any(prop.where is Where.ON_FAIR_RUNS for prop in system.properties):
         assumed = starvation.FAIRNESS[system.network.lose is not None]
-        lines.append(wrapped(f"  Assumed of the network and of timers: {assumed}.", "  "))
-        lines.append("  Nothing is assumed of the application.")
+        fair = f"  Assumed of the network: {assumed}. A timer or action that stays enabled happens."
+        lines.append(wrapped(fair, "  "))
+        lines.append("  The application may stop as long as anything else can happen.")
     return "\n".join(lines) or None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any
 
 from attrs import evolve
 
@@ -28,8 +28,6 @@ from antecede.checker.model import (
     Where,
 )
 from antecede.checker.semantics.transition import System
-
-_Step = TypeVar("_Step")
 
 ENDS = (Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE)
 
@@ -166,16 +164,24 @@ def obliged(transitions: Iterable[Transition]) -> set[Transition]:
     return {t for t in transitions if isinstance(t, (Receive, Timeout, Internal))}
 
 
+def strongly_owed(transitions: Iterable[Transition], *, lossy: bool) -> set[Transition]:
+    """Return the transitions that must be taken if they are enabled again and again.
+
+    These are the receptions on a network that loses packets. All others that fairness covers must
+    be taken only if they stay enabled.
+    """
+    return {t for t in transitions if lossy and isinstance(t, Receive)}
+
+
 def refused(
-    offered: Sequence[AbstractSet[_Step]], taken: Iterable[_Step], *, strong: bool
-) -> AbstractSet[_Step]:
+    offered: Sequence[AbstractSet[Transition]], taken: Iterable[Transition], *, lossy: bool
+) -> AbstractSet[Transition]:
     """Return the transitions that a run repeating a cycle for ever treats unfairly.
 
     Args:
         offered: per state of the cycle, the enabled transitions that fairness covers.
-        taken: the transitions of the cycle. Numbers may stand for transitions.
-        strong: whether a transition that is enabled in some state of the cycle must be taken;
-            otherwise only a transition that is enabled in all of them must.
+        taken: the transitions of the cycle.
+        lossy: whether the network loses packets.
     """
-    owed = set[_Step]().union(*offered) if strong else set(offered[0]).intersection(*offered)
-    return owed - set(taken)
+    always, sometimes = set(offered[0]).intersection(*offered), set(offered[0]).union(*offered)
+    return (always | strongly_owed(sometimes, lossy=lossy)) - set(taken)

@@ -177,7 +177,8 @@ def test_a_search_pauses_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_unfair_answer_is_caught(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that forgets what fairness speaks of finds a cycle, and plain Python refuses it."""
     monkeypatch.setattr(
-        "antecede.checker.liveness.fairness.obliged_labels", lambda _rows: frozenset()
+        "antecede.checker.liveness.fairness.owed_labels",
+        lambda _rows, lossy: (frozenset[int](), frozenset[int]()),
     )
     with pytest.raises(InternalError, match=r"not fair: .* could always happen and never does"):
         check(Spec(protocol="mfss", workload="endless:1"), Options(engine=engine))
