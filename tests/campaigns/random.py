@@ -24,6 +24,7 @@ from tests.campaigns.audits import compare_audits
 from tests.campaigns.compare import Comparison, comparisons
 from tests.campaigns.draw import Case, as_json, drawn, smaller
 from tests.campaigns.endless import compare_endless
+from tests.campaigns.livelocks import compare_livelocks
 from tests.campaigns.packets import compare_packets
 from tests.campaigns.proofs import compare_proofs
 
@@ -126,6 +127,7 @@ KINDS: dict[str, tuple[int, Kind]] = {
     "packets": (2, compare_packets),
     "audits": (3, compare_audits),
     "endless": (3, compare_endless),
+    "livelocks": (3, compare_livelocks),
 }
 """The kinds of random cases with their weights. A campaign draws a kind for every number."""
 
