@@ -195,6 +195,8 @@ def _settings(master: str, folder: Path) -> dict[str, str | None]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
+        # Workers start with `python -m`, which would import from the current folder first.
+        "spark.executorEnv.PYTHONSAFEPATH": "1",
         # New pages are expensive, and tasks need as much memory again and again.
         "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(1 << 29),
         "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(1 << 25),

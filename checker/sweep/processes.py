@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait as ready
 from typing import Any, TypeVar
 
@@ -24,6 +24,9 @@ from antecede.checker.errors import CapacityError
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
+
+SAFE_PATH = "PYTHONSAFEPATH"
+"""The environment variable that keeps the current folder out of Python's search path."""
 
 PAUSE = 0.2
 """Seconds between two calls of `tick`."""
@@ -70,7 +73,8 @@ class Workers:
         while waiting or running:
             while idle and waiting:
                 pool, item = idle.pop(), waiting.popleft()
-                running[pool.submit(call, item)] = item, pool
+                with _importing_safely():
+                    running[pool.submit(call, item)] = item, pool
             tick([item for item, _ in running.values()])
             for future in wait(running, PAUSE, FIRST_COMPLETED).done:
                 item, pool = running.pop(future)
@@ -87,7 +91,26 @@ class Workers:
 
 def _worker() -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(1, mp_context=context, initializer=_begin)
+    asked = SAFE_PATH in os.environ
+    with _importing_safely():  # the pool's semaphores start a process, too
+        return ProcessPoolExecutor(1, mp_context=context, initializer=_begin, initargs=(asked,))
+
+
+@contextmanager
+def _importing_safely() -> Iterator[None]:
+    """Let the processes that start meanwhile import no module from the current folder.
+
+    Their interpreters would look there first, for example for a file signal.py.
+    """
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
 
 
 def _kill(pools: list[ProcessPoolExecutor]) -> None:
@@ -97,8 +120,14 @@ def _kill(pools: list[ProcessPoolExecutor]) -> None:
             process.kill()
 
 
-def _begin() -> None:
-    """Leave Ctrl-C to the parent process, and end together with it."""
+def _begin(keep_safe_path: bool) -> None:
+    """Leave Ctrl-C to the parent process, and end together with it.
+
+    Args:
+        keep_safe_path: False: the programs that a check starts import as they would anywhere.
+    """
+    if not keep_safe_path:
+        os.environ.pop(SAFE_PATH, None)
     streams.replace(sys.argv[1:], os.environ)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -9,6 +9,7 @@ This module does not import Numba.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import hashlib
@@ -21,6 +22,8 @@ import time
 from pathlib import Path
 
 from antecede.checker import memory
+from antecede.checker.errors import InputError
+from antecede.checker.private import changed_by_others, private_folder
 from antecede.checker.reading import content_of
 
 ENTRY = "antecede_entry"
@@ -91,17 +94,47 @@ def _version_file(package: str) -> bytes:
     return b""
 
 
+CHOSEN = "NUMBA_CACHE_DIR"
+"""The environment variable that names the folder for compiled kernels."""
+
+
 def places() -> list[Path]:
     """Return the folders where compiled kernels may be cached, the best one first.
 
-    If NUMBA_CACHE_DIR is set, only its folder counts. Otherwise they are the user's cache folder
-    and the folder of the sources.
+    If `CHOSEN` is set, only its folder counts. Otherwise they are the user's cache folder and the
+    folder of the sources. Other users could put their machine code into a folder that is not
+    private, so such a folder is left out. If none remains, there is a temporary folder.
     """
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    found = [private_folder(place) for place in _named()]
+    usable = [place for place, _ in found if place is not None]
+    return usable or _temporary("; ".join(reason for _, reason in found))
+
+
+def _named() -> list[Path]:
+    chosen = os.environ.get(CHOSEN)
     if chosen:
         return [Path(chosen) / "antecede"]
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return [Path(home) / "antecede", _SOURCES / "__pycache__"]
+    # XDG's rule is to ignore a path that is not absolute. Nor is ~ one, if the user has no home.
+    homes = (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache"))
+    own = [Path(home) / "antecede" for home in homes if os.path.isabs(home)]
+    return [*own[:1], _SOURCES / "__pycache__"]
+
+
+@functools.cache
+def _temporary(reasons: str) -> list[Path]:
+    """Return a folder for the kernels of this process and the processes that it starts."""
+    try:
+        made = tempfile.mkdtemp(prefix="antecede-kernels-")
+    except OSError:
+        return []
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    os.environ[CHOSEN] = made
+    say(
+        f"compiled kernels are kept only until this command ends, because {reasons}. Name a folder "
+        f"that only you can write to with {CHOSEN}."
+    )
+    place, _ = private_folder(Path(made))
+    return [] if place is None else [place]
 
 
 def compiled_in(home: Path | None = None) -> Path | None:
@@ -113,7 +146,7 @@ def compiled_in(home: Path | None = None) -> Path | None:
 
 def _holds(folder: Path, wanted: str) -> bool:
     try:
-        return any(folder.glob(wanted))
+        return changed_by_others(folder) is None and any(folder.glob(wanted))
     except OSError:
         return False
 
@@ -156,7 +189,7 @@ def folder(home: Path | None = None) -> Path | None:
 def _writable(folder: Path) -> bool:
     """Create a folder if it does not exist; return whether files can be written to it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:
@@ -184,9 +217,13 @@ def sealed(data: bytes, file: str) -> bytes:
 def opened(file: str) -> bytes | None:
     """Return the data sealed for a file; None if they are damaged or belong to another file.
 
+    The seal finds damage. It is no signature, because everybody can make it.
+
     Raises:
-        InputError: the file cannot be read, or is not a regular file.
+        InputError: the file cannot be read, is not a regular file, or others can change it.
     """
+    if (reason := changed_by_others(Path(file))) is not None:
+        raise InputError(reason)
     data = content_of(file, "the kernel", MOST_BYTES)
     content = data[16:]
     return content if _seal(content, file) == data[:16] else None
@@ -205,10 +242,9 @@ def keep(file: str | None, content: bytes) -> None:
         file: None: there is no folder for kernels.
     """
     if file is None:
-        tried = " and ".join(str(place) for place in places())
         say(
-            f"compiled kernels cannot be kept, for {tried} cannot be written to: every start "
-            "compiles them; give a folder with NUMBA_CACHE_DIR"
+            "compiled kernels cannot be kept, so every start compiles them. Name a folder that "
+            f"only you can write to with {CHOSEN}."
         )
         return
     new = f"{file}.{os.getpid()}.new"

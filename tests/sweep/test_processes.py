@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from antecede.checker.errors import CapacityError
-from antecede.checker.sweep.processes import KILLED, Workers
+from antecede.checker.sweep.processes import KILLED, SAFE_PATH, Workers
 from tests.conftest import ROOT
 from tests.test_interrupts import WITHIN, started, until
 
@@ -99,3 +99,48 @@ def test_a_sweep_that_is_ended_leaves_nobody_computing(
     assert "Traceback" not in err
     assert "Interrupted; the rows so far are in sweep.jsonl, and the same command goes on" in err
     until(lambda: not any(map(is_alive, children)))
+
+
+HOSTILE = "open('RAN', 'a').write(__name__)\n"
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """Return a folder with files that are called like modules of Python."""
+    for name in ("signal", "pickle", "socket", "threading", "attrs"):
+        (tmp_path / f"{name}.py").write_text(HOSTILE)
+    return tmp_path
+
+
+def ran_in(folder: Path, *arguments: str) -> int:
+    """Run the installed command in a folder; return its exit code."""
+    command = [Path(sys.executable).with_name("antecede"), *arguments, "--quiet"]
+    return subprocess.run(command, cwd=folder, capture_output=True, timeout=600).returncode
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sweep --protocol fifo --actors 2 --messages 1",
+        "simulate fifo --actors 3 --messages 2 --seeds 2",
+    ],
+)
+def test_no_file_of_the_current_folder_is_imported(hostile: Path, command: str) -> None:
+    assert 0 == ran_in(hostile, *command.split())
+    assert not (hostile / "RAN").exists()
+
+
+def test_no_worker_of_spark_imports_a_file_of_the_current_folder(hostile: Path) -> None:
+    pytest.importorskip("pyspark")
+    cluster = ("--engine", "spark", "--spark-threshold", "50", "--master", "local[1]")
+    assert 0 == ran_in(hostile, "check", "mfss", "--no-symmetry", *cluster)
+    assert not (hostile / "RAN").exists()
+
+
+def test_the_programs_of_a_worker_import_as_they_would_anywhere() -> None:
+    with Workers(1) as workers:
+        assert {None: None} == dict(workers.spread(_safe_path, [None]))
+
+
+def _safe_path(_item: None) -> str | None:
+    return os.environ.get(SAFE_PATH)

@@ -6,11 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from antecede.checker.local import compiling
+from antecede.checker.private import changed_by_others, private_folder
 from antecede.checker.tables import cache
 from tests.conftest import ROOT
 
@@ -131,8 +133,95 @@ def test_where_nothing_can_be_kept_kernels_work_and_it_is_said(tmp_path: Path) -
 
     assert ["compiled"] == how
     assert 1 == len(said.splitlines())
-    assert "cannot be kept" in said
+    assert "are kept only until this command ends" in said
     assert "NUMBA_CACHE_DIR" in said
+
+
+def open_to_all(folder: Path) -> None:
+    folder.chmod(0o777)
+
+
+def of_somebody_else(path: Path) -> None:
+    os.chown(path, 12345, 12345)
+
+
+needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+
+
+def of_kernels(kept: Path) -> Path:
+    (file,) = kept.rglob("entries.store-*.kernel")
+    return file
+
+
+@pytest.mark.parametrize("change", [open_to_all, pytest.param(of_somebody_else, marks=needs_root)])
+@pytest.mark.parametrize("part", [0, 1, 2], ids=["the folder", "in it", "with the kernels"])
+def test_no_machine_code_runs_from_a_folder_that_others_can_change(
+    kept: Path, tmp_path: Path, change: Callable[[Path], None], part: int
+) -> None:
+    shutil.copytree(kept, tmp_path / "shared")
+    file = of_kernels(tmp_path)
+    change((tmp_path / "shared", file.parent.parent, file.parent)[part])
+
+    how, said = run(tmp_path / "shared")
+
+    assert ["compiled"] == how
+    assert part == 2 or "other user" in said
+
+
+@needs_root
+def test_no_machine_code_runs_from_a_file_of_somebody_else(kept: Path, tmp_path: Path) -> None:
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    of_somebody_else(of_kernels(tmp_path))
+
+    how, said = run(tmp_path)
+
+    assert ["compiled"] == how
+    assert "belongs to another user" in said
+
+
+def test_a_link_to_a_folder_that_others_can_change_is_not_followed(
+    kept: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(kept, tmp_path / "shared")
+    (tmp_path / "shared" / "antecede").chmod(0o777)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "antecede").symlink_to(tmp_path / "shared" / "antecede")
+
+    assert ["compiled"] == run(tmp_path / "own")[0]
+
+
+def test_without_a_home_the_current_folder_is_no_cache(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A repository that somebody cloned could bring kernels of its own."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    assert [cache._SOURCES / "__pycache__"] == cache._named()
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert [cache._SOURCES / "__pycache__"] == cache._named()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "relative")
+    assert private_folder(cache._named()[0]) == (None, "relative/antecede is not an absolute path")
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_folder_is_created_for_the_user_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        folder, reason = private_folder(tmp_path / "new" / "antecede")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "new" / "antecede", "") == (folder, reason)
+    assert 0o40700 == (tmp_path / "new").stat().st_mode
+
+
+def test_a_file_in_a_folder_with_the_sticky_bit_may_be_of_others(tmp_path: Path) -> None:
+    """So only a folder of one's own below it is private."""
+    (tmp_path / "sticky" / "own").mkdir(parents=True)
+    (tmp_path / "sticky").chmod(0o1777)
+    assert "other users can write" in (changed_by_others(tmp_path / "sticky") or "")
+    assert changed_by_others(tmp_path / "sticky" / "own") is None
 
 
 def test_an_edit_of_any_kernel_is_an_edit_of_all(

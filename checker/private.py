@@ -1,0 +1,60 @@
+"""Folders and files that no other user can change. Machine code is loaded only from them.
+
+A path is private if the file or folder, and every folder above it, belongs to this user or to root,
+and nobody else can write to it. A folder above it may be writable for all if it has the sticky bit,
+as /tmp has: nobody can rename or remove what belongs to others there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def private_folder(path: Path) -> tuple[Path | None, str]:
+    """Return a folder without links in its path, or None and the reason why it cannot be used.
+
+    A folder that does not exist is created, with permissions for this user only.
+    """
+    if not path.is_absolute():
+        return None, f"{path} is not an absolute path"
+    try:
+        _create(path)
+        real = path.resolve(strict=True)
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that form a cycle
+        return None, f"{path} cannot be used ({getattr(error, 'strerror', None) or error})"
+    reason = changed_by_others(real)
+    return (real, "") if reason is None else (None, reason)
+
+
+def _create(folder: Path) -> None:
+    for each in (*reversed(folder.parents), folder):
+        if not each.is_dir():
+            each.mkdir(mode=0o700)
+
+
+def changed_by_others(real: Path) -> str | None:
+    """Return the reason why others can change a file or folder, or None.
+
+    Args:
+        real: an absolute path without links.
+    """
+    above = (_reason(folder, last=False) for folder in real.parents)
+    return _reason(real, last=True) or next(filter(None, above), None)
+
+
+def _reason(path: Path, *, last: bool) -> str | None:
+    """Return why others can change one part of a path; only the `last` part holds the content."""
+    try:
+        found = path.lstat()
+    except OSError as error:
+        return f"{path} cannot be used ({error.strerror})"
+    if found.st_uid not in (os.getuid(), 0):
+        return f"{path} belongs to another user"
+    sticky = not last and found.st_mode & stat.S_ISVTX
+    if found.st_mode & OTHERS_WRITE and not sticky:
+        return f"other users can write to {path}"
+    return None
