@@ -187,6 +187,8 @@ class Protocol:
             of a queue. With `--bound NAME=N` a search does not expand states that reach N.
         normal: the normal form, which removes counters that all actors have passed. It makes the
             graph of an endless workload smaller, often finite. See `checker.semantics.normal`.
+        unmerged: the same protocol without equal states for different histories, if the author of
+            this one says which states are equal. Counterexamples are replayed with it, too.
         shows_messages: whether an actor's state contains the messages that the actor keeps; False
             if the state represents an object or a process.
 
@@ -230,7 +232,24 @@ class Protocol:
     joint_witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     measures: Mapping[str, Measure] = field(factory=dict, converter=_frozen_measures)
     normal: NormalForm | None = None
+    unmerged: Unmerged | None = None
     shows_messages: bool = True
+
+
+@frozen
+class Unmerged:
+    """A protocol that tells apart what another one takes for equal states.
+
+    Attributes:
+        protocol: its handlers behave like the other protocol's, if equal states behave alike.
+        condition: that equal states behave alike, in words; a verdict HOLDS depends on it.
+        refusal: (state of the other protocol, state of `protocol`, what they did) -> the error, if
+            they behave differently.
+    """
+
+    protocol: Protocol
+    condition: str
+    refusal: Callable[[LocalState, LocalState, str], str]
 
 
 @frozen

@@ -18,17 +18,19 @@ import copy
 import inspect
 import itertools
 import pickle
+import re
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeAlias
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from antecede.checker.adapters.calls import Out, watched
 from antecede.checker.adapters.packets import Parcel, view
-from antecede.checker.errors import InputError, ProtocolError, unknown
-from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
+from antecede.checker.errors import AdapterError, InputError, ProtocolError, unknown
+from antecede.checker.model import LocalState, Message, Packet, Protocol, Step, Unmerged
 from antecede.checker.purity.usable import copied
+from antecede.checker.settings import shown
 
 COPIES = {
     "pickle": "from a pickle of the object; two states are one if the pickles are equal",
@@ -39,8 +41,17 @@ COPIES = {
 
 METHODS = {"causal_send": "(out, message)", "receive": "(out, src, packet)"}
 
+MOST_CALLS = 4
+"""The calls per state that are repeated with other objects of the state."""
+
+COMPARED, THEN_EVERY = 1000, 16
+"""So many comparisons of objects with equal keys are made; afterwards, one in so many."""
+
 MOST_LIVE = 64
 """The most replayed objects that are kept for their next call."""
+
+Call: TypeAlias = tuple[Any, ...]
+"""A method and its arguments."""
 
 Calls: TypeAlias = tuple[tuple[Any, ...], ...]
 """The history of an object: its constructor's arguments, and each call with its arguments."""
@@ -106,6 +117,9 @@ class _Keeper:
         kept: state -> the source of the first object in that state.
         reused: an object at the end of a replay may be used after another object was made.
         live: the objects of the latest replays.
+        others: state -> the source of the latest object in that state that is another one.
+        done: state -> some calls of the first object and what they did.
+        comparisons: of objects with equal keys, so far.
     """
 
     name: str
@@ -116,6 +130,9 @@ class _Keeper:
     number: int = field(factory=lambda: next(_numbers))
     kept: dict[Kept, Any] = field(factory=dict)
     live: dict[Calls, Any] = field(factory=dict)
+    others: dict[Kept, Any] = field(factory=dict)
+    done: dict[Kept, dict[Call, Step]] = field(factory=dict)
+    comparisons: int = 0
 
     def __attrs_post_init__(self) -> None:
         _keepers[self.number] = self
@@ -144,7 +161,43 @@ class _Keeper:
             node, calls = self.opened(state)
             out = _call(node, method, arguments)
             after = self.closed(node, (*calls, (method, *arguments)))
-        return Step(after, out.sends, out.deliveries)
+            step = Step(after, out.sends, out.deliveries)
+            if self.key is not None:
+                self._remember(state, (method, *arguments), step)
+        return step
+
+    def _remember(self, state: LocalState, call: Call, step: Step) -> None:
+        """Compare a call with the same call of another object in that state, now or later."""
+        done = self.done.setdefault(state, {})
+        if len(done) < MOST_CALLS:
+            done[call] = step
+        if state in self.others:
+            self._compare(state, self.others[state], call, step)
+
+    def _compare(self, state: Kept, source: Any, call: Call, step: Step) -> None:
+        """Refuse a key that two objects have, if a call shows that they behave differently.
+
+        Raises:
+            AdapterError: they do.
+        """
+        self.comparisons += 1
+        if self.comparisons > COMPARED and self.comparisons % THEN_EVERY:
+            return
+        before, node = self._made(source), self._made(source)
+        method, *arguments = call
+        assert self.key is not None, "only keys merge objects"
+        try:
+            with watched(f"{method} of {self.name}"):
+                out = _call(node, method, arguments)
+        except Exception:
+            return  # a search reports this failure if a run leads to it
+        if (out.sends, out.deliveries) != (step.sends, step.deliveries):
+            what = f"{method} makes them send or deliver different things"
+        elif self.key(node) != step.state.key:
+            what = f"after {method}, their keys are different"
+        else:
+            return
+        raise AdapterError(_refusal(self.name, self.opened(state)[0], before, what))
 
     def opened(self, state: LocalState) -> tuple[Any, Calls]:
         """Return a copy of a state's object, and its history.
@@ -154,9 +207,13 @@ class _Keeper:
         if isinstance(state, Running):
             return state.object, ()
         source, history = self.kept[state], ((state.actor, state.actors),)
+        return self._made(source), source if self.copies == "replay" else history
+
+    def _made(self, source: Any) -> Any:
+        """Return a new object from its source."""
         if self.copies == "replay":
-            return self._replayed(source), source
-        return (pickle.loads if self.copies == "pickle" else copy.deepcopy)(source), history
+            return self._replayed(source)
+        return (pickle.loads if self.copies == "pickle" else copy.deepcopy)(source)
 
     def _replayed(self, calls: Calls) -> Any:
         if calls in self.live:
@@ -173,13 +230,21 @@ class _Keeper:
         (actor, actors), *since = calls
         key = tuple(since) if self.key is None else self.key(node)
         state = Kept(self.number, actor, actors, key)
-        if state not in self.kept:
-            self.kept[state] = self._source(node, calls)
+        source = self._source(node, calls)
+        if source != self.kept.setdefault(state, source):
+            self._merged(state, source)
         if self.copies == "replay" and self.reused:
             if len(self.live) >= MOST_LIVE:
                 self.live.clear()
             self.live[calls] = node
         return state
+
+    def _merged(self, state: Kept, source: Any) -> None:
+        """Compare another object of a state with the first one: do earlier calls do the same?"""
+        if self.key is not None:
+            self.others[state] = source
+            for call, step in tuple(self.done.get(state, {}).items()):
+                self._compare(state, source, call, step)
 
     def _source(self, node: Any, calls: Calls) -> Any:
         if self.copies == "replay":
@@ -270,6 +335,46 @@ def protocol(
     """
     called = name or str(getattr(make, "__name__", "adapter"))
     keeper = _keeper_of(make, called, copies, key, reused=reused)
+    made = _protocol_of(keeper, summary, more)
+    if keeper.key is None:
+        return made
+    apart = _Keeper(called, make, "replay", None, reused)
+    return evolve(
+        made,
+        unmerged=Unmerged(
+            _protocol_of(apart, summary, more),
+            f"objects of {called} with equal keys behave alike",
+            lambda one, two, what: _refusal(called, one.object, two.object, what),
+        ),
+    )
+
+
+def _refusal(name: str, one: Any, two: Any, what: str) -> str:
+    """Return the error for two objects with equal keys that behave differently."""
+    values = [
+        {name: _text(value) for name, value in getattr(each, "__dict__", {}).items()}
+        for each in (one, two)
+    ]
+    differing = [
+        f"{attribute} is {values[0].get(attribute)} and {values[1].get(attribute)}"
+        for attribute in dict.fromkeys((*values[0], *values[1]))
+        if values[0].get(attribute) != values[1].get(attribute)
+    ]
+    return (
+        f"key() of {name} has the same value for two objects that behave differently: {what}. "
+        f"{'; '.join(differing) or 'Their attributes look alike'}. Let key() contain everything "
+        "that decides what an object does, or leave it out."
+    )
+
+
+def _text(value: Any) -> str:
+    """Return a value in words, without the place of an object in memory."""
+    return re.sub(r" at 0x[0-9a-f]+", "", shown(value))
+
+
+def _protocol_of(keeper: _Keeper, summary: str, more: Mapping[str, Any]) -> Protocol:
+    """Return the protocol whose states are the objects of a keeper."""
+    make, called = keeper.make, keeper.name
     return Protocol(
         name=called,
         summary=summary,

@@ -22,6 +22,7 @@ from antecede.checker.errors import (
 )
 from antecede.checker.liveness import starvation
 from antecede.checker.model import Protocol
+from antecede.checker.paths.confirm import refuse_merged
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.purity.opaque import with_opaque_messages
 from antecede.checker.purity.selfcheck import look_back, seconds_spent, watched
@@ -98,7 +99,10 @@ def check(
     bounds = checked(bounds.over(spec.bounds))
     task = with_engine(Task(spec, system, options, bounds, selfcheck, watch))
     task, result = explored(task)
-    result = confirmed(task, result)
+    try:
+        result = confirmed(task, result)
+    except ProtocolError as error:
+        result = failed(task.system, error)
     return explained(task, result, extras)
 
 
@@ -211,6 +215,8 @@ def confirmed(task: Task, result: Result) -> Result:
         return result
     searches = _failure_searches(task.options)
     run = run_to_failure(task.system, searches, task.bounds, task.watch)
+    if run is not None:
+        refuse_merged(run)
     return evolve(result, counterexample=run)
 
 
@@ -227,6 +233,7 @@ def explained(task: Task, result: Result, extras: Extras) -> CheckReport:
     system = task.system
     result = evolve(
         result,
+        conditions=(*result.conditions, *_conditions(system, result)),
         statistics={**result.statistics, **_repeat(task.options), **task.statistics},
         never=never_seen(system, result),
     )
@@ -236,6 +243,13 @@ def explained(task: Task, result: Result, extras: Extras) -> CheckReport:
     if extras.sample is not None and result.counterexample is None and result.error is None:
         report = evolve(report, sample=sample(system, extras.sample, task.options.seed))
     return _measured(report, task) if extras.measures else report
+
+
+def _conditions(system: System, result: Result) -> list[str]:
+    """Return on which condition a verdict is true if the protocol says which states are equal."""
+    unmerged = system.protocol.unmerged
+    found_nothing = result.verdict in (Verdict.HOLDS, Verdict.VACUOUS)
+    return [unmerged.condition] if unmerged is not None and found_nothing else []
 
 
 def _repeat(options: Options) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
-from antecede.checker.errors import NumbersError, ReplayError
+from antecede.checker.errors import AdapterError, NumbersError, ReplayError
 from antecede.checker.model import Property, Transition, Where
 from antecede.checker.paths.flights import flights_of
-from antecede.checker.paths.path import Path, holds_along, replay
+from antecede.checker.paths.path import Path, first_difference, holds_along, replay, transition_key
 from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import System, state_after
 
@@ -46,7 +46,32 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
             f"the path found for {prop.name} does not violate it in plain Python; this is a bug "
             "of the engine, please report it"
         )
+    refuse_merged(path)
     return evolve(arranged(path, prop), violates=prop.name, looked_at=looked_at)
+
+
+def refuse_merged(path: Path) -> None:
+    """Refuse a run that is possible only because the protocol takes two states for equal.
+
+    Raises:
+        AdapterError: a step differs if each actor keeps a state of its own.
+    """
+    unmerged = path.system.protocol.unmerged
+    if unmerged is None:
+        return
+    different = first_difference(path, unmerged.protocol)
+    if different is None:
+        return
+    number, state, other = different
+    step = path.steps[number - 1]
+    raise AdapterError(
+        unmerged.refusal(
+            state.actors[step.actor],
+            other.actors[step.actor],
+            f"they act differently in {transition_key(step.transition)}, which is step {number} of "
+            "a run that the search found",
+        )
+    )
 
 
 def arranged(path: Path, prop: Property) -> Path:

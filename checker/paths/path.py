@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.errors import ReplayError
+from antecede.checker.errors import ProtocolError, ReplayError
 from antecede.checker.model import (
     Arm,
     CausalSend,
@@ -16,6 +17,7 @@ from antecede.checker.model import (
     Lose,
     Message,
     Property,
+    Protocol,
     Receive,
     State,
     Step,
@@ -196,6 +198,31 @@ def extended(path: Path, transition: Transition) -> Path:
     """Return a replayed path with one more transition, which must be enabled at its end."""
     step = _step(path.system, path.last, path.length + 1, transition)
     return evolve(path, steps=(*path.steps, step), violates=None)
+
+
+def first_difference(path: Path, protocol: Protocol) -> tuple[int, State, State] | None:
+    """Return the first step of a path that another protocol does differently, or None.
+
+    Returns:
+        The number of the step, and the states before it under the path's protocol and the other.
+    """
+    system = evolve(path.system, protocol=protocol)
+    state, other = path.initial, initial_state(system)
+    for step in path.steps:
+        key = transition_key(step.transition)
+        match = next((t for t in _likely(system, other, key) if transition_key(t) == key), None)
+        try:
+            again = None if match is None else _step(system, other, step.number, match)
+        except ProtocolError:  # the last step of a path may be a handler's failure
+            return None if step.number == path.length else (step.number, state, other)
+        if again is None or _effect(again) != _effect(step):
+            return step.number, state, other
+        state, other = step.state, again.state
+    return None
+
+
+def _effect(step: PathStep) -> Any:
+    return step.step.sends, step.step.deliveries
 
 
 def _not_enabled(system: System, state: State, number: int, key: str) -> str:

@@ -123,7 +123,7 @@ def _form_texts(report: CheckReport) -> Iterator[str]:
             f"The normal form of {system.protocol.name} is not used, because {listed(looks)} "
             f"{verb} complete actors' states."
         )
-    if result.conditions:
+    if "compared_with_forms" in result.statistics and result.conditions:
         compared = counted(result.statistics["compared_with_forms"], "state")
         yield (
             f"antecede compared the normal form with {compared} that the search replaced by it. "

@@ -1,0 +1,142 @@
+"""Keys of objects: complete ones cost nothing, and incomplete ones give no wrong answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antecede import Message
+from antecede.checker.adapters import objects
+from antecede.checker.adapters.objects import protocol
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Spec
+from antecede.checker.paths import confirm as confirming
+from antecede.checker.search.options import Options
+from antecede.checker.search.result import Verdict
+from antecede.testing.adapter import Out
+from tests.conftest import Command
+
+
+class Counts:
+    """It delivers the first packet only; `n` decides."""
+
+    def __init__(self, actor: int, actors: int) -> None:
+        self.n = 0
+
+    def causal_send(self, out: Out, message: Message) -> None:
+        for to in message.destinations:
+            out.send(to, {"message": message})
+
+    def receive(self, out: Out, src: int, packet: Any) -> None:
+        self.n += 1
+        if self.n < 2:
+            out.deliver(packet["message"])
+
+
+def checked(kind: type, key: Any, copies: str = "pickle", **options: Any) -> CheckReport:
+    spec = Spec("x", actors=3, messages=1, properties=("all-delivered",))
+    return check(spec, Options(**options), protocol=protocol(kind, key=key, copies=copies))
+
+
+ENGINES = ({"engine": "plain"}, {"engine": "local"}, {"engine": "plain", "search": "depth"})
+
+
+@pytest.mark.parametrize("copies", ["pickle", "deepcopy", "replay"])
+@pytest.mark.parametrize("options", ENGINES)
+def test_a_key_that_forgets_what_decides_is_refused(copies: str, options: dict[str, Any]) -> None:
+    found = checked(Counts, lambda node: 0, copies, **options).result
+    assert Verdict.ERROR is found.verdict
+    assert "key() of Counts has the same value for two objects that behave differently" in str(
+        found.error
+    )
+    assert "n is 0 and 1" in str(found.error)
+
+
+@pytest.mark.parametrize("copies", ["pickle", "deepcopy", "replay"])
+def test_a_complete_key_finds_what_is_found_without_it(copies: str) -> None:
+    found = checked(Counts, lambda node: node.n, copies, engine="plain").result
+    without = checked(Counts, None, engine="plain").result
+    assert Verdict.VIOLATED is found.verdict is without.verdict
+    assert found.counterexample is not None
+    assert without.counterexample is not None
+    assert without.counterexample.length == found.counterexample.length
+
+
+class Caches(Counts):
+    """It delivers everything, and remembers what no call depends on."""
+
+    def receive(self, out: Out, src: int, packet: Any) -> None:
+        self.n += 1
+        out.deliver(packet["message"])
+
+
+def test_a_key_may_forget_what_decides_nothing_and_the_verdict_names_its_condition() -> None:
+    report = checked(Caches, lambda node: 0)
+    assert Verdict.HOLDS is report.result.verdict
+    assert ("objects of Caches with equal keys behave alike",) == report.result.conditions
+    assert () == checked(Caches, None).result.conditions
+
+
+RESENDS = """
+class Node:
+    '''Each packet is kept, and sent once more at a timeout. The key forgets which packets.'''
+    def __init__(self, actor, actors):
+        self.me, self.clock, self.waiting, self.sent = actor, [0] * actors, [], []
+    def causal_send(self, out, message):
+        self.clock[self.me] += 1
+        packet = {"clock": list(self.clock), "message": message}
+        for to in message.destinations:
+            out.send(to, packet)
+            self.sent.append((to, packet))
+    def receive(self, out, src, packet):
+        self.waiting.append((src, packet))
+        while ready := [(s, p) for s, p in self.waiting if self.may(s, p["clock"])]:
+            s, p = ready[0]
+            self.waiting.remove((s, p))
+            self.clock[s] += 1
+            out.deliver(p["message"])
+        self.waiting = [(s, p) for s, p in self.waiting if p["clock"][s] > self.clock[s]]
+    def may(self, s, c):
+        others = all(v <= self.clock[i] for i, v in enumerate(c) if i != s)
+        return c[s] == self.clock[s] + 1 and others
+    def timeout(self, out):
+        for to, packet in self.sent:
+            out.send(to, packet)
+        self.sent = []
+    def key(self):
+        waiting = tuple((s, tuple(p["clock"])) for s, p in self.waiting)
+        return tuple(self.clock), len(self.sent), waiting
+"""
+
+BOUNDS = ("--workload", "broadcast", "--messages", "1", "--max-states", "300", "--walks", "3000")
+
+
+def test_no_run_is_reported_that_the_code_cannot_do(tmp_path: Path, antecede: Command) -> None:
+    (tmp_path / "node.py").write_text(RESENDS)
+    ran = antecede("test", "node.py:Node", *BOUNDS, "--quiet", cwd=tmp_path)
+    assert 2 == ran.code
+    assert "key() of Node has the same value for two objects" in ran.out
+    assert "sent is" in ran.out
+
+
+def test_a_run_of_joined_parts_is_refused_even_if_no_comparison_saw_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The comparisons are a sample; the replay of a counterexample is not."""
+    monkeypatch.setattr(objects._Keeper, "_compare", lambda *_arguments: None)
+    found = _resending()
+    assert Verdict.ERROR is found.result.verdict
+    assert "of a run that the search found" in str(found.result.error)
+
+    monkeypatch.setattr(confirming, "refuse_merged", lambda _path: None)
+    assert Verdict.VIOLATED is _resending().result.verdict  # this is the wrong answer
+
+
+def _resending() -> CheckReport:
+    names: dict[str, Any] = {}
+    exec(RESENDS, names)
+    asked = Spec("x", actors=3, messages=1, workload="broadcast", search="random")
+    return check(asked, Options(walks=3000), protocol=protocol(names["Node"], copies="deepcopy"))
