@@ -63,9 +63,13 @@ class Sources:
         return files | {**self.values}
 
 
+Owner: TypeAlias = tuple[Any, str] | None
+"""The object, or the dictionary, that has a variable, and the variable's name there."""
+
+
 def sources_of(*roots: Any) -> Sources:
     """Return the dependencies of functions, classes, or records of them."""
-    search = _Search()
+    search = Search()
     for root in roots:
         search.visit(root, "")
     return Sources(search.files, search.values)
@@ -158,7 +162,7 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
 
 
 @define(eq=False)
-class _Search:
+class Search:
     """Follows values to the files that define them.
 
     Attributes:
@@ -170,10 +174,10 @@ class _Search:
     values: dict[str, str] = field(factory=dict)
     seen: dict[int, Any] = field(factory=dict)
 
-    def visit(self, value: Any, name: str) -> None:
+    def visit(self, value: Any, name: str, owner: Owner = None) -> None:
         """Follow a value that code uses under a name."""
-        if (text := _text_of(value)) is not None:
-            self.values[name] = digest_of(text.encode("utf-8", "surrogatepass"))
+        if (text := text_of_plain(value)) is not None:
+            self.visit_plain(value, name, text, owner)
             value = type(value)
         if id(value) in self.seen:
             return
@@ -184,7 +188,11 @@ class _Search:
             self.visit_class(value)
         else:
             for part, inner in self.parts_of(value):
-                self.visit(inner, f"{name}.{part}")
+                self.visit(inner, f"{name}.{part}", (value, part))
+
+    def visit_plain(self, value: Any, name: str, text: str, owner: Owner) -> None:
+        """Note a value that is plain data."""
+        self.values[name] = digest_of(text.encode("utf-8", "surrogatepass"))
 
     def visit_function(self, function: FunctionType) -> None:
         """Follow a function: its module, closure and defaults, and the variables that it uses."""
@@ -192,9 +200,9 @@ class _Search:
         self.files |= {file: Path(file) for file in getattr(function, "files", ())}
         ours = self.visit_module(home, scope.get("__file__"))
         name = f"{home}.{function.__qualname__}"
-        for variable, value in _given_to(function):
+        for variable, value, owner in _given_to(function):
             if ours or callable(value):  # the values in our own closures change during a run
-                self.visit(value, f"{name}.{variable}")
+                self.visit(value, f"{name}.{variable}", owner)
         if ours and "__file__" not in scope:
             self.values[name] = digest_of(_code_text(function.__code__).encode())
         if ours:
@@ -209,7 +217,7 @@ class _Search:
             for name in sorted(names & scope.keys()):
                 value = scope[name]
                 if not isinstance(value, ModuleType):
-                    self.visit(value, f"{home}.{name}")
+                    self.visit(value, f"{home}.{name}", (scope, name))
                 elif self.visit_module(value.__name__, getattr(value, "__file__", None)):
                     todo += [(value.__name__, vars(value))] if id(vars(value)) not in done else []
 
@@ -221,7 +229,7 @@ class _Search:
             self.visit(base, "")
         for name, value in list(vars(cls).items()):
             if callable(value) or not name.startswith("__"):
-                self.visit(value, f"{cls.__module__}.{cls.__qualname__}.{name}")
+                self.visit(value, f"{cls.__module__}.{cls.__qualname__}.{name}", (cls, name))
 
     def visit_module(self, name: str, file: str | None) -> bool:
         """Add a module and its imports; return whether it is followed."""
@@ -256,14 +264,17 @@ class _Search:
             )
 
 
-def _given_to(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield (name, value) of a function's closure, its defaults, and the function it wraps."""
+def _given_to(function: FunctionType) -> Iterator[tuple[str, Any, Owner]]:
+    """Yield the variables of a function's closure, its defaults, and the function it wraps."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with contextlib.suppress(ValueError):  # it is empty
-            yield name, cell.cell_contents
-    yield from ((f"default {at}", each) for at, each in enumerate(function.__defaults__ or ()))
-    yield from (function.__kwdefaults__ or {}).items()
-    yield from vars(function).items()
+            yield name, cell.cell_contents, (cell, "cell_contents")
+    for at, each in enumerate(function.__defaults__ or ()):
+        yield f"default {at}", each, None
+    for name, each in (function.__kwdefaults__ or {}).items():
+        yield name, each, None
+    for name, each in vars(function).items():
+        yield name, each, (function, name)
 
 
 def _variables(value: Any) -> dict[str, Any]:
@@ -291,7 +302,7 @@ class _NotPlain(Exception):
     """A value is not made of plain data."""
 
 
-def _text_of(value: Any) -> str | None:
+def text_of_plain(value: Any) -> str | None:
     """Return a text of plain data that is stable across processes; None for other values."""
     try:
         return _text(value)

@@ -184,7 +184,11 @@ def _checked(task: Task, self_checking: System) -> Result:
     Raises:
         ProtocolError: a handler is not a pure function.
     """
-    result = searched(task, self_checking)
+    try:
+        result = searched(task, self_checking)
+    except ReplayError:
+        look_back(self_checking.protocol)  # it names the handler that is not pure, if one is
+        raise
     if task.selfcheck == "off" or result.error is not None:
         return result
     look_back(self_checking.protocol)

@@ -8,11 +8,12 @@ circumstances:
 * The function is called again on equal copies of the arguments, and an earlier call is repeated.
   This finds randomness, the clock, variables that outlive a call, and the identity of objects.
 * Clones of the function are called in a few worlds (`World`) where sets iterate in another order,
-  and `hash`, `id` and the clock return other values.
+  and `hash` and `id` return other values. A clone that calls a clock is refused.
 
 All results must have one canonical text, and the arguments must keep theirs. Returned values must
 be immutable, hashable, and equal only if all their fields are equal. After a search, `look_back`
-repeats some of the checked calls, which finds variables that changed since.
+repeats some of the checked calls. If variables have changed meanwhile, it also repeats calls with
+the variables as they were at first (`Variables`), as a new process would make them.
 
 A fault can be missed, for example in methods of the user's classes, which are not cloned, or if
 only few of the later calls show it. Every reported fault was observed.
@@ -45,6 +46,7 @@ from antecede.checker.purity.usable import (
     text_of,
     unusable,
 )
+from antecede.checker.purity.variables import Variables
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World, top_package
 from antecede.checker.semantics.values import Values, same, stands_for_another
 
@@ -133,6 +135,10 @@ def _watches(protocol: Protocol) -> list[_Watch]:
     return [function for function in functions if isinstance(function, _Watch)]
 
 
+_FROM_THE_START = 500
+"""The number of calls of each function that are repeated if variables have changed."""
+
+
 def look_back(protocol: Protocol) -> None:
     """Repeat some calls that were checked, after a search.
 
@@ -142,6 +148,7 @@ def look_back(protocol: Protocol) -> None:
     with redirect_stdout(sys.stderr):
         for watch in _watches(protocol):
             watch.look_back()
+            watch.begin_again()
 
 
 def seconds_spent(protocol: Protocol) -> float:
@@ -162,10 +169,12 @@ class _Memory:
         usable: parts of results that were found to be usable.
         seconds: the time that the checks took.
         luck: the state of the module `random` after the latest checked call.
+        variables: the variables of the functions, as they were before the search.
     """
 
     def __init__(self, protocol: Protocol) -> None:
         self.protocol = protocol
+        self.variables = Variables.of(protocol)
         self.values = Values()
         self.usable = Usable()
         self.seconds = 0.0
@@ -365,6 +374,23 @@ class _Watch:
         for call in self._past[:: max(len(self._past) // _LOOKED_BACK, 1)]:
             self._compare_later(call)
 
+    def begin_again(self) -> None:
+        """Repeat calls with the variables of the start, if any has changed since."""
+        changed = self.memory.variables.changed()
+        if not changed:
+            return
+        for call in self._past[:: max(len(self._past) // _FROM_THE_START, 1)]:
+            with self.memory.variables.as_at_the_start():
+                again = self._run(self.handler, call.args)
+            if again.differs(call.outcome):
+                raise self._error(
+                    call.shown,
+                    "depends on the calls before it: "
+                    f"{_contrast(call.outcome, again)} when it was called with the variables as "
+                    f"they were at first. Calls change {', '.join(v.name for v in changed)}. Let "
+                    "it depend on nothing but its arguments",
+                )
+
     def _read(self, result: Any) -> Any:
         """Return the relevant part of a result: a bool for a predicate."""
         return bool(result) if self._is_predicate else result
@@ -426,7 +452,15 @@ class _Watch:
         if not self.left:
             pairs = [pairs[self._checks % len(pairs)]]
         for world, args in pairs:
+            world.called.clear()
             other = self._run(world.value(self.handler), args)
+            if world.called:
+                raise self._error(
+                    call.shown,
+                    f"calls {world.called[0]}(), so it depends on the clock, on chance or on the "
+                    "process; let it depend on nothing but its arguments, and use a timeout "
+                    "of the protocol to wait",
+                )
             if other.differs(call.outcome) and not _is_artefact(other):
                 raise self._error(call.shown, self._twist_that_matters(world, call, other))
 
@@ -481,8 +515,8 @@ class _Watch:
             if single.differs(call.outcome) and not _is_artefact(single):
                 return sentence.format(contrast=_contrast(call.outcome, single))
         return (
-            "depends on more than the values of its arguments (the order of a set, hash(), id() "
-            f"or the clock): {_contrast(call.outcome, other)}"
+            "depends on more than the values of its arguments (the order of a set, hash() "
+            f"or id()): {_contrast(call.outcome, other)}"
         )
 
     def _error(self, shown: tuple[Any, ...], fault: str) -> ProtocolError:

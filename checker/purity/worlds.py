@@ -1,7 +1,7 @@
 """Worlds: clones of the user's functions in perturbed circumstances.
 
-In a world, sets iterate in another order, and `hash`, `id` and the clock return other values. A
-pure handler returns the same result in every world.
+In a world, sets iterate in another order, and `hash` and `id` return other values. A pure handler
+returns the same result in every world, and never calls a clock.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ import collections
 import copy
 import functools
 import linecache
+import os
+import secrets
 import sys
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -50,7 +53,6 @@ TWISTS = {
         "depends on id(), which is no part of a value: with other ids, {contrast}; use the value "
         "itself"
     ),
-    "clock": "depends on the clock: at another time, {contrast}; use a timeout of the protocol",
 }
 """Change of a world -> the error for a handler that depends on it."""
 
@@ -62,10 +64,12 @@ class World:
 
     Attributes:
         order: the order of iteration of sets.
+        called: the functions in CALLS_REFUSED that were called.
     """
 
     def __init__(self, order: Order, twists: frozenset[str], homes: frozenset[str]) -> None:
         self.order = order
+        self.called: list[str] = []
         self._homes = homes
         self._twists = twists
         self._clones: dict[int, tuple[Any, Any]] = {}
@@ -105,7 +109,7 @@ class World:
         """Return this world's version of a value found in a variable."""
         if id(value) in self._clones:
             return self._clones[id(value)][1]
-        make = _CLONERS.get(type(value))
+        make = World._recording if _is_refused(value) else _CLONERS.get(type(value))
         return value if make is None else make(self, value)
 
     def lookup(self, scope: dict[str, Any], name: str) -> Any:
@@ -186,13 +190,16 @@ class World:
         return MethodType(self.value(method.__func__), method.__self__)
 
     def _module(self, module: ModuleType) -> Any:
-        if module is not time and not self._is_users(vars(module)):
+        if module not in _MODULES and not self._is_users(vars(module)):
             return module
         return self._kept(module, _ModuleView(self, module))
 
-    def _clock(self, function: BuiltinFunctionType) -> Any:
-        ahead = _CLOCKS.get(function) if "clock" in self._twists else None
-        return function if ahead is None else lambda: function() + ahead
+    def _recording(self, function: Callable[..., Any]) -> Any:
+        def recorded(*arguments: Any, **options: Any) -> Any:
+            self.called.append(CALLS_REFUSED[function])
+            return function(*arguments, **options)
+
+        return self._kept(function, recorded)
 
     def _tuple(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(map(self.value, value))
@@ -218,7 +225,6 @@ _CLONERS: dict[type, Callable[[World, Any], Any]] = {
     functools.partial: World._partial,
     MethodType: World._method,
     ModuleType: World._module,
-    BuiltinFunctionType: World._clock,
     tuple: World._tuple,
     list: World._list,
     dict: World._dict,
@@ -230,13 +236,30 @@ _CLONERS: dict[type, Callable[[World, Any], Any]] = {
 }
 """Exact type of a value -> the function that clones it. Other values are not cloned."""
 
-_AHEAD = 1_000_001
-"""The difference of the clocks in seconds: an odd number, and more than a day."""
+_MODULES = (os, secrets, time, uuid)
 
-_CLOCKS: dict[Any, int] = {
-    **dict.fromkeys([time.time, time.monotonic, time.perf_counter, time.process_time], _AHEAD),
-    **dict.fromkeys([time.time_ns, time.monotonic_ns, time.perf_counter_ns], _AHEAD * 10**9),
+CALLS_REFUSED: dict[Callable[..., Any], str] = {
+    getattr(module, name): f"{module.__name__}.{name}"
+    for module, names in {
+        os: ("getenv", "getpid", "getrandom", "urandom"),
+        secrets: ("choice", "randbelow", "randbits", "token_bytes", "token_hex", "token_urlsafe"),
+        time: (
+            *("time", "monotonic", "perf_counter", "process_time", "thread_time"),
+            *("time_ns", "monotonic_ns", "perf_counter_ns", "process_time_ns", "thread_time_ns"),
+            *("ctime", "gmtime", "localtime", "sleep"),
+        ),
+        uuid: ("uuid1", "uuid4"),
+    }.items()
+    for name in names
+    if hasattr(module, name)
 }
+"""Functions that no handler may call -> their names. Their results depend on no argument."""
+
+
+def _is_refused(value: Any) -> bool:
+    return isinstance(value, FunctionType | BuiltinFunctionType | MethodType) and (
+        value in CALLS_REFUSED
+    )
 
 
 class _ModuleView:

@@ -1,0 +1,107 @@
+"""The variables that handlers use: module and class variables, closures, and attributes.
+
+A handler may keep a cache in a variable. It must not remember there what changes a result, because
+the search calls it once per distinct arguments, in an order of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field, frozen
+
+from antecede.checker.sources import Owner, Search, is_followed, text_of_plain
+
+
+@frozen(eq=False)
+class Variable:
+    """A variable that contains plain data.
+
+    Attributes:
+        name: MODULE.NAME.
+        value: the value at the start. A container is the same object afterwards, or a call bound
+            the variable to another one.
+        text: of the value at the start.
+        content: a copy of the value at the start.
+        owner: what has the variable; None for a part that cannot be bound to another value.
+    """
+
+    name: str
+    value: Any
+    text: str
+    content: Any
+    owner: Owner
+
+    @property
+    def now(self) -> Any:
+        """The value that the variable has now."""
+        if self.owner is None:
+            return self.value
+        holder, name = self.owner
+        return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
+
+    @property
+    def has_changed(self) -> bool:
+        """True if the value differs from the value at the start."""
+        return text_of_plain(self.now) != self.text
+
+    def put(self, value: Any, content: Any) -> None:
+        """Bind the variable to a value, and give the value a content."""
+        if isinstance(value, list | bytearray):
+            value[:] = content
+        elif isinstance(value, set | dict):
+            value.clear()
+            value.update(content)
+        if self.owner is None or self.now is value:
+            return
+        holder, name = self.owner
+        if isinstance(holder, dict):
+            holder[name] = value
+        else:
+            with suppress(AttributeError, TypeError):
+                setattr(holder, name, value)
+
+
+@define(eq=False)
+class Variables(Search):
+    """The variables that some functions can reach, as they were when this was made."""
+
+    found: list[Variable] = field(factory=list)
+
+    @classmethod
+    def of(cls, *roots: Any) -> Variables:
+        """Return the variables that functions, or records of functions, can reach."""
+        variables = cls()
+        for root in roots:
+            variables.visit(root, "")
+        return variables
+
+    def visit_plain(self, value: Any, name: str, text: str, owner: Owner) -> None:
+        """Note a variable."""
+        self.found.append(Variable(name, value, text, copy.deepcopy(value), owner))
+
+    def visit_module(self, name: str, file: str | None) -> bool:
+        """Return whether a module is followed; its imports change no variables."""
+        if file is None:
+            return name == "__main__"  # a notebook
+        return is_followed(name, Path(file).resolve())
+
+    def changed(self) -> list[Variable]:
+        """Return the variables that have changed."""
+        return [variable for variable in self.found if variable.has_changed]
+
+    @contextmanager
+    def as_at_the_start(self) -> Iterator[None]:
+        """Give all changed variables the values of the start; afterwards those of now."""
+        changed = [(each, each.now, copy.deepcopy(each.now)) for each in self.changed()]
+        for variable, _, _ in changed:
+            variable.put(variable.value, copy.deepcopy(variable.content))
+        try:
+            yield
+        finally:
+            for variable, value, content in changed:
+                variable.put(value, content)

@@ -1,0 +1,211 @@
+"""Handlers that remember: in variables of modules, classes, closures, defaults and objects."""
+
+from __future__ import annotations
+
+import functools
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic as elapsed
+from typing import Any, ClassVar
+
+import pytest
+
+from antecede import Message, Protocol, Step
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
+from antecede.checker.purity import selfcheck
+from antecede.checker.purity.variables import Variables
+from antecede.checker.search.options import Options
+from antecede.checker.search.result import Result, Verdict
+from tests.conftest import Command
+
+seen: set[Any] = set()
+count = 0
+cached: dict[Any, Any] = {}
+
+
+def forget() -> None:
+    global count
+    seen.clear()
+    cached.clear()
+    Keeper.seen.clear()
+    keeper.calls.clear()
+    count = 0
+
+
+def causal_send(state: Any, message: Message) -> Step:
+    return Step(state, ((message.receiver, message),))
+
+
+def found(receive: Callable[..., Step], *, mode: str = "on", engine: str = "local") -> Result:
+    forget()
+    protocol = Protocol("toy", "", "", lambda actor, actors: actor, causal_send, receive)
+    spec = Spec("x", actors=2, messages=2, properties=("all-delivered",))
+    return check(spec, Options(engine=engine), protocol=protocol, selfcheck=mode).result
+
+
+def latch(state: Any, src: int, message: Message) -> Step:
+    seen.add((state, src, message.number))
+    late = message.number == 2 and (state, src, 1) not in seen
+    return Step(state, deliveries=() if late else (message,))
+
+
+def counting(state: Any, src: int, message: Message) -> Step:
+    global count
+    before, count = count, max(count, message.number)
+    return Step(state, deliveries=() if before == 0 and message.number == 2 else (message,))
+
+
+class Keeper:
+    seen: ClassVar[set[Any]] = set()
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+
+keeper = Keeper()
+
+
+def in_a_class(state: Any, src: int, message: Message) -> Step:
+    Keeper.seen.add((state, message.number))
+    return Step(state, deliveries=(message,) if (state, 1) in Keeper.seen else ())
+
+
+def in_an_object(state: Any, src: int, message: Message) -> Step:
+    keeper.calls.append((state, message.number))
+    return Step(state, deliveries=(message,) if (state, 1) in keeper.calls else ())
+
+
+def in_a_default(state: Any, src: int, message: Message, known: Any = cached) -> Step:
+    known[state, message.number] = True
+    return Step(state, deliveries=(message,) if (state, 1) in known else ())
+
+
+def in_a_closure() -> Callable[..., Step]:
+    numbers: list[int] = []
+
+    def receive(state: Any, src: int, message: Message) -> Step:
+        numbers.append(message.number)
+        return Step(state, deliveries=(message,) if 1 in numbers else ())
+
+    return receive
+
+
+REMEMBERING = [latch, counting, in_a_class, in_an_object, in_a_default]
+
+
+@pytest.mark.parametrize("receive", [*REMEMBERING, None])
+@pytest.mark.parametrize("mode", ["on", "all"])
+@pytest.mark.parametrize("engine", ["local", "plain"])
+def test_a_handler_that_remembers_calls_is_refused(
+    receive: Callable[..., Step] | None, mode: str, engine: str
+) -> None:
+    result = found(receive or in_a_closure(), mode=mode, engine=engine)
+    assert Verdict.ERROR is result.verdict
+    assert "receive of protocol 'toy'" in str(result.error)
+
+
+def test_the_variable_is_named_and_keeps_its_value() -> None:
+    result = found(latch)
+    assert "depends on the calls before it" in str(result.error)
+    assert "Calls change tests.purity.test_variables.seen" in str(result.error)
+    assert 4 == len(seen)
+
+
+def test_this_would_be_a_wrong_verdict_without_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selfcheck._Watch, "begin_again", lambda _watch: None)
+    assert Verdict.HOLDS is found(latch, mode="all").verdict
+
+
+def cache(state: Any, src: int, message: Message) -> Step:
+    return cached.setdefault((state, message), Step(state, deliveries=(message,)))  # type: ignore[no-any-return]
+
+
+@functools.cache
+def remembered(message: Message) -> tuple[Message, ...]:
+    return (message,)
+
+
+def library_cache(state: Any, src: int, message: Message) -> Step:
+    return Step(state, deliveries=remembered(message))
+
+
+@pytest.mark.parametrize("receive", [cache, library_cache])
+def test_a_cache_with_a_right_key_is_no_fault(receive: Callable[..., Step]) -> None:
+    assert Verdict.HOLDS is found(receive).verdict
+
+
+def wrong_cache(state: Any, src: int, message: Message) -> Step:
+    kept = cached.setdefault((message.sender, message.number), message)
+    return Step(state, deliveries=(kept,))
+
+
+def test_a_cache_with_a_wrong_key_is_refused_and_no_violation_is_shown() -> None:
+    forget()
+    protocol = Protocol("toy", "", "", lambda actor, actors: actor, causal_send, wrong_cache)
+    spec = Spec("x", actors=3, messages=2, properties=("integrity",))
+    result = check(spec, protocol=protocol).result
+    assert Verdict.ERROR is result.verdict
+    assert "Calls change tests.purity.test_variables.cached" in str(result.error)
+
+
+clock = time.perf_counter_ns
+
+
+@pytest.mark.parametrize("read", [lambda: clock(), lambda: elapsed(), lambda: time.time()])
+def test_a_handler_that_calls_a_clock_is_refused_even_if_the_time_decides_nothing(
+    read: Callable[[], float],
+) -> None:
+    def receive(state: Any, src: int, message: Message) -> Step:
+        read()
+        return Step(state, deliveries=(message,))
+
+    result = found(receive)
+    assert Verdict.ERROR is result.verdict
+    assert "calls time." in str(result.error)
+
+
+HELPED = """
+import helper
+from antecede import Protocol, Step
+
+def receive(state, src, message):
+    return Step(state, deliveries=(message,) if helper.now() else ())
+
+P = Protocol("helped", "", "", lambda actor, actors: 0,
+             lambda state, message: Step(state, ((message.receiver, message),)), receive)
+"""
+
+
+def test_a_clock_in_a_helper_module_is_found(tmp_path: Path, antecede: Command) -> None:
+    (tmp_path / "helper.py").write_text("from time import time as t\ndef now(): return t() > 0\n")
+    (tmp_path / "helped.py").write_text(HELPED)
+    ran = antecede("check", "helped.py", "--actors", 2, "--messages", 1, cwd=tmp_path)
+    assert 2 == ran.code
+    assert "calls time.time()" in ran.out
+
+
+LUCK = random.Random(0)
+
+
+def test_a_run_that_cannot_be_replayed_because_of_a_handler_is_no_bug_of_the_checker() -> None:
+    """Rarely, chance decides. The checks see it when they look back, or when a replay fails."""
+
+    def receive(state: Any, src: int, message: Message) -> Step:
+        return Step(state, deliveries=(message,) if LUCK.random() < 0.9 else ())
+
+    result = found(receive, engine="plain")
+    assert Verdict.ERROR is result.verdict
+
+
+def test_variables_of_the_start_come_back_for_a_moment() -> None:
+    forget()
+    variables = Variables.of(latch, counting)
+    latch(0, 1, Message(1, 1, (0,)))
+    counting(0, 1, Message(1, 2, (0,)))
+    assert {"seen", "count"} == {each.name.rpartition(".")[2] for each in variables.changed()}
+    with variables.as_at_the_start():
+        assert (set(), 0) == (seen, count)
+    assert ({(0, 1, 1)}, 2) == (seen, count)
