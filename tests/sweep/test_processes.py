@@ -114,7 +114,7 @@ def hostile(tmp_path: Path) -> Path:
 
 def ran_in(folder: Path, *arguments: str) -> int:
     """Run the installed command in a folder; return its exit code."""
-    command = [Path(sys.executable).with_name("antecede"), *arguments, "--quiet"]
+    command: list[str | Path] = [Path(sys.executable).with_name("antecede"), *arguments, "--quiet"]
     return subprocess.run(command, cwd=folder, capture_output=True, timeout=600).returncode
 
 
