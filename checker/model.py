@@ -208,8 +208,7 @@ class Protocol:
         ...     causal_send=causal_send,
         ...     receive=receive,
         ... )
-        >>> result = check(chat, actors=3, messages=2, network="fifo", expect="violated")
-        >>> result.counterexample.length
+        >>> check(chat, actors=3, messages=2, network="fifo").counterexample.length
         6
     """
 

@@ -43,7 +43,7 @@ class SpecItem(pytest.Item):
 
     def runtest(self) -> None:
         """Check it."""
-        from antecede.checker.testing import check_spec
+        from antecede.checker.api.check import check_spec
 
         check_spec(str(self.path))
 

@@ -53,7 +53,7 @@ ROOMS = (
         "simulate",
         "prove",
         "adapters",
-        "testing",
+        "api",
         "pytest_plugin",
     ),
     ("commands",),

@@ -25,14 +25,14 @@ PROTOCOL = evolve(mfss.MFSS, name="mine")
     "specs/__init__.py": "MINE = True\n",
     "test_mine.py": """
 import checker, cli, properties, protocols, specs
-from antecede import Message, Protocol, Step, check
+from antecede import Message, Protocol, Step, assert_holds
 from protocols.mine import PROTOCOL
 
 def test_these_are_mine():
     assert all(module.MINE for module in (checker, cli, properties, protocols, specs))
 
 def test_mine_holds():
-    check(PROTOCOL, actors=2, messages=1, engine="plain")
+    assert_holds(PROTOCOL, actors=2, messages=1, engine="plain")
 """,
 }
 """A project that has folders and modules called like ours."""

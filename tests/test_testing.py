@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+from base64 import b64decode
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 from xml.etree import ElementTree
 
 import pytest
 from attrs import evolve
 
 from antecede.checker import pytest_plugin
+from antecede.checker.api.arguments import RECORDS, CheckArguments
+from antecede.checker.api.check import assert_holds, assert_violated, check
+from antecede.checker.api.results import CheckResult
 from antecede.checker.errors import InputError
-from antecede.checker.testing import check
+from antecede.checker.render.registry import FORMATS, format_of
+from antecede.checker.search.result import Verdict
+from antecede.checker.settings import settings_of
 from antecede.protocols.cykas_secret_mode import CYKAS_SECRET_MODE
 from antecede.protocols.mfss import MFSS
 from tests.conftest import Command
@@ -20,13 +28,15 @@ from tests.conftest import Command
 pytest_plugins = ["pytester"]
 
 
-def test_a_protocol_that_holds_returns_its_result() -> None:
+def test_a_check_returns_its_result_whatever_the_verdict() -> None:
     assert 81 == check(MFSS, actors=2, engine="plain").counts.unique_states
+    assert Verdict.VIOLATED is check("unordered", actors=2, engine="plain").verdict
+    assert Verdict.INCOMPLETE is check(MFSS, engine="plain", max_states=10).verdict
 
 
 def test_a_protocol_that_does_not_hold_fails_with_the_explanation() -> None:
     with pytest.raises(AssertionError, match="expected HOLDS, found VIOLATED"):
-        check("unordered", actors=2, engine="plain")
+        assert_holds("unordered", actors=2, engine="plain")
 
 
 def test_a_failed_assertion_shows_the_line_of_the_test_and_what_was_found(
@@ -34,38 +44,140 @@ def test_a_failed_assertion_shows_the_line_of_the_test_and_what_was_found(
 ) -> None:
     pytester.makepyfile(
         """
-        from antecede import check
+        from antecede import assert_holds, check
 
         def test_broken():
-            check("unordered", actors=2, engine="plain")
+            assert_holds("unordered", actors=2, engine="plain")
+
+        def test_unexpected():
+            check("mfss", actors=2, engine="plain").expect("violated")
         """
     )
     shown = pytester.runpytest_subprocess("-p", "no:cacheprovider").stdout.str()
-    assert "checker/testing.py" not in shown
+    assert "checker/api" not in shown
     assert "E       AssertionError: expected HOLDS, found VIOLATED\n" in shown
+    assert "E       AssertionError: expected VIOLATED, found HOLDS\n" in shown
 
 
 def test_an_expected_violation_passes_and_an_unexpected_length_does_not() -> None:
-    values: dict[str, Any] = {"actors": 2, "expect": "violated", "engine": "plain"}
-    check("unordered", counterexample_length=4, violates="causal-delivery", **values)
+    found = check("unordered", actors=2, engine="plain")
+    assert found.expect("violated", violates="causal-delivery", length=4).counts == found.counts
     with pytest.raises(AssertionError, match="expected a counterexample of 5 transitions"):
-        check("unordered", counterexample_length=5, **values)
+        found.expect("violated", length=5)
+    with pytest.raises(AssertionError, match="expected integrity to be violated"):
+        assert_violated("unordered", actors=2, engine="plain", violates="integrity")
 
 
 def test_a_protocol_that_is_an_object_is_checked_itself_not_the_registered_one() -> None:
     broken = evolve(CYKAS_SECRET_MODE, name="mfss")
     with pytest.raises(AssertionError, match="found VIOLATED"):
-        check(broken, actors=3, messages=2)
+        assert_holds(broken, actors=3, messages=2)
 
 
 def test_a_search_without_a_verdict_fails() -> None:
-    with pytest.raises(AssertionError, match="--max-states 10 reached"):
-        check(MFSS, engine="plain", max_states=10)
+    for verdict in ("holds", "violated"):
+        with pytest.raises(AssertionError, match="--max-states 10 reached"):
+            check(MFSS, engine="plain", max_states=10).expect(verdict)
 
 
-def test_an_unknown_argument_is_named_with_the_choices() -> None:
-    with pytest.raises(InputError, match=r"unknown argument 'actor'; available: actors, "):
-        check(MFSS, actor=3)
+def test_an_unknown_argument_is_named_with_what_was_meant() -> None:
+    misspelt: dict[str, Any] = {"actor": 3}
+    with pytest.raises(InputError, match=r"unknown argument 'actor'; did you mean 'actors'\?"):
+        check(MFSS, **misspelt)
+
+
+def test_values_may_be_written_as_on_the_command_line() -> None:
+    found = check(MFSS, actors=2, properties=["integrity"], engine="plain", max_memory="4G")
+    assert ["integrity"] == list(found.properties)
+    with pytest.raises(InputError, match="max memory is 'much'"):
+        check(MFSS, max_memory="much")
+
+
+def test_editors_and_help_know_every_public_option() -> None:
+    hints = get_type_hints(CheckArguments)
+    public = [each.name for record in RECORDS for each in settings_of(record) if each.public]
+    assert {*public, "names"} == {*hints}
+    for kind in (assert_holds, assert_violated, check):
+        shown = inspect.signature(kind).parameters
+        assert {*hints, "protocol", "selfcheck"} <= {*shown}
+        assert 3 == shown["actors"].default
+
+
+KINDS = {str: "str", int: "int", float: "float", bool: "bool", Path: "str | pathlib.Path"}
+
+
+def test_the_types_of_arguments_are_those_of_the_options() -> None:
+    hints = get_type_hints(CheckArguments)
+    for each in (known for record in RECORDS for known in settings_of(record) if known.public):
+        kinds = {"tuple": "Sequence[str]", "SIZE": "int | str"}
+        wanted = kinds.get(each.metavar or "") or kinds.get(each.kind.__name__, "")
+        wanted = wanted or KINDS[each.kind]
+        wanted += " | None" * (each.default is None)
+        hint = hints[each.name]
+        shown = hint.__name__ if isinstance(hint, type) else str(hint)
+        assert wanted == shown.replace("collections.abc.", ""), each.name
+
+
+# Results
+
+
+def broken() -> CheckResult:
+    return check("cykas-secret-mode", messages=2, engine="plain")
+
+
+def test_a_result_is_shown_in_three_lines() -> None:
+    assert (
+        "cykas-secret-mode: VIOLATED\n  3 actors, 18,103 unique states\n"
+        "  <Run: causal-delivery VIOLATED after 9 transitions>"
+    ) == repr(broken())
+    assert 2 == len(repr(check(MFSS, actors=2, max_states=5, engine="plain")).splitlines())
+
+
+def test_a_printed_result_is_the_report_of_the_command(antecede: Command) -> None:
+    figures = r"(time|total states/s|peak memory) .*"
+    printed = str(check("unordered", actors=2, engine="plain"))
+    asked = antecede("check", "unordered", "--actors", 2, "--engine", "plain").out
+    assert re.sub(figures, "", asked).startswith(re.sub(figures, "", printed))
+
+
+def test_a_notebook_shows_verdict_reason_and_picture() -> None:
+    shown = broken()._repr_html_()
+    assert "<strong>cykas-secret-mode: VIOLATED</strong>" in shown
+    assert "Bob delivered m5 (step 8) before m1 (step 9)." in shown
+    found = re.search(r"data:image/svg\+xml;base64,([^\"]+)", shown)
+    assert found is not None
+    picture = b64decode(found[1]).decode()
+    assert all(name in picture for name in ("Alice", "Bob", "Carol"))
+    assert "causal-delivery VIOLATED after 9 transitions" in picture
+
+
+def test_a_run_is_saved_in_every_format(tmp_path: Path) -> None:
+    run = broken().counterexample
+    assert run is not None
+    for known in FORMATS.values():
+        file = tmp_path / f"run{known.endings[0]}"
+        run.save(str(file))
+        assert file.read_text(encoding="utf-8") == run.text(format_of(str(file)))
+    assert run.text("svg") == run._repr_svg_()
+    with pytest.raises(InputError, match="unsupported trace format"):
+        run.save(str(tmp_path / "run.gif"))
+
+
+def test_a_witness_has_a_run() -> None:
+    found = check("mfss", actors=2, messages=2, properties=["witness:waited"], engine="plain")
+    assert 0 < found.witnesses["witness:waited"].length
+
+
+def test_a_failing_handler_is_a_result_with_its_reason() -> None:
+    def fails(state: Any, message: Any) -> Any:
+        raise LookupError("nothing there")
+
+    found = check(evolve(MFSS, causal_send=fails), actors=2, engine="plain")
+    assert Verdict.ERROR is found.verdict
+    assert "nothing there" in found.reason
+    assert "nothing there" in found._repr_html_()
+    with pytest.raises(AssertionError, match="nothing there"):
+        found.expect("violated")
 
 
 # The plugin

@@ -329,8 +329,7 @@ def protocol(
         ...     def receive(self, out, src, packet):
         ...         out.deliver(packet)
         >>> node = adapter.protocol(Node, copies="deepcopy", key=lambda node: "no state")
-        >>> result = check(node, actors=3, messages=2, network="fifo", expect="violated")
-        >>> result.counterexample.length
+        >>> check(node, actors=3, messages=2, network="fifo").counterexample.length
         6
     """
     called = name or str(getattr(make, "__name__", "adapter"))

@@ -75,14 +75,6 @@ class Result:
         never: the events that never happened in a complete search, in words.
         unreduced: the counts without symmetry, where symmetry was used and the search finished.
         statistics: further figures of the engine, by name.
-
-    Examples:
-        >>> from antecede import check
-        >>> result = check("fifo", actors=3, messages=2, expect="violated")
-        >>> result.properties["causal-delivery"]
-        <Verdict.VIOLATED: 'VIOLATED'>
-        >>> result.counterexample.length
-        6
     """
 
     verdict: Verdict

@@ -1,8 +1,8 @@
 """An explicit-state model checker for causal message delivery protocols.
 
-What protocols are written with, and the assertion that checks them in a test suite:
+The names with which protocols are written, and the functions that check them:
 
-    from antecede import Message, Protocol, Step, check
+    from antecede import Message, Protocol, Step, assert_holds, check
 
 The folders of the project are linked here, so that one import name holds all of them.
 `antecede.checker` is the model checker and says in which order to read it; `antecede.protocols`,
@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from antecede.checker.api.check import assert_holds, assert_violated, check
     from antecede.checker.model import (
         Delivery,
         Envelope,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         What,
         Where,
     )
-    from antecede.checker.testing import check
 
 __all__ = [
     "Delivery",
@@ -47,6 +47,8 @@ __all__ = [
     "Step",
     "What",
     "Where",
+    "assert_holds",
+    "assert_violated",
     "check",
 ]
 
@@ -63,6 +65,6 @@ def __getattr__(name: str) -> Any:
     """Import a name when it is asked for: the command handles signals before it imports much."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "testing" if name == "check" else "model"
+    module = "model" if name[0].isupper() else "api.check"
     value = globals()[name] = getattr(import_module(f"antecede.checker.{module}"), name)
     return value

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 from antecede import Message
-from antecede.checker.search.result import Result
-from antecede.testing import check
+from antecede.testing import assert_holds, assert_violated
 from antecede.testing.adapter import Out, protocol
 from tests.conftest import Command
 
@@ -135,12 +134,12 @@ def keyed(kind: type, copies: str) -> Any:
 def test_a_delivery_through_another_calls_out_is_refused(kind: type, copies: str) -> None:
     Shares.latest = None
     with pytest.raises(AssertionError, match="deliver of an `out` that it was given in an earlier"):
-        check(keyed(kind, copies), **TWO_WAYS)
+        assert_holds(keyed(kind, copies), **TWO_WAYS)
 
 
 def test_a_delivery_after_the_method_returned_is_refused() -> None:
     with pytest.raises(AssertionError, match="receive of WhenPickled called deliver of an `out`"):
-        check(protocol(WhenPickled), **TWO_WAYS)
+        assert_holds(protocol(WhenPickled), **TWO_WAYS)
 
 
 def test_the_run_to_a_use_of_an_old_out_is_shown(tmp_path: Path, antecede: Command) -> None:
@@ -202,7 +201,7 @@ class KeepsForNothing(Keeps):
 
 
 def test_an_out_that_is_kept_and_not_used_changes_nothing() -> None:
-    check(protocol(KeepsForNothing), **TWO_WAYS, expect="violated", counterexample_length=6)
+    assert_violated(protocol(KeepsForNothing), **TWO_WAYS, length=6)
 
 
 # Work that goes on when the method has returned.
@@ -275,7 +274,7 @@ def test_work_that_is_left_behind_is_refused_with_its_name(
 ) -> None:
     monkeypatch.setattr(Background, "how", how)
     with pytest.raises(AssertionError) as refused:
-        check(protocol(Background), **SMALL)
+        assert_holds(protocol(Background), **SMALL)
     said = " ".join(str(refused.value).split())
     assert f"receive of Background left work behind that the checker cannot follow: {how}" in said
     assert "destroyed" not in capfd.readouterr().err
@@ -290,7 +289,7 @@ def test_a_worker_that_an_object_starts_when_it_is_made_is_refused() -> None:
             in_a_thread(lambda: None)
 
     with pytest.raises(AssertionError, match="__init__ of Worker left work behind"):
-        check(protocol(Worker), **SMALL)
+        assert_holds(protocol(Worker), **SMALL)
 
 
 def awaiting(work: Callable[[], None]) -> None:
@@ -322,15 +321,15 @@ def test_work_that_is_waited_for_is_followed(how: Callable[[Callable[[], None]],
         def deliver(self, out: Out, message: Message) -> None:
             how(lambda: out.deliver(message))
 
-    found: Result = check(protocol(Waits), **SMALL)
-    assert check(protocol(Node, key=Node.key), **SMALL).counts == found.counts
+    found = assert_holds(protocol(Waits), **SMALL)
+    assert assert_holds(protocol(Node, key=Node.key), **SMALL).counts == found.counts
 
 
 def test_asyncio_and_threading_are_as_before_after_a_call() -> None:
     before = (asyncio.Runner.close, asyncio.BaseEventLoop.create_task, threading.Thread.start)
-    check(protocol(Node), **SMALL)
+    assert_holds(protocol(Node), **SMALL)
     with pytest.raises(AssertionError):
-        check(protocol(Catches), **TWO_WAYS)
+        assert_holds(protocol(Catches), **TWO_WAYS)
     assert before == (
         asyncio.Runner.close,
         asyncio.BaseEventLoop.create_task,
@@ -347,4 +346,4 @@ def test_an_exception_is_told_as_such_whatever_is_left_behind() -> None:
             raise ValueError("no such thing")
 
     with pytest.raises(AssertionError, match="raised ValueError: no such thing"):
-        check(protocol(Fails), **SMALL)
+        assert_holds(protocol(Fails), **SMALL)

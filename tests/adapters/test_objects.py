@@ -9,7 +9,7 @@ import pytest
 
 from antecede import Message
 from antecede.checker.errors import InputError
-from antecede.testing import check
+from antecede.testing import assert_holds, assert_violated
 from antecede.testing.adapter import Out, Running, protocol
 
 
@@ -63,19 +63,20 @@ def waits(state: Running) -> bool:
 
 
 def test_mutable_objects_hold_like_the_protocol_they_are() -> None:
-    result = check(protocol(Node), actors=3, messages=1, workload="broadcast")
-    assert result.counts == check("cbcast", actors=3, messages=1, workload="broadcast").counts
+    result = assert_holds(protocol(Node), actors=3, messages=1, workload="broadcast")
+    assert (
+        result.counts == assert_holds("cbcast", actors=3, messages=1, workload="broadcast").counts
+    )
 
 
 def assert_overtaken_in_five_transitions(made: type) -> None:
-    check(
+    assert_violated(
         protocol(made),
         actors=3,
         messages=1,
         workload="broadcast",
-        expect="violated",
         violates="causal-delivery",
-        counterexample_length=5,
+        length=5,
     )
 
 
@@ -84,7 +85,7 @@ def test_their_mistake_is_found_with_a_shortest_run() -> None:
 
 
 def test_witnesses_see_the_object() -> None:
-    check(
+    assert_holds(
         protocol(Node, witnesses={"waits": waits}),
         actors=3,
         messages=1,
@@ -95,7 +96,7 @@ def test_witnesses_see_the_object() -> None:
 
 def test_an_object_that_cannot_be_kept_is_refused_in_a_sentence() -> None:
     with pytest.raises(Exception, match="cannot be kept between two calls"):
-        check(protocol(Locked), actors=2, messages=1)
+        assert_holds(protocol(Locked), actors=2, messages=1)
 
 
 class Replayed(Locked):
@@ -124,14 +125,16 @@ class Whole(Locked):
 
 @pytest.mark.parametrize("kind", [Replayed, Copied])
 def test_objects_known_by_a_key_have_as_many_states(kind: Any) -> None:
-    result = check(protocol(kind), actors=3, messages=1, workload="broadcast", engine="plain")
-    expected = check("cbcast", actors=3, messages=1, workload="broadcast", engine="plain")
+    result = assert_holds(
+        protocol(kind), actors=3, messages=1, workload="broadcast", engine="plain"
+    )
+    expected = assert_holds("cbcast", actors=3, messages=1, workload="broadcast", engine="plain")
     assert expected.counts == result.counts
 
 
 def test_without_a_key_what_is_replayed_has_a_state_per_history() -> None:
-    result = check(protocol(Whole), actors=2, messages=2, engine="plain")
-    keyed = check(protocol(Replayed), actors=2, messages=2, engine="plain")
+    result = assert_holds(protocol(Whole), actors=2, messages=2, engine="plain")
+    keyed = assert_holds(protocol(Replayed), actors=2, messages=2, engine="plain")
     assert result.verdict == keyed.verdict
     assert result.counts.unique_states > keyed.counts.unique_states
 
@@ -169,7 +172,7 @@ class Coin(Node):
 )
 def test_code_that_does_not_fit_is_told_in_a_sentence(kind: Any, said: str) -> None:
     with pytest.raises(Exception, match=said):
-        check(protocol(kind), actors=2, messages=1, engine="plain")
+        assert_holds(protocol(kind), actors=2, messages=1, engine="plain")
 
 
 def test_copies_that_do_not_exist_are_refused() -> None:
@@ -195,5 +198,5 @@ def test_an_endless_workload_is_refused_where_messages_must_be_seen(
     make: type[Node], network: str
 ) -> None:
     with pytest.raises(InputError, match="hides the messages that it keeps") as caught:
-        check(protocol(make), actors=2, workload="endless:1", network=network)
+        assert_holds(protocol(make), actors=2, workload="endless:1", network=network)
     assert "Give --workload any and --messages 2" in str(caught.value)

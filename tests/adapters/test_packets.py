@@ -11,7 +11,7 @@ from antecede import Message
 from antecede.checker.adapters.packets import Parcel, as_value
 from antecede.checker.errors import ProtocolError
 from antecede.checker.semantics.values import messages_in
-from antecede.testing import check
+from antecede.testing import assert_holds, assert_violated
 from antecede.testing.adapter import Out, protocol
 
 FIRST, SECOND = Message(0, 1, (1,)), Message(0, 2, (1,))
@@ -74,7 +74,7 @@ class Sends:
 
 def test_a_message_in_slots_is_network_sent_where_clocks_are_taken_then() -> None:
     """It was taken for a packet without a sender, and its delivery for a second delivery."""
-    check(protocol(Sends), actors=2, messages=1, clock_at="network-send", engine="plain")
+    assert_holds(protocol(Sends), actors=2, messages=1, clock_at="network-send", engine="plain")
 
 
 class Shares(Sends):
@@ -90,7 +90,7 @@ class Shares(Sends):
 
 
 def test_a_packet_may_be_kept_whatever_its_parts_share() -> None:
-    check(protocol(Shares), actors=2, messages=1, engine="plain")
+    assert_holds(protocol(Shares), actors=2, messages=1, engine="plain")
 
 
 class Reuses(Sends):
@@ -111,8 +111,8 @@ class Reuses(Sends):
 
 
 def test_what_is_changed_after_it_was_sent_arrives_as_it_was_sent() -> None:
-    one = check(protocol(Reuses), actors=3, messages=1, workload="broadcast", engine="plain",
-                expect="violated")  # fmt: skip
-    other = check("unordered", actors=3, messages=1, workload="broadcast", engine="plain",
-                  expect="violated")  # fmt: skip
+    one = assert_violated(
+        protocol(Reuses), actors=3, messages=1, workload="broadcast", engine="plain"
+    )
+    other = assert_violated("unordered", actors=3, messages=1, workload="broadcast", engine="plain")
     assert other.counts == one.counts

@@ -14,7 +14,7 @@ import pytest
 
 from antecede.checker.errors import InputError
 from antecede.cli import main
-from antecede.testing import check
+from antecede.testing import assert_holds, assert_violated
 from antecede.testing.adapter import program
 from tests.conftest import Command
 
@@ -28,24 +28,23 @@ def python(*arguments: str) -> tuple[str, ...]:
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="the example in JavaScript needs node")
 def test_a_mistake_in_javascript_is_found_with_a_shortest_run() -> None:
-    check(
+    assert_violated(
         program(("node", str(HERE / "chat.mjs"))),
         **SMALL,
-        expect="violated",
         violates="causal-delivery",
-        counterexample_length=5,
+        length=5,
     )
 
 
 def test_a_program_that_says_a_key_has_the_states_of_the_protocol_that_it_is() -> None:
-    result = check(program(python("--key")), **SMALL)
-    assert result.counts == check("cbcast", **SMALL).counts
+    result = assert_holds(program(python("--key")), **SMALL)
+    assert result.counts == assert_holds("cbcast", **SMALL).counts
 
 
 def test_a_program_that_says_nothing_of_its_state_is_replayed() -> None:
     """Each history is a state of its own, so there are more of them."""
     bounds = {**SMALL, "actors": 2}
-    found, expected = check(program(python()), **bounds), check("cbcast", **bounds)
+    found, expected = assert_holds(program(python()), **bounds), assert_holds("cbcast", **bounds)
     assert expected.counts.depth == found.counts.depth
     assert expected.counts.unique_states < found.counts.unique_states
 
@@ -87,7 +86,7 @@ def test_an_answer_that_is_none_is_told_with_its_question(body: str, said: str) 
 )
 def test_a_step_that_is_none_is_told(answer: str, said: str) -> None:
     with pytest.raises(AssertionError, match=re.escape(said)):
-        check(program(answering("{}", answer)), actors=2, messages=1, engine="plain")
+        assert_holds(program(answering("{}", answer)), actors=2, messages=1, engine="plain")
 
 
 def answering(start: str, answer: str) -> tuple[str, ...]:
@@ -109,7 +108,7 @@ def test_states_are_told_apart_by_the_same_in_every_answer(
 ) -> None:
     """Without its key a state was taken for any other one without."""
     with pytest.raises(AssertionError, match=said):
-        check(program(answering(start, answer)), actors=2, messages=1, engine="plain")
+        assert_holds(program(answering(start, answer)), actors=2, messages=1, engine="plain")
 
 
 def test_an_actor_that_was_just_started_sends_nothing() -> None:

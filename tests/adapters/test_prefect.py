@@ -8,7 +8,7 @@ import importlib.util
 import pytest
 
 from antecede import Message
-from antecede.testing import check
+from antecede.testing import assert_holds, assert_violated
 from antecede.testing.adapter import Out, protocol
 
 if importlib.util.find_spec("prefect") is None:
@@ -19,7 +19,7 @@ from tests.adapters.prefect_ordering import Event, Latest, Own
 
 def test_events_that_follow_their_emitters_latest_are_in_order_even_if_they_come_twice() -> None:
     """Exactly what `follows` promises, and acknowledged messages that come again are dropped."""
-    check(
+    assert_holds(
         protocol(Own),
         actors=2,
         messages=2,
@@ -42,15 +42,14 @@ def test_one_event_to_follow_is_not_a_past(
     kind: type, actors: int, messages: int, violates: str, length: int
 ) -> None:
     """Whichever one it is, what the emitter knew otherwise can be overtaken."""
-    check(
+    assert_violated(
         protocol(kind),
         actors=actors,
         messages=messages,
         workload="broadcast",
         properties=(violates,),
         engine="plain",
-        expect="violated",
-        counterexample_length=length,
+        length=length,
     )
 
 

@@ -19,7 +19,7 @@ from antecede.checker.render.registry import FORMATS
 from antecede.checker.render.shiviz import hosts_of
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.names import Names, names_from
-from antecede.checker.testing import check
+from antecede.testing import assert_holds
 from tests.conftest import Command, counterexample
 from tests.runs import FIGURE_3, walk
 
@@ -123,8 +123,8 @@ def test_names_are_no_part_of_the_question() -> None:
     bare = Spec("mfss", 2, 1)
     named = evolve(bare, names={"actors": ["left", "right"]})
     assert system_of(bare).question == system_of(named).question
-    result = check("mfss", actors=2, messages=1, names={"actors": ["left", "right"]})
-    assert result.counts == check("mfss", actors=2, messages=1).counts
+    result = assert_holds("mfss", actors=2, messages=1, names={"actors": ["left", "right"]})
+    assert result.counts == assert_holds("mfss", actors=2, messages=1).counts
     assert ("left", "right") == for_replay(system_of(named)).names.actors
 
 

@@ -1,7 +1,7 @@
-"""For test suites: `check` asserts what a protocol does, `recorder` writes logs for an audit."""
+"""For test suites: assertions about protocols, and `recorder`, which writes logs for an audit."""
 
 from __future__ import annotations
 
-from antecede.checker.testing import check
+from antecede.checker.api.check import assert_holds, assert_violated, check_spec
 
-__all__ = ["check"]
+__all__ = ["assert_holds", "assert_violated", "check_spec"]

@@ -1,0 +1,209 @@
+"""What `antecede.check` returns: a verdict with its counts, and a run to look at."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from antecede.checker.check.report import CheckReport, differences
+from antecede.checker.check.spec import Expectation, expected_verdict
+from antecede.checker.paths.path import Path
+from antecede.checker.render.about import about
+from antecede.checker.render.registry import trace_text, write_trace
+from antecede.checker.render.text import check_text, headline
+from antecede.checker.search.result import Counts, Verdict
+
+
+@frozen(eq=False, repr=False)
+class Run:
+    """One run of a system, such as a counterexample. A notebook draws it.
+
+    `print(run)` shows the steps and a diagram.
+
+    Examples:
+        >>> from antecede import check
+        >>> run = check("unordered", actors=2).counterexample
+        >>> run
+        <Run: causal-delivery VIOLATED after 4 transitions>
+        >>> "sequenceDiagram" in run.text("mermaid")
+        True
+    """
+
+    _path: Path
+    _report: CheckReport
+
+    @property
+    def violates(self) -> str | None:
+        """The property that the run violates, or None."""
+        return self._path.violates
+
+    @property
+    def length(self) -> int:
+        """The number of transitions."""
+        return self._path.length
+
+    @property
+    def reason(self) -> str:
+        """Why the run violates its property, in a sentence or two; empty if it violates none."""
+        return about(self._path, self._report).explanation.text
+
+    def save(self, file: str, format: str | None = None) -> None:
+        """Save the run. The ending of `file` selects the format: .svg, .html, .json, .txt, ….
+
+        Raises:
+            InputError: the format is unknown, or the file cannot be written.
+        """
+        write_trace(self._path, file, format, report=self._report)
+
+    def text(self, format: str = "txt") -> str:
+        """Return the run in a format, such as `svg`, `mermaid` or `json`.
+
+        Raises:
+            InputError: there is no such format.
+        """
+        return trace_text(self._path, format, self._report)
+
+    def __repr__(self) -> str:
+        said = about(self._path, self._report)
+        return f"<Run: {said.verdict}>"
+
+    def __str__(self) -> str:
+        return self.text().rstrip()
+
+    def _repr_svg_(self) -> str:
+        return self.text("svg")
+
+
+@frozen(eq=False, repr=False)
+class CheckResult:
+    """The result of `antecede.check`, whatever its verdict.
+
+    `print(result)` shows the report of the command `antecede check`. A notebook shows the verdict,
+    the reason of a violation, and its picture.
+
+    Examples:
+        >>> from antecede import check
+        >>> result = check("fifo", actors=3, messages=2)
+        >>> result.verdict
+        <Verdict.VIOLATED: 'VIOLATED'>
+        >>> result.properties["causal-delivery"]
+        <Verdict.VIOLATED: 'VIOLATED'>
+        >>> result.counterexample.length
+        6
+        >>> result.expect("violated", length=6).counts.depth
+        7
+    """
+
+    _report: CheckReport = field()
+
+    @property
+    def verdict(self) -> Verdict:
+        """HOLDS only if every property holds and the search was exhaustive."""
+        return self._report.result.verdict
+
+    @property
+    def properties(self) -> Mapping[str, Verdict]:
+        """Property -> its verdict."""
+        return self._report.result.properties
+
+    @property
+    def counts(self) -> Counts:
+        """The size of the explored part of the system."""
+        return self._report.result.counts
+
+    @property
+    def counterexample(self) -> Run | None:
+        """The shortest run found that violates a property, or that leads to a failing handler."""
+        path = self._report.result.counterexample
+        return None if path is None else Run(path, self._report)
+
+    @property
+    def witnesses(self) -> Mapping[str, Run]:
+        """Witness -> a run that reaches it, for each witness that was looked for and reached."""
+        shown = self._report.result.shown
+        return {name: Run(path, self._report) for name, path in shown.items()}
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is not HOLDS, in a sentence or two; empty if it is."""
+        result = self._report.result
+        if result.error is None and result.counterexample is not None:
+            return Run(result.counterexample, self._report).reason
+        return result.error or result.stopped_by or ""
+
+    @property
+    def statistics(self) -> Mapping[str, Any]:
+        """Figures of the engine by name, with the seconds and the peak memory in bytes."""
+        result = self._report.result
+        return {
+            "seconds": result.seconds,
+            "peak_memory_bytes": result.peak_memory_bytes,
+            **result.statistics,
+        }
+
+    def expect(
+        self, verdict: str, *, violates: str | None = None, length: int | None = None
+    ) -> CheckResult:
+        """Return this result if it is as expected.
+
+        Args:
+            verdict: `holds`, `violated` or `vacuous`.
+            violates: a property that must be violated.
+            length: the length of a shortest counterexample, in transitions.
+
+        Raises:
+            AssertionError: the result is different. The text is the report.
+            InputError: there is no such verdict.
+        """
+        __tracebackhide__ = True  # pytest then shows the line of the test
+        wanted = Expectation(expected_verdict(verdict), length, violates)
+        spec = evolve(self._report.spec, expect=wanted)
+        return as_expected(
+            evolve(self._report, spec=spec, differences=differences(spec, self._report.result))
+        )
+
+    def __repr__(self) -> str:
+        counts = self.counts
+        first = headline(self._report).partition("\n")[0]
+        size = f"{self._report.system.actors} actors, {counts.unique_states:,} unique states"
+        lines = [first if len(first) <= 200 else f"{first[:199]}…", f"  {size}"]
+        if (run := self.counterexample) is not None:
+            lines.append(f"  {run!r}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return check_text(self._report)
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p><strong>{escape(headline(self._report))}</strong></p>"]
+        if self.reason:
+            parts.append(f"<p>{escape(self.reason)}</p>")
+        if (run := self.counterexample) is not None:
+            parts.append(_picture(run))
+        return "\n".join(parts)
+
+
+def _picture(run: Run) -> str:
+    """Return the diagram of a run as an image within the page.
+
+    An image keeps the style sheet of the diagram from changing the rest of the page.
+    """
+    data = b64encode(run.text("svg").encode()).decode()
+    return f'<img alt="{escape(run.reason)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def as_expected(report: CheckReport) -> CheckResult:
+    """Return the result of a check if it is as its spec expects.
+
+    Raises:
+        AssertionError: it is not. The text is the report.
+    """
+    __tracebackhide__ = True
+    if report.exit_code:
+        differing = [*report.differences, ""] if report.differences else []
+        raise AssertionError("\n".join([*differing, check_text(report)]))
+    return CheckResult(report)
