@@ -20,9 +20,11 @@ from antecede.checker.audit.clocks import Clocks
 from antecede.checker.audit.events import Event
 from antecede.checker.audit.findings import Audit, Finding, no_sends, two_homes
 from antecede.checker.audit.logs import Log, events, open_log
+from antecede.checker.audit.moments import Moments
 from antecede.checker.audit.oracle import Oracle
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.sources import Source, opened, parts_of, shown_name
+from antecede.checker.audit.spans import Spans, in_every_order
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.tables import cache
 
@@ -74,11 +76,23 @@ def audit(
             sources = [stack.enter_context(opened(part, name)) for part, name in parts]
             sources = [s for s in sources if s.whole == s.name or s.first_line()] or sources
             logs = [open_log(source, format, event, fields) for source in sources]
+            _check_formats(logs)
             result = _judged(logs, judge, watch, unfinished=unfinished)
     except MemoryError:
         raise CapacityError(TOO_LARGE) from None
     torn = tuple((source.name, line) for source in sources for line in source.torn)
     return evolve(result, torn=torn)
+
+
+def _check_formats(logs: Sequence[Log]) -> None:
+    """Refuse spans beside logs of other formats, because only spans have times."""
+    spans = next((log for log in logs if log.format == "otel"), None)
+    other = next((log for log in logs if log.format != "otel"), None)
+    if spans is not None and other is not None:
+        raise InputError(
+            f"{spans.source.name} is a log of OpenTelemetry spans, and {other.source.name} is not; "
+            "audit them separately, because they have no common order and no common names"
+        )
 
 
 def _watched(tick: Callable[[int, int], None], size: int, events: int) -> None:
@@ -136,7 +150,9 @@ def _plain(
         for log in logs:
             judge.read(log, tick)
         check_events(judge.read_of, [(log.source.whole, log.format) for log in logs])
-        return judge.result([log.source.name for log in logs], unfinished)
+        moments = judge.take_spans(tick)
+        result = judge.result([log.source.name for log in logs], unfinished)
+        return result if moments is None else in_every_order(result, moments)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -181,6 +197,8 @@ def _nothing_in(name: str, format: str) -> InputError:
         "no event is a causal-send or a delivery, such as 'causal-sends m1 to bob' or 'delivers "
         "m1'; give an expression that finds them with --event"
         if format == "shiviz"
+        else "there is no producer span and no consumer span in it (kind 4 and 5)"
+        if format == "otel"
         else "there is no causal-send and no delivery in it; name the log's fields with --fields"
     )
     return InputError(f"{name}: {how}")
@@ -192,9 +210,13 @@ class _Plain:
 
     Attributes:
         crowded: called when clocks have many entries; see `Oracle`.
+        spans: the spans that were read; they are judged after all logs were read.
+        wholes: part of a log with spans -> the log.
     """
 
     crowded: Callable[[int], int]
+    spans: Spans = field(factory=Spans)
+    wholes: dict[str, str] = field(factory=dict)
     record: Record = field(factory=Record)
     oracle: Oracle = field(init=False)
     clocks: Clocks = field(factory=Clocks)
@@ -215,13 +237,28 @@ class _Plain:
         self.record.close()
 
     def read(self, log: Log, tick: Callable[[int, int], None]) -> None:
-        """Read and judge a log."""
+        """Read a log, and judge its events if it has no spans."""
+        if log.format == "otel":
+            self.read_of[log.source.whole] += self.spans.read(log.source)
+            self.wholes[log.source.name] = log.source.whole
+            return
         before = self.events
         for event in events(log, self.clocks.take):
             self.take(event, log.source.whole)
             if not self.events % TICK:
                 tick(log.source.taken, self.events)
         self.read_of[log.source.whole] += self.events - before
+
+    def take_spans(self, tick: Callable[[int, int], None]) -> Moments | None:
+        """Judge the spans in one of their possible orders; return their moments, if any."""
+        if not self.wholes:
+            return None
+        moments = self.spans.moments()
+        for event in moments.events():
+            self.take(event, self.wholes[event.log])
+            if not self.events % TICK:
+                tick(0, self.events)
+        return moments
 
     def take(self, event: Event, whole: str) -> None:
         """Judge the next event; `whole` is the name of its log."""

@@ -50,6 +50,9 @@ class Audit:
         open: copies of messages that were causal-sent and not delivered.
         unaddressed: causal-sends that name no destinations.
         torn: the logs and numbers of torn lines.
+        left_out: what was not judged, and why.
+        undecided: why the verdict depends on an order that the logs do not say, or an empty text.
+        warnings: what may make findings wrong.
     """
 
     findings: tuple[Finding, ...]
@@ -62,6 +65,9 @@ class Audit:
     open: int
     unaddressed: int
     torn: tuple[tuple[str, int], ...] = ()
+    left_out: tuple[str, ...] = ()
+    undecided: str = ""
+    warnings: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:

@@ -17,7 +17,7 @@ from antecede.checker.audit.events import Event, Stamp
 from antecede.checker.audit.records import Fields, looks_like_csv, object_events, table_events
 from antecede.checker.audit.shiviz import Layout, layout_of, looks_like_shiviz, shiviz_events
 from antecede.checker.audit.sources import Source
-from antecede.checker.audit.spans import looks_like_spans, span_events
+from antecede.checker.audit.spans import looks_like_spans
 from antecede.checker.errors import InputError, unknown
 
 FORMATS = ("jsonl", "csv", "otel", "shiviz")
@@ -81,7 +81,7 @@ def _guessed(first: str, fields: Fields) -> str:
 
 
 def events(log: Log, watch: Callable[[Stamp], None] = lambda _stamp: None) -> Iterator[Event]:
-    """Yield the causal-sends and deliveries of a log.
+    """Yield the causal-sends and deliveries of a log without spans.
 
     `watch` is called with the clock of every event of a ShiViz log, including other events.
 
@@ -92,6 +92,4 @@ def events(log: Log, watch: Callable[[Stamp], None] = lambda _stamp: None) -> It
         return shiviz_events(log.source, log.layout, watch)
     if log.format == "csv":
         return table_events(log.source, log.fields)
-    if log.format == "otel":
-        return span_events(log.source)
     return object_events(log.source, log.fields)

@@ -16,14 +16,17 @@ MOST_TORN_SHOWN = 10
 """The most torn lines that a report names."""
 
 VIOLATED, HOLDS, NOTHING = "VIOLATED", "HOLDS", "NOTHING TO JUDGE"
+UNDECIDED = "UNDECIDED"
 
-EXIT_CODES = {HOLDS: 0, VIOLATED: 1, NOTHING: 3}
+EXIT_CODES = {HOLDS: 0, VIOLATED: 1, NOTHING: 3, UNDECIDED: 3}
 
 
 def verdict(found: Audit, *, unfinished: bool = False) -> str:
     """Return the verdict; `unfinished`: messages may still be in transit."""
     if found.findings or (found.undelivered and not unfinished):
         return VIOLATED
+    if found.undecided:
+        return UNDECIDED
     return HOLDS if found.deliveries else NOTHING
 
 
@@ -42,6 +45,9 @@ def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
         "undelivered_copies": found.open,
         "causal_sends_without_destinations": found.unaddressed,
         "torn_lines": [{"log": log, "line": line} for log, line in found.torn],
+        "left_out": list(found.left_out),
+        "undecided": found.undecided or None,
+        "warnings": list(found.warnings),
         "findings": [_object(finding) for finding in wrong],
     }
 
@@ -74,7 +80,7 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
     lines = [f"{printable(', '.join(found.logs))}: {said}", ""]
     if said != VIOLATED:
         lines.append(wrapped(f"  {counts}; {_checked(found)}.", "  "))
-        return "\n".join([*lines, *_torn(found)])
+        return "\n".join([*lines, *_remarks(found)])
     lines += [f"  {counts}.", ""]
     wrong = list(found.findings if unfinished else (*found.findings, *found.undelivered))
     for finding in wrong[:most]:
@@ -83,13 +89,25 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
         lines.append(f"  … and {len(wrong) - most:,} more.")
     if unfinished and found.open:
         lines += ["", f"  {counted(found.open, 'copy', 'copies')} not delivered so far."]
-    return "\n".join([*lines, *_torn(found)])
+    return "\n".join([*lines, *_remarks(found)])
+
+
+def _remarks(found: Audit) -> list[str]:
+    """Return lines that limit what the verdict says."""
+    undecided = [f"  Undecided: {found.undecided}."] if found.undecided else []
+    left_out = ["  Not judged:", *(f"  - {each}" for each in found.left_out)]
+    warnings = [f"  Warning: {each}." for each in found.warnings]
+    lines = [*undecided, *(left_out if found.left_out else []), *warnings]
+    wrapped_lines = [wrapped(printable(line), "    ") for line in lines]
+    return [*([""] if lines else []), *wrapped_lines, *_torn(found)]
 
 
 def _checked(found: Audit) -> str:
     """Return a sentence about the extent of the checks; the log has no findings."""
     if not found.deliveries:
         return "nothing was delivered, so there is no order to judge"
+    if found.undecided:
+        return "some possible orders of the events violate causal order, and others do not"
     parts = ["no delivery violates causal order"]
     if found.open:
         parts.append(f"{counted(found.open, 'copy', 'copies')} not delivered so far")
@@ -99,7 +117,7 @@ def _checked(found: Audit) -> str:
         parts.append(
             f"{number} {names} no destinations, so that nothing can be said of what never arrived"
         )
-    if not found.open and not found.unaddressed and not found.torn:
+    if not (found.open or found.unaddressed or found.torn or found.left_out):
         return "everything was delivered, in causal order"
     return "; ".join(parts)
 

@@ -1,19 +1,33 @@
 """Logs of OpenTelemetry: spans of kind producer and consumer, as OTLP JSON.
 
-A producer span is a causal-send, named by its span id. A consumer span is the delivery of a
-producer's message. It is the producer span's child or links to it. The actor is the resource's
-`service.name` (with `service.instance.id`, if there is one). Spans may be in any order. They are
-sorted by start time, actor by actor, which is the order of one machine's clock. Spans do not name
-destinations, so an audit cannot report messages that never arrived.
+A producer span is a causal-send. A consumer span is the delivery of the messages of the producer
+spans that it links to; without such a link, of its parent. A link or parent counts only if it names
+a producer span of the logs. The identity of a span is its trace id and its span id, because span
+ids are unique within one trace only.
+
+An actor is a resource: its `service.name`, with its `service.namespace` and `service.instance.id`
+if it has them. If an actor delivers one message in several consumer groups, each group is an actor.
+
+Spans may be in any order. A causal-send happens at the start of its span. So does a delivery,
+except that a receiving call hands over its messages at its end. Spans of an actor with equal times
+have no known order, except that a span comes before the spans inside it; see `moments`. Spans do
+not name destinations, so an audit cannot report messages that never arrived.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
+from attrs import define, evolve, field, frozen
+
+from antecede.checker.amounts import counted
 from antecede.checker.audit.capacity import OFTEN, check_memory
 from antecede.checker.audit.events import DELIVER, SEND, Event
+from antecede.checker.audit.findings import Audit
+from antecede.checker.audit.moments import Moments, Step, in_known_order, late
 from antecede.checker.audit.records import parsed
 from antecede.checker.audit.sources import Source
 from antecede.checker.errors import InputError
@@ -21,69 +35,385 @@ from antecede.checker.errors import InputError
 PRODUCER = (4, "SPAN_KIND_PRODUCER")
 CONSUMER = (5, "SPAN_KIND_CONSUMER")
 
+Key = tuple[str, str]
+"""The identity of a span: its trace id and its span id."""
+
+GROUPS = (
+    "messaging.consumer.group.name",
+    "messaging.destination.subscription.name",
+    "messaging.kafka.consumer.group",
+    "messaging.rocketmq.client_group",
+    "messaging.eventhubs.consumer.group",
+    "messaging.servicebus.destination.subscription_name",
+)
+"""The attributes that name a consumer group, in the versions of the conventions."""
+
+OPERATIONS = ("messaging.operation.type", "messaging.operation", "messaging.operation.name")
+
+COPIES = (
+    ("messaging.message.id", "messaging.message_id"),
+    ("messaging.destination.name", "messaging.destination"),
+    ("messaging.destination.partition.id", "messaging.kafka.partition"),
+    ("messaging.kafka.offset", "messaging.kafka.message.offset"),
+)
+"""Attributes that differ between two messages of one producer span, in their variants."""
+
+NOT_MESSAGING = "{spans} of other kinds than producer and consumer"
+EXPORTED_AGAIN = "{spans} with the trace id and span id of another span"
+SETTLES = "{spans} that settle a message, which is no delivery"
+UNKNOWN = "{spans} of consumers without a link to a producer span of the log, or such a parent"
+SAME_DELIVERY = "{spans} of consumers about a delivery that another span stands for"
+DIVIDED = "the order between the consumer groups of {actor}, which count as several actors"
+OTHER_COPY = "{spans} of consumers about another message of the same producer span"
+
+
+@frozen(eq=False)
+class Span:
+    """A producer or consumer span.
+
+    Attributes:
+        actor: the name of its resource.
+        causes: the spans that it links to.
+        sends: it is a producer span.
+        time: when it sends or delivers, in nanoseconds.
+        operation: what it does, such as `receive`, or an empty text.
+        copy: the values of COPIES.
+        batch: a producer span that says that it sends several messages.
+    """
+
+    log: str
+    line: int
+    actor: str
+    key: Key
+    causes: tuple[Key, ...]
+    sends: bool
+    time: int
+    operation: str
+    copy: tuple[str | None, ...]
+    batch: bool
+
 
 def looks_like_spans(first: str) -> bool:
     """Return whether the first line of a log has resource spans."""
     return '"resourceSpans"' in first
 
 
-def span_events(source: Source) -> Iterator[Event]:
-    """Yield the events of a log with an object of resource spans on each line.
+@define(eq=False)
+class Spans:
+    """The spans of all logs, because a producer and its consumers may be in different logs.
 
-    Raises:
-        InputError: a line has no spans, or a span lacks a field; the message names it.
+    Attributes:
+        parents: the parent of each span, of any kind.
+        groups: the consumer group of each span that names one.
+        found: the producer and consumer spans.
+        left_out: reason -> number of spans.
+        unnamed: actors without `service.instance.id`.
+        divided: actors of which each consumer group is an actor.
     """
-    rows: list[tuple[str, int, int, Event]] = []
-    for number, line in source.lines():
-        if number % OFTEN == 0:
-            check_memory()
-        if line.strip():
-            where = f"{source.name}, line {number}"
-            for actor, span in _spans(where, parsed(where, line, "")):
-                rows += _events(where, source.name, number, actor, span)
-    rows.sort(key=lambda each: each[:3])
-    for _, _, _, event in rows:
-        yield event
+
+    parents: dict[Key, Key] = field(factory=dict)
+    groups: dict[Key, str] = field(factory=dict)
+    found: dict[Key, Span] = field(factory=dict)
+    left_out: Counter[str] = field(factory=Counter)
+    unnamed: set[str] = field(factory=set)
+    divided: set[str] = field(factory=set)
+
+    def read(self, source: Source) -> int:
+        """Read a log with an object of resource spans on each line; return the messaging spans.
+
+        Raises:
+            InputError: a line has no spans, or a span lacks a field; the message names it.
+        """
+        before = self.left_out[EXPORTED_AGAIN] + len(self.found)
+        for number, line in source.lines():
+            if number % OFTEN == 0:
+                check_memory()
+            if line.strip():
+                where = f"{source.name}, line {number}"
+                for actor, span in self._spans(where, parsed(where, line, "")):
+                    self._take(where, source.name, number, actor, span)
+        return self.left_out[EXPORTED_AGAIN] + len(self.found) - before
+
+    def _spans(self, where: str, value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the spans of one line, with their actors."""
+        try:
+            for resource in value["resourceSpans"]:
+                about = _values((resource.get("resource") or {}).get("attributes"))
+                name = about.get("service.name") or "unknown"
+                space, instance = about.get("service.namespace"), about.get("service.instance.id")
+                actor = (f"{space}." if space else "") + name + (f"/{instance}" if instance else "")
+                if not instance:
+                    self.unnamed.add(actor)
+                for scope in resource.get("scopeSpans") or []:
+                    for span in scope.get("spans") or []:
+                        yield actor, dict(span)
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise InputError(
+                f"{where}: no OTLP JSON; a line is an object with resourceSpans, scopeSpans and "
+                "spans"
+            ) from None
+
+    def _take(self, where: str, log: str, line: int, actor: str, given: Mapping[str, Any]) -> None:
+        try:
+            messaging = given.get("kind") in (*PRODUCER, *CONSUMER)
+            ids = given if messaging else {"traceId": "", "spanId": "", **given}
+            key = _id(ids["traceId"]), _id(ids["spanId"])
+            about = _values(given.get("attributes"))
+            span = _span(log, line, actor, key, given, about) if messaging else None
+            parent = _id(given.get("parentSpanId") or "")
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise InputError(
+                f"{where}: a span lacks {error}; a producer or consumer span has texts as traceId "
+                "and spanId, and a startTimeUnixNano in whole nanoseconds above 0"
+            ) from None
+        if parent:
+            self.parents[key] = key[0], parent
+        if group := _first(about, GROUPS):
+            self.groups[key] = group
+        if span is None:
+            self.left_out[NOT_MESSAGING] += 1
+        elif (other := self.found.setdefault(key, span)) is not span:
+            self.left_out[EXPORTED_AGAIN] += 1
+            if (other.actor, other.sends, other.time) != (span.actor, span.sends, span.time):
+                raise InputError(
+                    f"{where}: a span has the trace id and span id of another span, in line "
+                    f"{other.line} of {other.log}; give each span ids of its own"
+                )
+
+    def moments(self) -> Moments:
+        """Return the causal-sends and deliveries; to be called after all logs were read."""
+        delivered = self._delivered()
+        self._divide(delivered)
+        kept = self._once(delivered)
+        names = self._names()
+        steps = defaultdict[str, list[tuple[int, Key, Step]]](list)
+        for key, span in self.found.items():
+            causes = (key,) if span.sends else kept.get(key, ())
+            actor, kind = self._actor(span), SEND if span.sends else DELIVER
+            events = [
+                Event(span.line, actor, kind, names[each], log=span.log) for each in sorted(causes)
+            ]
+            if events:
+                steps[actor].append((span.time, key, Step(tuple(events))))
+        return Moments(
+            {actor: [*self._moments(steps[actor], kept)] for actor in sorted(steps)},
+            tuple(sorted(self.left_out.items())),
+            frozenset(self.unnamed & {span.actor for span in self.found.values()}),
+            frozenset(self.divided),
+        )
+
+    def _delivered(self) -> dict[Key, list[Key]]:
+        """Return consumer span -> the producer spans whose messages it is about."""
+        delivered = dict[Key, list[Key]]()
+        for key, span in self.found.items():
+            if span.sends:
+                continue
+            if span.operation in ("settle", "ack", "nack"):
+                self.left_out[SETTLES] += 1
+                continue
+            linked = [cause for cause in span.causes if self._is_producer(cause)]
+            parent = self.parents.get(key)
+            if not linked and parent is not None and self._is_producer(parent):
+                linked = [parent]
+            if linked:
+                delivered[key] = [*dict.fromkeys(linked)]
+            else:
+                self.left_out[UNKNOWN] += 1
+        return delivered
+
+    def _is_producer(self, key: Key) -> bool:
+        return key in self.found and self.found[key].sends
+
+    def _above(self, key: Key) -> Iterator[Key]:
+        """Yield the spans that a span is inside of, from the nearest one on."""
+        seen = {key}
+        while (above := self.parents.get(key)) is not None and above not in seen:
+            seen.add(above)
+            yield (key := above)
+
+    def _group(self, span: Span) -> str | None:
+        """Return the group of a span, or of the nearest span of its actor that it is inside of."""
+        if span.key in self.groups:
+            return self.groups[span.key]
+        for key in self._above(span.key):
+            if key in self.found and self.found[key].actor != span.actor:
+                return None
+            if key in self.groups:
+                return self.groups[key]
+        return None
+
+    def _actor(self, span: Span) -> str:
+        group = self._group(span) if span.actor in self.divided else None
+        return f"{span.actor} in group {group}" if group else span.actor
+
+    def _divide(self, delivered: Mapping[Key, list[Key]]) -> None:
+        """Find the actors that deliver a message in several consumer groups."""
+        groups = defaultdict[tuple[str, Key], set[str]](set)
+        for key, causes in delivered.items():
+            if group := self._group(self.found[key]):
+                for cause in causes:
+                    groups[self.found[key].actor, cause].add(group)
+        self.divided = {actor for (actor, _), names in groups.items() if len(names) > 1}
+
+    def _once(self, delivered: Mapping[Key, list[Key]]) -> dict[Key, list[Key]]:
+        """Return the deliveries without spans that are about a delivery of another span."""
+        about = defaultdict[tuple[str, Key], list[Span]](list)
+        for key, causes in delivered.items():
+            for cause in causes:
+                about[self._actor(self.found[key]), cause].append(self.found[key])
+        kept, reasons = defaultdict[Key, list[Key]](list), dict[Key, str]()
+        for (_, cause), spans in about.items():
+            processing = [span for span in spans if span.operation != "receive"] or spans
+            keys = {span.key for span in processing}
+            outer = [span for span in processing if keys.isdisjoint(self._above(span.key))]
+            first, *more = sorted(outer or processing, key=lambda span: (span.time, span.key))
+            again = [span for span in more if not self._differ(cause, first, span)]
+            reasons |= {span.key: OTHER_COPY for span in more}
+            for span in (first, *again):
+                kept[span.key].append(cause)
+        for key in delivered.keys() - kept.keys():
+            self.left_out[reasons.get(key, SAME_DELIVERY)] += 1
+        return kept
+
+    def _differ(self, cause: Key, one: Span, other: Span) -> bool:
+        """Return whether two spans may be about different messages of one producer span."""
+        pairs = zip(one.copy, other.copy, strict=True)
+        return self.found[cause].batch or any(a and b and a != b for a, b in pairs)
+
+    def _names(self) -> dict[Key, str]:
+        """Return the names of messages: the producer's span id, with its trace id if needed."""
+        producers = [key for key, span in self.found.items() if span.sends]
+        times = Counter(span for _, span in producers)
+        return {
+            (trace, span): span if times[span] == 1 else f"{span} of trace {trace}"
+            for trace, span in producers
+        }
+
+    def _moments(
+        self, steps: list[tuple[int, Key, Step]], causes: Mapping[Key, Sequence[Key]]
+    ) -> Iterator[list[Step]]:
+        """Yield the steps of an actor in order; steps of unknown order are in one list.
+
+        A span comes after the spans that it is inside of, and after the causes that it delivers.
+        """
+        steps.sort(key=lambda each: each[:2])
+        for _, same in groupby(steps, lambda each: each[0]):
+            tied = {key: step for _, key, step in same}
+            before = {
+                key: tied.keys() & {*self._above(key), *causes.get(key, ())}
+                for key in (tied if len(tied) > 1 else ())
+            }
+            if not before:
+                yield [*tied.values()]
+            for keys in in_known_order(before):
+                keys.sort(key=self._is_producer, reverse=True)  # an actor may send to itself
+                yield [tied[key] for key in keys]
 
 
-def _spans(where: str, value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the spans of one line, with their actors."""
-    try:
-        for resource in value["resourceSpans"]:
-            actor = _actor(resource.get("resource", {}).get("attributes", []))
-            for scope in resource.get("scopeSpans", []):
-                for span in scope.get("spans", []):
-                    yield actor, dict(span)
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise InputError(
-            f"{where}: no OTLP JSON; a line is an object with resourceSpans, scopeSpans and spans"
-        ) from None
+def _values(attributes: list[dict[str, Any]] | None) -> dict[str, str]:
+    """Return attributes with texts, numbers or Booleans as texts."""
+    values = dict[str, str]()
+    for attribute in attributes or []:
+        for value in (attribute.get("value") or {}).values():
+            if isinstance(value, str | int):
+                values[attribute["key"]] = str(value)
+    return values
 
 
-def _actor(attributes: list[dict[str, Any]]) -> str:
-    values = {
-        attribute["key"]: attribute.get("value", {}).get("stringValue") for attribute in attributes
-    }
-    name, instance = values.get("service.name"), values.get("service.instance.id")
-    return f"{name or 'unknown'}/{instance}" if instance else str(name or "unknown")
+def _span(
+    log: str, line: int, actor: str, key: Key, given: Mapping[str, Any], about: Mapping[str, str]
+) -> Span:
+    """Return a producer or consumer span; `about` are its attributes."""
+    sends, operation = given["kind"] in PRODUCER, _first(about, OPERATIONS) or ""
+    received = not sends and operation == "receive" and given.get("endTimeUnixNano")
+    links = [each for each in given.get("links") or [] if each.get("spanId")]
+    return Span(
+        log,
+        line,
+        actor,
+        key,
+        tuple((_id(link.get("traceId") or ""), _id(link["spanId"])) for link in links),
+        sends,
+        _time(given, "endTimeUnixNano" if received else "startTimeUnixNano"),
+        operation,
+        tuple(_first(about, names) for names in COPIES),
+        about.get("messaging.batch.message_count") not in (None, "1"),
+    )
 
 
-def _events(
-    where: str, log: str, number: int, actor: str, span: dict[str, Any]
-) -> Iterator[tuple[str, int, int, Event]]:
-    kind = span.get("kind")
-    if kind not in (*PRODUCER, *CONSUMER):
-        return
-    try:
-        start = int(span["startTimeUnixNano"])
-        if kind in PRODUCER:
-            yield actor, start, number, Event(number, actor, SEND, str(span["spanId"]), log=log)
-            return
-        linked = [str(link["spanId"]) for link in span.get("links", [])]
-        for message in linked or [str(span["parentSpanId"])]:
-            yield actor, start, number, Event(number, actor, DELIVER, message, log=log)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{where}: a span lacks {error}; a producer span has spanId and startTimeUnixNano, a "
-            "consumer span also a link to the producer's, or it is its child"
-        ) from None
+def _first(about: Mapping[str, str], names: Sequence[str]) -> str | None:
+    """Return the first of some attributes that a span has."""
+    return next((about[name] for name in names if about.get(name)), None)
+
+
+def _id(text: Any) -> str:
+    """Return an id; hexadecimal digits count alike in both cases."""
+    if not isinstance(text, str):
+        raise TypeError("a text as id")
+    return text.lower() if all(one in "0123456789abcdefABCDEF" for one in text) else text
+
+
+def _time(span: Mapping[str, Any], name: str) -> int:
+    value = span[name]
+    text = str(value) if isinstance(value, str | int) else ""
+    if not (text.isascii() and text.isdecimal() and len(text) < 20 and int(text)):
+        raise ValueError(f"a {name} (it has {value!r})")
+    return int(text)
+
+
+MOST_NAMED = 3
+"""The most moments or services that a sentence of the report names."""
+
+
+def in_every_order(found: Audit, moments: Moments) -> Audit:
+    """Return the audit of one order of the spans as an audit of all possible orders."""
+    undecided = ""
+    if not moments.ordered:
+        possible, can_happen = late(moments, certain=False)
+        certain, never_waits = late(moments, certain=True)
+        findings = tuple(
+            each
+            for each in found.findings
+            if (each.kind == "causal-delivery" and (each.actor, each.first) in certain)
+            or each.kind == "integrity"
+            or (each.kind == "impossible" and not never_waits)
+        )
+        found = evolve(found, findings=findings)
+        if possible - certain or can_happen != never_waits:
+            undecided = _undecided(moments)
+    return evolve(
+        found,
+        left_out=_left_out(moments),
+        undecided=undecided,
+        warnings=_warnings(moments) if found.findings else (),
+    )
+
+
+def _undecided(moments: Moments) -> str:
+    """Return a sentence that names events of unknown order."""
+    places = []
+    for moment in moments.unordered()[:MOST_NAMED]:
+        lines = sorted({event.line for step in moment for event in step.events})
+        where = f"{'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))}"
+        places.append(f"{moment[0].events[0].actor} in {where}")
+    more = ", …" if len(moments.unordered()) > MOST_NAMED else ""
+    return (
+        "whether deliveries violate causal order depends on the order of spans that have equal "
+        f"times: {'; '.join(places)}{more}. Record times with a finer clock"
+    )
+
+
+def _left_out(moments: Moments) -> tuple[str, ...]:
+    reasons = [reason.format(spans=counted(number, "span")) for reason, number in moments.left_out]
+    return (*reasons, *(DIVIDED.format(actor=actor) for actor in sorted(moments.divided)))
+
+
+def _warnings(moments: Moments) -> tuple[str, ...]:
+    if not moments.unnamed:
+        return ()
+    names = sorted(moments.unnamed)
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return (
+        f"no service.instance.id at {', '.join(names[:MOST_NAMED])}{more}. If several instances of "
+        "such a service ran, they count as one actor here, and a finding may be wrong",
+    )

@@ -28,7 +28,6 @@ from tests.audit.interleavings import (
     wild,
     write,
 )
-from tests.audit.test_formats import span
 from tests.audit.test_spread import in_pieces
 from tests.naive_audit import Event, Found
 from tests.naive_audit import audit as naive
@@ -244,25 +243,6 @@ def test_tables_and_standard_input_have_the_same_findings(seed: int, tmp_path: P
     (tmp_path / "log.csv").write_text("\n".join(as_csv(own, order)) + "\n")
     found = judged(tmp_path / "log.csv", "plain")
     assert naive(own) == {*found_in(found, places(order, 2))}
-
-
-def as_span(actor: str, at: int, event: Any) -> str:
-    if event.kind == "causal-send":
-        return span(actor, 4, at, spanId=event.message)
-    return span(actor, 5, at, spanId="x", parentSpanId=event.message)
-
-
-def test_spans_are_judged_by_their_times_whatever_their_lines_are(tmp_path: Path) -> None:
-    draw, said = random.Random(1), []
-    own = {a: [e._replace(to=None) for e in row] for a, row in wild(draw, 4, 80).items()}
-    order = interleaved(draw, own)
-    for _ in range(4):
-        draw.shuffle(order)
-        rows = [as_span(actor, index, own[actor][index]) for actor, index in order]
-        (tmp_path / "log").write_text("\n".join(rows) + "\n")
-        said.append(whole(judged(tmp_path / "log", "plain"), places(order)))
-        assert naive(own) == {*said[-1][0]}
-    assert [said[0]] * 4 == said
 
 
 # Would the comparisons notice?

@@ -27,6 +27,7 @@ from tests.campaigns.endless import compare_endless
 from tests.campaigns.livelocks import compare_livelocks
 from tests.campaigns.packets import compare_packets
 from tests.campaigns.proofs import compare_proofs
+from tests.campaigns.spans import compare_spans
 
 SHRINK_SECONDS = 30.0
 
@@ -126,6 +127,7 @@ KINDS: dict[str, tuple[int, Kind]] = {
     "adapters": (2, compare_adapters),
     "packets": (2, compare_packets),
     "audits": (3, compare_audits),
+    "spans": (3, compare_spans),
     "endless": (3, compare_endless),
     "livelocks": (3, compare_livelocks),
 }

@@ -1,0 +1,250 @@
+"""Events of actors whose order is known in part: which violations happen in every order?
+
+A *step* is a span: one causal-send, or one or more deliveries at the same time. A *moment* of an
+actor is a list of steps of unknown order; usually it is one step. An actor's moments are in order.
+
+A delivery is late in every order if its message is known by events that are certainly earlier: from
+one moment to a later one. It is late in no order if its message is not even known in case each
+event of a moment comes after all others of the moment. Between the two, the order decides. Messages
+that one step delivers arrive together, so none of them is late because of another one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
+from typing import TypeVar
+
+from attrs import define, field, frozen
+
+from antecede.checker.audit.capacity import OFTEN, check_memory
+from antecede.checker.audit.events import DELIVER, SEND, Event
+
+Name = TypeVar("Name", bound=Hashable)
+
+
+@frozen
+class Step:
+    """The events of a span: a causal-send, or deliveries at one time."""
+
+    events: tuple[Event, ...]
+
+    def messages(self, kind: str) -> list[str]:
+        """Return the messages that it sends or delivers."""
+        return [event.message for event in self.events if event.kind == kind]
+
+
+@frozen(eq=False)
+class Moments:
+    """The moments of all actors.
+
+    Attributes:
+        own: actor -> its moments.
+        left_out: reasons and numbers of spans that are no events.
+        unnamed: actors that may be several instances of a service.
+        divided: services of which each consumer group is an actor.
+    """
+
+    own: Mapping[str, Sequence[Sequence[Step]]]
+    left_out: tuple[tuple[str, int], ...] = ()
+    unnamed: AbstractSet[str] = frozenset()
+    divided: AbstractSet[str] = frozenset()
+
+    def events(self) -> Iterator[Event]:
+        """Yield the events in one of the possible orders, the same for all orders of the lines."""
+        for moments in self.own.values():
+            for moment in moments:
+                for step in moment:
+                    yield from step.events
+
+    def unordered(self) -> list[Sequence[Step]]:
+        """Return the moments with several steps."""
+        return [moment for all_ in self.own.values() for moment in all_ if len(moment) > 1]
+
+    @property
+    def ordered(self) -> bool:
+        """The order of all events is known."""
+        steps = (step for all_ in self.own.values() for moment in all_ for step in moment)
+        return not self.unordered() and all(len(step.events) == 1 for step in steps)
+
+
+def in_known_order(before: Mapping[Name, AbstractSet[Name]]) -> list[list[Name]]:
+    """Divide things into lists, so that each thing of a list comes before all of the next list.
+
+    `before` has things that each thing comes after. If some pairs of things have no known order,
+    and cannot be in one list because others do, there is one list of all things.
+    """
+    before = {name: _all_before(name, before) for name in before}
+    layers, placed = list[list[Name]](), set[Name]()
+    while len(placed) < len(before):
+        layer = [name for name in before if name not in placed and before[name] <= placed]
+        if not layer or any(not placed <= before[name] for name in layer):
+            return [[*before]]
+        layers.append(layer)
+        placed |= set(layer)
+    return layers
+
+
+def _all_before(name: Name, before: Mapping[Name, AbstractSet[Name]]) -> AbstractSet[Name]:
+    """Return everything that a thing comes after, directly or not."""
+    found, new = set[Name](), [*before[name]]
+    while new:
+        if (each := new.pop()) not in found:
+            found.add(each)
+            new += before[each]
+    return found
+
+
+@frozen
+class Known:
+    """Known messages.
+
+    Attributes:
+        until: actor -> the number of its first moments of which all messages are known.
+        single: known messages of moments of which not all messages are known.
+    """
+
+    until: Mapping[str, int] = field(factory=dict)
+    single: frozenset[str] = frozenset()
+
+
+def _together(parts: Iterable[Known]) -> Known:
+    until, single = dict[str, int](), frozenset[str]()
+    for part in parts:
+        for actor, count in part.until.items():
+            until[actor] = max(until.get(actor, 0), count)
+        single |= part.single
+    return Known(until, single)
+
+
+@define(eq=False)
+class _Search:
+    """Follows what is known from moment to moment.
+
+    Attributes:
+        certain: only certain orders count; otherwise all possible ones do.
+        sent: message -> the actor and the moment of its causal-send.
+        stamps: message -> the messages known to its causal-send, and itself.
+        known: actor -> the messages that it knows from deliveries.
+        delivered: actor -> the messages that it has delivered.
+        late: the actors and messages of late deliveries.
+    """
+
+    own: Mapping[str, Sequence[Sequence[Step]]]
+    certain: bool
+    sent: dict[str, tuple[str, int]] = field(factory=dict)
+    sends: Counter[tuple[str, int]] = field(factory=Counter)
+    stamps: dict[str, Known] = field(factory=dict)
+    known: dict[str, Known] = field(factory=lambda: defaultdict(Known))
+    delivered: dict[str, set[str]] = field(factory=lambda: defaultdict(set))
+    late: set[tuple[str, str]] = field(factory=set)
+
+    def run(self) -> bool:
+        """Visit all moments; return whether none of them waits for itself."""
+        for actor, moments in self.own.items():
+            for at, moment in enumerate(moments):
+                for message in (m for step in moment for m in step.messages(SEND)):
+                    self.sent[message] = actor, at
+                    self.sends[actor, at] += 1
+        sorter = TopologicalSorter[tuple[str, int]](
+            {(actor, at): self._needs(actor, at) for actor in self.own for at in self._range(actor)}
+        )
+        with suppress(CycleError):  # the moments outside of circles can be visited
+            sorter.prepare()
+        for actor in self.own if self.certain else ():
+            self._send(actor, 0)
+        visited = 0
+        while ready := sorter.get_ready():
+            for actor, at in ready:
+                self._visit(actor, at)
+                visited += 1
+                if visited % OFTEN == 0:
+                    check_memory()
+            sorter.done(*ready)
+        return visited == sum(map(len, self.own.values()))
+
+    def _range(self, actor: str) -> range:
+        return range(len(self.own[actor]))
+
+    def _needs(self, actor: str, at: int) -> Iterator[tuple[str, int]]:
+        """Yield the moments that must come before a moment."""
+        if at:
+            yield actor, at - 1
+        for message in (m for step in self.own[actor][at] for m in step.messages(DELIVER)):
+            sender, moment = self.sent[message]
+            if self.certain and moment:
+                yield sender, moment - 1
+            elif not self.certain and (sender, moment) != (actor, at):
+                yield sender, moment
+
+    def _send(self, actor: str, at: int) -> None:
+        """Give the messages of a moment their stamps."""
+        known = self.known[actor]
+        for message in (m for step in self.own[actor][at] for m in step.messages(SEND)):
+            together = self.certain and self.sends[actor, at] > 1
+            until = {actor: at if together else at + 1}
+            single = frozenset([message] if together else [])
+            self.stamps[message] = _together([known, Known(until, single)])
+
+    def _visit(self, actor: str, at: int) -> None:
+        new = [
+            [m for m in step.messages(DELIVER) if m not in self.delivered[actor]]
+            for step in self.own[actor][at]
+        ]
+        told = [_together(self._stamp(message) for message in messages) for messages in new]
+        before = self.known[actor]
+        for messages, others in zip(new, _others(before, told), strict=True):
+            known = before if self.certain else others
+            self.late |= {(actor, message) for message in messages if self._knows(known, message)}
+            self.delivered[actor].update(messages)
+        self.known[actor] = self._shorter(_together([before, *told]))
+        if not self.certain:
+            self._send(actor, at)
+        elif at + 1 < len(self.own[actor]):
+            self._send(actor, at + 1)
+
+    def _stamp(self, message: str) -> Known:
+        if message in self.stamps:
+            return self.stamps[message]
+        actor, at = self.sent[message]  # the same moment, if an order is only possible
+        return Known({actor: at + 1})
+
+    def _knows(self, known: Known, message: str) -> bool:
+        actor, at = self.sent[message]
+        return known.until.get(actor, 0) > at or message in known.single
+
+    def _shorter(self, known: Known) -> Known:
+        """Remove single messages that are among all messages of known moments."""
+        if not known.single:
+            return known
+        all_known = Known(known.until)
+        return Known(
+            known.until, frozenset(m for m in known.single if not self._knows(all_known, m))
+        )
+
+
+def _others(before: Known, told: Sequence[Known]) -> Iterator[Known]:
+    """Yield, for each part of `told`, `before` together with all other parts."""
+    if len(told) == 1:
+        yield before
+        return
+    after = [Known()]
+    for part in reversed(told[1:]):
+        after.append(_together([after[-1], part]))
+    for part, later in zip(told, reversed(after), strict=True):
+        yield _together([before, later])
+        before = _together([before, part])
+
+
+def late(moments: Moments, *, certain: bool) -> tuple[set[tuple[str, str]], bool]:
+    """Return the actors and messages of late deliveries, and whether all events can happen.
+
+    With `certain`, these are the deliveries that are late in all orders, and otherwise those that
+    may be late in one. Events that wait for each other cannot happen.
+    """
+    search = _Search(moments.own, certain)
+    can_happen = search.run()
+    return search.late, can_happen

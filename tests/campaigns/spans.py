@@ -1,0 +1,295 @@
+"""Random spans of OpenTelemetry, judged in all their possible orders by tests/naive_audit.py.
+
+A case is drawn as what really happened: the causal-sends and deliveries of each actor, with times.
+Then it is written as spans in the ways of instrumentations: with equal times, equal span ids in two
+traces, empty parents, two spans for one delivery, batches, consumer groups, and spans that mean
+nothing. The judge reads only what happened, and never a span.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import groupby, permutations, product
+from math import factorial, prod
+from pathlib import Path
+from typing import Any
+
+from attrs import define, frozen
+
+from antecede.checker.audit import audit as audits
+from antecede.checker.audit.report import HOLDS, UNDECIDED, VIOLATED, verdict
+from antecede.checker.errors import AntecedeError
+from tests.naive_audit import Event
+from tests.naive_audit import audit as naive
+
+MOST_ORDERS = 200
+"""The most orders of a case that are judged; larger cases lose their equal times."""
+
+Wrong = frozenset[tuple[str, str, str]]
+"""The kinds, actors and messages of findings."""
+
+
+@define(eq=False)
+class Did:
+    """A causal-send, or a delivery of several messages at one time.
+
+    Attributes:
+        actor: a service, or a consumer group of it.
+        during: the delivery that it is a part of, if a causal-send is.
+    """
+
+    service: str
+    group: str
+    at: int
+    sends: bool
+    messages: tuple[int, ...]
+    during: Did | None = None
+    key: tuple[str, str] = ("", "")
+
+    def events(self, names: Sequence[str]) -> list[Event]:
+        kind = "causal-send" if self.sends else "deliver"
+        return [Event(kind, names[message]) for message in self.messages]
+
+
+@frozen
+class Case:
+    """What happened, and the lines of its log."""
+
+    did: list[Did]
+    names: list[str]
+    lines: list[str]
+
+
+def drawn(seed: str) -> Case:
+    """Draw what happened, and write it as spans."""
+    draw = random.Random(seed)
+    did = happened(draw)
+    if orders_of(did) > MOST_ORDERS:
+        for at, each in enumerate(did):  # a sender's delivery comes first: it keeps its place
+            each.at = 10 * each.at + at
+    names = identities(draw, did)
+    lines = [line for each in did for line in written(draw, each, did)]
+    lines += [noise(draw, number) for number in range(draw.randrange(4))]
+    draw.shuffle(lines)
+    return Case(did, names, lines)
+
+
+def happened(draw: random.Random) -> list[Did]:
+    """Return the causal-sends and deliveries of some services."""
+    services = [f"s{number}" for number in range(draw.choice([2, 3, 4]))]
+    groups = {name: ["x", "y"] if draw.random() < 0.2 else [""] for name in services}
+    ties, disorder, batches = (draw.choice(few) for few in ((0, 0, 0.3), (0, 0.3, 1), (0, 0.3)))
+    did, now, flying, sent = list[Did](), 1, list[tuple[str, str, int]](), 0
+    for _ in range(draw.choice([5, 8, 14, 30])):
+        now += draw.random() >= ties
+        service = draw.choice(services)
+        if not flying or draw.random() < 0.45:
+            earlier = [d for d in did if d.service == service and not d.sends]
+            during = draw.choice(earlier[-2:]) if earlier and draw.random() < 0.5 else None
+            group = during.group if during else ""
+            did.append(Did(service, group, now, True, (sent,), during))
+            flying += [(to, name, sent) for to in services for name in groups[to]]
+            sent += 1
+            continue
+        at = draw.randrange(len(flying)) if draw.random() < disorder else 0
+        to, group, message = flying[at] if draw.random() < 0.05 else flying.pop(at)
+        messages = [message]
+        while draw.random() < batches:
+            more = [each for each in flying if each[:2] == (to, group) and each[2] not in messages]
+            if more:
+                flying.remove(more[0])
+                messages.append(more[0][2])
+        did.append(Did(to, group, now, False, tuple(messages)))
+    if draw.random() < 0.1:
+        draw.choice(did).at = 1  # a clock went wrong
+    return did
+
+
+def divided(did: Sequence[Did]) -> set[str]:
+    """Return the services that get a message in two groups."""
+    groups = defaultdict[tuple[str, int], set[str]](set)
+    for each in did:
+        for message in () if each.sends else each.messages:
+            groups[each.service, message].add(each.group)
+    return {service for (service, _), names in groups.items() if len(names) > 1}
+
+
+def by_actors(did: Sequence[Did]) -> dict[str, list[list[Did]]]:
+    """Return, per actor, what it did in the order of the times; each time has one list."""
+    own, several = defaultdict[str, list[Did]](list), divided(did)
+    for each in did:
+        group = each.group if each.service in several else ""
+        own[f"{each.service} in group {group}" if group else each.service].append(each)
+    for row in own.values():
+        row.sort(key=lambda each: each.at)
+    return {
+        actor: [[*same] for _, same in groupby(row, lambda each: each.at)]
+        for actor, row in sorted(own.items())
+    }
+
+
+def orders_of(did: Sequence[Did]) -> int:
+    """Return an upper bound of the number of orders, also within spans of several messages."""
+    rows = [same for row in by_actors(did).values() for same in row]
+    inner = prod(factorial(len(each.messages)) for each in did)
+    return inner * prod(factorial(min(len(same), 9)) for same in rows)
+
+
+def orders(did: Sequence[Did]) -> Iterator[dict[str, list[Did]]]:
+    """Yield all orders that are possible."""
+    rows = by_actors(did)
+    choices = [
+        [
+            order
+            for order in permutations(same)
+            if not any(comes_before(a, b) for at, b in enumerate(order) for a in order[at:])
+        ]
+        for row in rows.values()
+        for same in row
+    ]
+    for chosen in product(*choices):
+        rest = iter(chosen)
+        yield {actor: [each for _ in row for each in next(rest)] for actor, row in rows.items()}
+
+
+def comes_before(one: Did, other: Did) -> bool:
+    """Return whether the other is part of the first, or delivers what the first sends."""
+    return other.during is one or (
+        one.sends and not other.sends and one.messages[0] in other.messages
+    )
+
+
+def wrong_in(own: dict[str, list[Did]], names: Sequence[str]) -> Wrong:
+    """Return the findings of one order; the messages of a span arrive together, in any order."""
+    every = [each for row in own.values() for each in row]
+    best: Wrong | None = None
+    for inner in product(*(permutations(each.events(names)) for each in every)):
+        events = iter(inner)
+        log = {actor: [e for _ in row for e in next(events)] for actor, row in own.items()}
+        found = Counter((each.kind, each.actor, each.message) for each in naive(log))
+        now = frozenset(found)
+        best = now if best is None or len(now) < len(best) else best
+    assert best is not None
+    return best
+
+
+# Writing
+
+
+def identities(draw: random.Random, did: Sequence[Did]) -> list[str]:
+    """Give all spans their ids, and return the names of the messages."""
+    traces = [f"{number:032x}" for number in draw.sample(range(1, 1000), 3)]
+    used = Counter[str]()
+    for each in did:
+        trace = each.during.key[0] if each.during else draw.choice(traces)
+        used[trace] += 1
+        each.key = trace, f"{used[trace]:016x}"
+    producers = {each.messages[0]: each.key for each in did if each.sends}
+    times = Counter(span for _, span in producers.values())
+    return [
+        span if times[span] == 1 else f"{span} of trace {trace}"
+        for _, (trace, span) in sorted(producers.items())
+    ]
+
+
+def written(draw: random.Random, each: Did, did: Sequence[Did]) -> Iterator[str]:
+    """Yield the lines of something that happened, and of spans about the same."""
+    parent = each.during.key[1] if each.during else draw.choice(["", None])
+    if each.sends:
+        line = span(each.service, 4, each.at, each.key, parent, [])
+        yield from [line] * draw.choice([1, 1, 1, 2])
+        return
+    causes = [next(d.key for d in did if d.sends and m in d.messages) for m in each.messages]
+    about = {"messaging.consumer.group.name": each.group} if each.group else {}
+    operation = draw.choice(["", "process", "deliver"])
+    about |= {"messaging.operation": operation} if operation else {}
+    again = sum(not d.sends and {*d.messages} & {*each.messages} != set() for d in did)
+    if len(causes) == 1 and causes[0][0] == each.key[0] and draw.random() < 0.5:
+        yield span(each.service, 5, each.at, each.key, causes[0][1], [], **about)
+        causes_again = [("", ""), causes[0]]
+    else:
+        causes_again = [*causes, ("f" * 32, "f" * 16)] if draw.random() < 0.3 else causes
+        yield span(each.service, 5, each.at, each.key, parent, causes_again, **about)
+    trace, own = each.key
+    if operation and again and draw.random() < 0.3:  # the same delivery once more
+        receiving = about | {"messaging.operation": "receive"}
+        at = max(1, each.at - draw.randrange(3))
+        yield span(each.service, 5, at, (trace, f"a{own[1:]}"), None, causes_again, **receiving)
+    if draw.random() < 0.2:
+        inner, at = (trace, f"b{own[1:]}"), each.at + draw.randrange(3)
+        yield span(each.service, 5, at, inner, own, causes_again, **about)
+    if draw.random() < 0.2:
+        settling = about | {"messaging.operation.type": "settle"}
+        yield span(each.service, 5, each.at, (trace, f"c{own[1:]}"), None, causes, **settling)
+
+
+def noise(draw: random.Random, number: int) -> str:
+    """Return a span that means nothing: of another kind, or without a known producer."""
+    key, trace = f"e{number:015x}", f"{draw.choice([1, 2, 3]):032x}"
+    parent, links = draw.choice([None, "", "f" * 16]), draw.choice([[], [("e" * 32, "1" * 16)]])
+    return span("s0", draw.choice([1, 2, 3, 5]), 1 + number, (trace, key), parent, links)
+
+
+def span(
+    service: str,
+    kind: int,
+    at: int,
+    key: tuple[str, str],
+    parent: str | None,
+    links: Sequence[tuple[str, str]],
+    **about: str,
+) -> str:
+    """Return the line of a span."""
+    own: dict[str, Any] = {"traceId": key[0], "spanId": key[1], "kind": kind}
+    own |= {"startTimeUnixNano": str(at), "endTimeUnixNano": str(at + 1)}
+    own |= {} if parent is None else {"parentSpanId": parent}
+    own["links"] = [{"traceId": trace, "spanId": linked} for trace, linked in links]
+    own["attributes"] = [{"key": k, "value": {"stringValue": v}} for k, v in about.items()]
+    name = [{"key": "service.name", "value": {"stringValue": service}}]
+    resource = {"resource": {"attributes": name}, "scopeSpans": [{"spans": [own]}]}
+    return json.dumps({"resourceSpans": [resource]})
+
+
+# Comparing
+
+
+def compare_spans(seed: str, folder: Path, tally: Counter[str]) -> list[str]:
+    """Audit random spans, and compare the result with all possible orders of what happened."""
+    case = drawn(seed)
+    wrong = difference(case, tally)
+    if wrong is None:
+        return []
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"spans-{seed.replace('/', '-')}.jsonl"
+    file.write_text("\n".join(case.lines) + "\n", encoding="utf-8")
+    return [f"{file} (seed {seed!r}): {wrong}"]
+
+
+def difference(case: Case, tally: Counter[str]) -> str | None:
+    """Return in words what is wrong with the audit of a case, or None."""
+    every = [wrong_in(own, case.names) for own in orders(case.did)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log"
+        path.write_text("\n".join(case.lines) + "\n")
+        try:
+            found = audits.audit([str(path)])
+        except AntecedeError as error:
+            return f"the log is refused: {error}"
+    said, shown = verdict(found), {(f.kind, f.actor, str(f.first)) for f in found.findings}
+    tally[f"spans with all orders of tests/naive_audit.py: {said}"] += 1
+    if len(every) == 1 and (said == UNDECIDED or shown != every[0]):
+        return f"{said}, {sorted(shown)}; the only possible order has {sorted(every[0])}"
+    if said == HOLDS and any(every):
+        return f"{said}; one of {len(every)} orders has {sorted(next(filter(None, every)))}"
+    if said == VIOLATED and not all(every):
+        return f"{said}, {sorted(shown)}; one of {len(every)} orders has no violation"
+    certain = frozenset.intersection(*every)
+    if strange := {each for each in shown - certain if each[0] != "impossible"}:
+        return f"{sorted(strange)} is not in all of {len(every)} orders"
+    if said == UNDECIDED and not len({*map(bool, every)}) > 1:
+        tally[f"undecided although all orders are {'wrong' if every[0] else 'right'}"] += 1
+    return None
