@@ -132,8 +132,18 @@ def successors(state: State, protocol: Protocol, channel: slice) -> Any:
             yield finish(rest, i, state.actors[i], step)
 
 
+def first_lost(depths: Any, edges: Any, good: set[Any]) -> int | None:
+    """Return the least depth of a state from which no path leads to a good one, or None."""
+    while back := {state for state in edges.keys() - good if good.intersection(edges[state])}:
+        good |= back
+    return min((depths[state] for state in edges.keys() - good), default=None)
+
+
 def explore(protocol: Protocol, plan: Any, network: str, history: str, properties: Any) -> Counts:
     """Search breadth-first, to the end of the first level that violates a property.
+
+    If no level does, judge the ways back: to a state with nothing undelivered (`can-deliver`),
+    with no second message undelivered, or with no plan left (`can-end`).
 
     `plan` has one plan per actor. On `fifo` a channel is named by (source, destination), and it is
     a queue. On `unordered` it is named by (source, destination, packet). Its packets are equal, so
@@ -145,7 +155,8 @@ def explore(protocol: Protocol, plan: Any, network: str, history: str, propertie
     actors = tuple(Actor(protocol.initial(i, len(plan)), row) for i, row in enumerate(plan))
     net = tuple((i, *send) for i in range(len(plan)) for send in in_flight(i, len(plan)))
     level, violation = [State(actors, net, frozenset())], dict[str, int]()
-    seen, total, depth, finals = {remembered(level[0], *encoding)}, 1, 1, 0
+    seen, total, depth, finals = {remembered(level[0], *encoding): 0}, 1, 1, 0  # values -> depth
+    edges, good = dict[Any, Any](), dict[str, set[Any]]()
     while level and not violation:
         next_level = []
         for state in level:  # its shortest run has `depth - 1` transitions
@@ -154,11 +165,19 @@ def explore(protocol: Protocol, plan: Any, network: str, history: str, propertie
             planned = any(actor.plan for actor in state.actors)
             unfinished = {"all-delivered": state.left, "finishes": planned}
             violation |= {p: depth - 1 for p in properties if not after and unfinished.get(p)}
-            for successor, violated in after:
+            here = remembered(state, *encoding)
+            edges[here] = [remembered(successor, *encoding) for successor, _ in after]
+            late = any(message.number == 2 for message, _, _ in state.left)
+            ways_back = {"can-deliver": state.left, "can-end": planned, "can-deliver-second": late}
+            for name in ways_back.keys() & {*properties}:
+                good.setdefault(name, set()).update(() if ways_back[name] else (here,))
+            for (successor, violated), values in zip(after, edges[here], strict=True):
                 violation |= dict.fromkeys(violated.intersection(properties), depth)
-                values = remembered(successor, *encoding)
                 if values not in seen:
-                    seen.add(values)
+                    seen[values] = depth
                     next_level.append(successor)
         level, depth = next_level, depth + bool(next_level)
+    if not violation:  # every state was met
+        lost = {name: first_lost(seen, edges, found) for name, found in good.items()}
+        violation = {name: length for name, length in lost.items() if length is not None}
     return Counts(len(seen), total, depth, finals, violation)

@@ -265,25 +265,19 @@ def _explore(
 
 
 def _look_back(system: System, explorer: Explorer, tick: Callable[[], None]) -> set[str]:
-    """Judge the properties of ways back, each in every state, until one is violated.
+    """Judge all properties of ways back, each in every state.
 
     Returns:
-        The names of those that hold. Where not every state was explored, or something else is
-        violated, none is judged.
+        The names of those that hold. Where not every state was explored, or the search itself found
+        a violation, none is judged.
     """
-    held = set[str]()
-    for prop in system.properties:
-        if prop.where is not Where.FROM_EVERYWHERE_ON:
-            continue
-        whole = explorer.exhaustive and not explorer.truncated and not explorer.cuts
-        if decided(system, explorer) or not whole:
-            break
-        found = explorer.lost(prop, tick)
-        if found is None:
-            held.add(prop.name)
-        else:
-            explorer.found[prop.name] = found
-    return held
+    asked = [prop for prop in system.properties if prop.where is Where.FROM_EVERYWHERE_ON]
+    whole = explorer.exhaustive and not explorer.truncated and not explorer.cuts
+    if not asked or decided(system, explorer) or not whole:
+        return set()
+    found = {prop.name: explorer.lost(prop, tick) for prop in asked}
+    explorer.found.update({name: run for name, run in found.items() if run is not None})
+    return {name for name, run in found.items() if run is None}
 
 
 def decided(system: System, explorer: Explorer) -> bool:

@@ -15,7 +15,9 @@ from antecede.checker.local import expansion
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
+from antecede.properties import REGISTRY
 from tests.campaigns.draw import SAFETY, Case
+from tests.campaigns.ways_back import OWN
 from tests.models import naive_counts
 from tests.spark.common import without_cluster
 
@@ -113,7 +115,8 @@ def searched(
     """Return the figures of a search, or its exception; None if it hit a bound."""
     try:
         small = patch.object(expansion, "LEAST_SHARE", 1)
-        with small, without_cluster() if in_the_driver else nullcontext():
+        own = patch.dict(REGISTRY, OWN)
+        with small, own, without_cluster() if in_the_driver else nullcontext():
             report = check(
                 case.spec(history, search),
                 options,
@@ -160,6 +163,8 @@ class Happened:
             "integrity": not self.delivers,
             "fifo-delivery": not self.delivers,
             "all-delivered": not self.sends or not finals,
+            "can-deliver": not self.sends,
+            "can-deliver-second": not self.sends,
             "no-starvation": not self.sends,
             "finishes": not finals,
         }
@@ -197,7 +202,7 @@ def naive_knows(case: Case) -> bool:
     return (
         case.network in ("unordered", "fifo")
         and (case.sends, case.clock_at, case.resends) == ("joint", "causal-send", False)
-        and set(case.properties) <= {*SAFETY, "finishes"}
+        and set(case.properties) <= {*SAFETY, "finishes", "can-deliver", *OWN}
     )
 
 

@@ -12,6 +12,7 @@ from attrs import asdict, evolve, frozen
 from antecede.checker.check.spec import Spec
 from antecede.checker.model import Protocol
 from tests.campaigns import machine
+from tests.campaigns.ways_back import WAYS_BACK
 from tests.random_systems import ACTIONS, table_protocol
 
 SAFETY = ("causal-delivery", "integrity", "all-delivered", "fifo-delivery")
@@ -80,6 +81,8 @@ def drawn(seed: str) -> Case:
     extra = _extra(random.Random(f"extra {seed}"), kind)
     if actors * messages > 2 and "can-deliver" in extra:
         extra.remove("can-deliver")  # it takes long
+    if actors == 2:
+        extra += _ways_back(random.Random(f"ways back {seed}"), extra)
     return Case(
         kind=kind,
         rules=_modes(chance) if kind == "machine" else _table(chance),
@@ -99,6 +102,14 @@ def _extra(chance: random.Random, kind: str) -> list[str]:
     """Draw further properties; most systems have none."""
     choices = (*EXTRA, *DECLARED) if kind == "machine" else EXTRA
     return [name for name in choices if chance.random() < 0.1]
+
+
+def _ways_back(chance: random.Random, drawn_before: list[str]) -> list[str]:
+    """Draw several properties of ways back for one system; most systems have none."""
+    if chance.random() < 0.6:
+        return []
+    several = chance.sample(WAYS_BACK, chance.randint(2, len(WAYS_BACK)))
+    return [name for name in several if name not in drawn_before]
 
 
 def _modes(chance: random.Random) -> list[list[list[list[Any]]]]:

@@ -28,6 +28,7 @@ from tests.campaigns.livelocks import compare_livelocks
 from tests.campaigns.packets import compare_packets
 from tests.campaigns.proofs import compare_proofs
 from tests.campaigns.spans import compare_spans
+from tests.campaigns.ways_back import OWN
 
 SHRINK_SECONDS = 30.0
 
@@ -77,7 +78,17 @@ def written(found: Comparison, folder: Path, name: str) -> str:
 
 
 def protocol_file(case: Case) -> str:
-    """Return a protocol file that needs nothing but antecede, or these tests for a table."""
+    """Return a protocol file that needs nothing but antecede, or these tests for a table.
+
+    It also needs these tests if the case has a property that no user has.
+    """
+    registers = ""
+    if OWN.keys() & set(case.properties):
+        registers = f"\nimport antecede.properties\n\nantecede.properties.REGISTRY |= {OWN}\n"
+    return f"{_protocol_alone(case)}{registers}"
+
+
+def _protocol_alone(case: Case) -> str:
     if case.kind == "table":
         return (
             '"""Run it in the folder of the project; the tests are imported."""\n\n'

@@ -7,19 +7,23 @@ import random
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve
 
 from antecede.checker.check.spec import load_spec
 from antecede.checker.errors import InputError
-from antecede.checker.model import Property
+from antecede.checker.model import Property, Where
+from antecede.checker.search import loop
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.semantics.network import Channel, Network, network_named
+from antecede.checker.semantics.transition import System
 from antecede.checker.spark.cluster import Cluster
 from tests.campaigns import compare
 from tests.campaigns.draw import DECLARED, EXTRA, SAFETY, Case, as_json, drawn, smaller
 from tests.campaigns.random import KINDS, campaign, disagreements, shrunk, written
+from tests.campaigns.ways_back import WAYS_BACK
 from tests.conftest import ROOT, Command
 
 SEED = "ci"
@@ -106,7 +110,40 @@ def test_only_what_was_asked_for_starts_a_cluster(monkeypatch: pytest.MonkeyPatc
 
 def test_every_kind_of_predicate_is_drawn() -> None:
     asked = {name for number in range(200) for name in drawn(f"kinds/{number}").properties}
-    assert {*SAFETY, *EXTRA, *DECLARED} == asked
+    assert {*SAFETY, *EXTRA, *DECLARED, *WAYS_BACK} == asked
+
+
+LOSES = evolve(
+    SENDS_TWO,
+    rules=[[[["always", ["send"], 0]], [["always", ["drop"], 0]], []]],
+    messages=2,
+    properties=("integrity", *WAYS_BACK),
+)
+"""Its actors never deliver anything, but they can always end."""
+
+
+def test_all_ways_back_are_compared_after_one_of_them_is_violated() -> None:
+    found = list(compare.comparisons(LOSES, random.Random(0)))
+    assert [] == [each for each in found if not each.agrees]
+    assert "tests/naive.py" in {each.reference for each in found}
+    verdicts = found[-1].expected["verdicts"]
+    assert ["can-deliver", "can-deliver-second"] == sorted(verdicts)
+
+
+def test_ways_back_that_are_left_undecided_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def until_one_is_violated(system: System, explorer: Any, tick: Any) -> set[str]:
+        held = set()
+        for prop in (p for p in system.properties if p.where is Where.FROM_EVERYWHERE_ON):
+            run = explorer.lost(prop, tick)
+            if run is not None:
+                explorer.found[prop.name] = run
+                break
+            held.add(prop.name)
+        return held
+
+    monkeypatch.setattr(loop, "_look_back", until_one_is_violated)
+    wrong = disagreements(LOSES, "any", spark=False, tally=Counter())
+    assert "tests/naive.py" in {each.reference for each in wrong}
 
 
 @pytest.mark.parametrize("number", range(5))

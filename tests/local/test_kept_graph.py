@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, assume, given, settings
 
+import antecede.properties
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, load_spec
 from antecede.checker.errors import ReplayError
@@ -17,10 +18,12 @@ from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Property, What, Where
 from antecede.checker.registry import property_named, protocol_named
 from antecede.checker.search.loop import Found, explore
+from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
+from tests.campaigns.ways_back import OWN
 from tests.conftest import ROOT, method
 from tests.local.common import threads_of
 from tests.random_systems import RandomSystem, random_systems
@@ -143,6 +146,37 @@ def test_two_properties_are_judged_on_one_graph() -> None:
     assert [Verdict.HOLDS, Verdict.VIOLATED] == list(result.properties.values())
     assert result.counterexample is not None
     assert 0 == result.counterexample.length
+
+
+ENGINES = [(engine, search) for engine in ("local", "plain") for search in ("breadth", "depth")]
+
+
+@pytest.mark.parametrize(("engine", "search"), ENGINES)
+def test_every_property_of_ways_back_is_decided_after_one_is_violated(
+    engine: str, search: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(antecede.properties, "REGISTRY", antecede.properties.REGISTRY | OWN)
+    asked_for = ("can-deliver", "can-end", "can-deliver-second", "integrity")
+    spec = Spec(
+        protocol="hybrid-basic-no-timeout",
+        actors=2,
+        messages=1,
+        network="lossy",
+        search=search,
+        properties=asked_for,
+    )
+    result = check(spec, method(engine=engine)).result
+    expected = (Verdict.VIOLATED, Verdict.HOLDS, Verdict.HOLDS, Verdict.HOLDS)
+    assert dict(zip(asked_for, expected, strict=True)) == dict(result.properties)
+
+
+def test_ways_back_are_not_judged_on_a_graph_that_is_cut() -> None:
+    system = asked("mfss", 2, 2, CAN_DELIVER, CAN_END)
+    result = explore(system, whole(system), Bounds(max_states=3))
+    assert {Verdict.HOLDS} == set(result.properties.values())
+    search = search_on_threads(system, options=method(threads=2, block=64))
+    result = explore(system, search, Bounds(max_states=3))
+    assert {Verdict.INCOMPLETE} == set(result.properties.values())
 
 
 def test_a_property_that_tells_actors_apart_is_judged_without_symmetry() -> None:
