@@ -14,7 +14,7 @@ from attrs import frozen
 
 from antecede.checker.errors import InputError
 from antecede.checker.prove.solver import look
-from antecede.checker.prove.vocabulary import Action, Formula, Relation
+from antecede.checker.prove.vocabulary import MESSAGE, Action, Formula, Relation, sent
 
 Sizes: TypeAlias = Mapping[str, int]
 """Sort name -> the number of its elements."""
@@ -60,6 +60,19 @@ def grounded(formula: Formula, elements: Mapping[str, Sequence[Any]]) -> Formula
     if not _has_quantifiers(formula):
         return formula
     return _with_children(formula, [grounded(child, elements) for child in formula.children()])
+
+
+def about_sent(formula: Any) -> Formula:
+    """Return `formula` with its quantifiers over messages restricted to causal-sent messages."""
+    if z3.is_quantifier(formula):
+        fresh = [z3.FreshConst(formula.var_sort(k), "q") for k in range(formula.num_vars())]
+        given = [sent(variable) for variable in fresh if variable.sort() == MESSAGE]
+        body = about_sent(_instance(formula, fresh))
+        if formula.is_forall():
+            return z3.ForAll(fresh, z3.Implies(z3.And(given), body))
+        return z3.Exists(fresh, z3.And(*given, body))
+    children = [about_sent(child) for child in formula.children()]
+    return _with_children(formula, children) if children else formula
 
 
 def _has_quantifiers(formula: Any) -> bool:

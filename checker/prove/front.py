@@ -12,6 +12,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+import z3
 from attrs import evolve
 
 from antecede.checker.amounts import counted
@@ -20,9 +21,9 @@ from antecede.checker.errors import InputError, unknown
 from antecede.checker.exit_codes import INCOMPLETE
 from antecede.checker.prove import mutants, suggest
 from antecede.checker.prove.link import Link, Linked, link
-from antecede.checker.prove.obligations import Answer, Obligation, Proof, Watch
+from antecede.checker.prove.obligations import Answer, Obligation, Proof, Watch, follows
 from antecede.checker.prove.report import as_object, short, text, wrapped
-from antecede.checker.prove.vocabulary import Model
+from antecede.checker.prove.vocabulary import Model, actors, messages, src, to
 from antecede.checker.registry import Kind, load, resolved
 from antecede.checker.render.diagram import diagram
 from antecede.checker.render.explanation import Explanation
@@ -175,7 +176,8 @@ def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Li
     """
     if model.link is None:
         raise InputError(f"the model of {model.protocol} does not say how it is linked to Python")
-    found: Link = load(model.link)
+    found = _loaded(model.link)
+    _refuse_smaller_workload(model, found)
     spec = Spec(
         protocol=model.protocol,
         actors=actors,
@@ -185,6 +187,41 @@ def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Li
         history=history,
     )
     return found, spec.system
+
+
+def _loaded(reference: str) -> Link:
+    try:
+        found = load(reference)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(
+            f"the model's link {reference!r} cannot be loaded ({error}); give module:OBJECT, and "
+            "let PYTHONPATH name the folder of the module"
+        ) from error
+    if not isinstance(found, Link):
+        raise InputError(
+            f"the model's link {reference!r} is of the type {type(found).__name__}; give an "
+            "antecede.checker.prove.link.Link"
+        )
+    return found
+
+
+def _refuse_smaller_workload(model: Model, found: Link) -> None:
+    """Refuse a link that leaves out messages that the model may send.
+
+    Raises:
+        InputError: the workload of the link is smaller than the bounds of the report.
+    """
+    many = any(relation.name == "to" for relation in model.relations)
+    whole = ["multicast"] if many else ["any", "self"]
+    m, a = messages("m"), actors("a")
+    if many and follows(model, z3.ForAll([m, a], z3.Implies(a != src(m), to(m, a)))):
+        whole.append("broadcast")
+    if found.workload not in whole:
+        raise InputError(
+            f"the link of {model.protocol} explores the workload {found.workload!r}, which leaves "
+            "out messages that the model may send, so LINKED would claim more than was compared; "
+            f"use one of: {', '.join(whole)}"
+        )
 
 
 def word(found: Linked) -> str:
@@ -240,5 +277,7 @@ def link_object(found: Linked) -> dict[str, Any]:
             name: getattr(found, name)
             for name in ("states", "transitions", "seconds", "difference", "stopped_by")
         },
+        "actions_that_never_happened": list(found.idle),
+        "packets_in_flight_compared": found.compares_channels,
         "run": None if found.path is None else [repr(s.transition) for s in found.path.steps],
     }

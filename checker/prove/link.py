@@ -1,9 +1,12 @@
 """The link: compares an abstract model with the Python in every state of an exhaustive search.
 
 Each explored transition corresponds to a declared sequence of abstract actions, whose guards must
-be true. The relations after them determine the actors' states and the channels, which must equal
-the Python's. Every conjunct must be true with every choice of the marked message, and no urgent
-action may remain enabled. So a guard or an update that differs between the two appears as a run.
+be true. Whatever a link declares, these actions must causal-send and deliver the same messages in
+the same order as the Python, and the messages must satisfy the model's axioms. The relations after
+the actions determine the actors' states and the channels, which must equal the Python's. Every
+conjunct must be true with every choice of the marked message, and no urgent action may remain
+enabled. If liveness at rest is claimed, the model must be at rest wherever the Python is. So a
+guard or an update that differs between the two appears as a run.
 
 A concrete state is explored once, with the relations of the first path that reached it. The history
 encoding decides which states are distinct: `full` distinguishes most histories, `knowledge` the
@@ -20,6 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import product, zip_longest
 from typing import Any, TypeAlias
 
 import z3
@@ -33,6 +37,7 @@ from antecede.checker.prove.formula import (
     Compiled,
     Sizes,
     Structure,
+    about_sent,
     compiled,
     compiled_update,
     index_of,
@@ -52,6 +57,9 @@ from antecede.checker.semantics.values import message_in
 
 Event: TypeAlias = tuple[str | int, ...]
 """An abstract action: its name, then the numbers of its elements."""
+
+APPLICATION = ("sent", "before", "delivered")
+"""The relations that say what the application sends, and what is delivered to it."""
 
 Values: TypeAlias = dict[str, Any]
 """Relation name -> bit mask; for a ghost, one mask per marked message; `dst` -> actor numbers."""
@@ -155,6 +163,8 @@ class Linked:
         path: the run that shows the difference, or None.
         stopped_by: the bound or the signal that ended the exploration early, or None.
         breaks_conjunct: model and Python agree, and the run breaks a conjunct of the invariant.
+        idle: the names of the model's actions that never happened.
+        compares_channels: the link declares the packets in flight, so they were compared, too.
     """
 
     system: System
@@ -165,6 +175,8 @@ class Linked:
     path: Path | None = None
     stopped_by: str | None = None
     breaks_conjunct: bool = False
+    idle: tuple[str, ...] = ()
+    compares_channels: bool = True
 
 
 @define(eq=False)
@@ -209,21 +221,34 @@ class Machine:
         }
         self.plain: list[Judged] = []
         self.about_r: list[Judged] = []
-        for one in (*model.conjuncts, model.safety):
+        for one in (*model.conjuncts, *model.claims):
             call = memo(one.formula)
             reads_marks = {*self.ghosts, "R", "D"} & set(call.call.reads)
             (self.about_r if reads_marks else self.plain).append((one, call))
         self.leftovers = [
             (a, memo(z3.Exists(list(a.params), a.guard))) for a in model.actions if a.urgent
         ]
+        self.stopped = (
+            [
+                (a, memo(z3.Exists(list(a.params), a.guard)))
+                for a in model.actions
+                if not a.environment
+            ]
+            if model.at_rest is not None
+            else []
+        )
         self.axioms = [(name, memo(axiom)) for name, axiom in model.axioms]
+        self.axioms_of_sent = [memo(about_sent(axiom)) for _, axiom in model.axioms]
+        self.happened: set[str] = set()
 
     def run(self, values: Values, event: Event) -> Values:
         """Return the relations after an abstract action.
 
         Raises:
             Mismatch: a guard is false.
+            InputError: the model has no such action, or no such elements.
         """
+        self._check_event(event)
         name, elements = str(event[0]), [int(k) for k in event[1:]]
         for guard, memo in self.guards[name]:
             if not memo.value(values, *elements):
@@ -239,7 +264,26 @@ class Machine:
                 )
             else:
                 after[relation] = memo.value(values, *elements)
+        self.happened.add(name)
         return after
+
+    def _check_event(self, event: Event) -> None:
+        params = {a.name: [p.sort().name() for p in a.params] for a in self.model.actions}
+        name, *elements = event
+        if name not in params:
+            raise InputError(
+                f"the link takes a step for the action {name!r}, which the model does not have; "
+                f"its actions are {', '.join(params)}"
+            )
+        sizes = [self.sizes[sort] for sort in params[str(name)]]
+        fits = len(sizes) == len(elements) and all(
+            0 <= int(k) < size for k, size in zip(elements, sizes, strict=True)
+        )
+        if not fits:
+            raise InputError(
+                f"the link takes the step {self._said(event)}; give the action {name!r} numbers "
+                f"of elements below {', '.join(map(str, sizes))}, in this order"
+            )
 
     def _said(self, event: Event) -> str:
         return f"{event[0]}({', '.join(map(str, event[1:]))})"
@@ -248,6 +292,32 @@ class Machine:
         """Yield the relations for each choice of the marked message."""
         for m in range(self.sizes["Message"]):
             yield {**values, **{name: values[name][m] for name in self.ghosts}, "R": m}
+
+    def check_axioms(self, values: Values) -> None:
+        """Check that the system with the messages that were causal-sent satisfies the axioms.
+
+        Messages that were not causal-sent have arbitrary destinations. An axiom may be true of all
+        messages, or of the causal-sent ones.
+
+        Raises:
+            Mismatch: an axiom is false of both.
+        """
+        for (name, memo), of_sent in zip(self.axioms, self.axioms_of_sent, strict=True):
+            if not memo.value(values) and not of_sent.value(values):
+                raise Mismatch(f"this system violates an axiom of the model: {name}")
+
+    def check_rest(self, values: Values) -> None:
+        """Check that only the application can act in the model; the Python is at rest.
+
+        Raises:
+            Mismatch: another action is possible.
+        """
+        for action, memo in self.stopped:
+            if memo.value(values):
+                raise Mismatch(
+                    "the Python is at rest, because only the application can act, but the model "
+                    f"can still take the action {action.name!r}"
+                )
 
     def judge(self, values: Values) -> None:
         """Check every conjunct with every choice of the marked message and destination.
@@ -323,6 +393,8 @@ class _Linker:
         self.sorts = {r.name: tuple(s.name() for s in r.sorts) for r in model.relations}
         self.machine = Machine(model, self.sizes)
         self.compared: set[tuple[State, tuple[Any, ...]]] = set()
+        self.mapped: list[dict[Any, Any]] = [{} for _ in range(system.actors)]
+        self.delivers = False
 
     def view(self, values: Values) -> View:
         return View(self.system, self.sizes, self.sorts, values)
@@ -334,10 +406,14 @@ class _Linker:
         difference = path = stopped = transition = None
         breaks, here = False, 0
         try:
+            self.machine.check_axioms(values[0])
             self._compare(graph.states[0], values[0])
             for here, state in enumerate(graph.states):  # the list grows during the loop
-                before = values.pop(here)
-                for edge in graph.expand(self.system, enabled(self.system, state)):
+                before, transition = values.pop(here), None
+                transitions = enabled(self.system, state)
+                if all(isinstance(one, CausalSend) for one in transitions):
+                    self.machine.check_rest(before)
+                for edge in graph.expand(self.system, transitions):
                     transition = edge.transition
                     after = self._step(state, before, edge)
                     if edge.new:
@@ -351,9 +427,40 @@ class _Linker:
             last = () if transition is None else (transition,)
             difference, path = str(mismatch), replay(self.system, (*graph.path_to(here), *last))
             breaks = isinstance(mismatch, BrokenConjunct)
-        seconds = time.monotonic() - started
-        states, transitions = len(graph.states), len(graph.rows.target)
-        return Linked(self.system, states, transitions, seconds, difference, path, stopped, breaks)
+        if difference is None and stopped is None:
+            self._refuse_nothing_compared(len(graph.states))
+        return Linked(
+            self.system,
+            len(graph.states),
+            len(graph.rows.target),
+            time.monotonic() - started,
+            difference,
+            path,
+            stopped,
+            breaks,
+            tuple(
+                a.name for a in self.machine.model.actions if a.name not in self.machine.happened
+            ),
+            self.link.channels is not None,
+        )
+
+    def _refuse_nothing_compared(self, states: int) -> None:
+        """Refuse to call a model linked if no delivery or no actor's state was compared.
+
+        Raises:
+            InputError: no message is delivered, or the link maps all states to one value.
+        """
+        if not self.delivers:
+            raise InputError(
+                f"no message is delivered in any of the {states} explored states, so the link "
+                "would say nothing; give more --actors or --messages, or correct the protocol"
+            )
+        changing = [list(values.values()) for values in self.mapped if len(values) > 1]
+        if changing and all(one == values[0] for values in changing for one in values):
+            raise InputError(
+                "the link's `local` maps all states of each actor to one value, so their "
+                "states would not be compared; let it return the parts that the model describes"
+            )
 
     def _start(self) -> Values:
         """Return the initial relations; a message's destinations are set when it is causal-sent."""
@@ -369,9 +476,6 @@ class _Linker:
             values["to"] = sum(
                 1 << (k * n + a) for k in range(m) for a in range(n) if a != values["src"][k]
             )
-        for name, memo in self.machine.axioms:
-            if not memo.value(values):
-                raise Mismatch(f"this system violates an axiom of the model: {name}")
         return values
 
     def _rigid(self, name: str) -> int:
@@ -388,10 +492,82 @@ class _Linker:
         if isinstance(transition, CausalSend):
             message = next_message(self.system, state, transition)
             values = self._addressed(values, message)
+        python = self._application(values, transition, outcome)
+        model = [_of_application(values)]
         for event in self.link.events(self.view(values), transition, outcome):
             values = self.machine.run(values, event)
+            if _of_application(values) != model[-1]:
+                model.append(_of_application(values))
+        self._compare_application(python, model)
+        if isinstance(transition, CausalSend):
+            self.machine.check_axioms(values)
         self._compare(outcome.state, values)
         return values
+
+    def _application(
+        self, values: Values, transition: Transition, outcome: Outcome
+    ) -> list[dict[str, int]]:
+        """Return APPLICATION before a transition, and after each causal-send and delivery of it.
+
+        The causal-sends and deliveries are the Python's, whatever the link declares.
+
+        Raises:
+            Mismatch: the Python delivers a message that no model may deliver.
+        """
+        view, after = self.view(values), [_of_application(values)]
+        if isinstance(transition, CausalSend):
+            m = causal_sent(view, transition)
+            earlier = [(u, m) for u in view.sent(by=transition.actor)]
+            sends = self._with(after[-1], "sent", [(m,)])
+            after.append(self._with(sends, "before", earlier))
+        for delivery in outcome.deliveries:
+            if not delivery.expected:
+                raise Mismatch(
+                    f"the Python delivers {delivery.message} at actor {delivery.actor}, where it "
+                    "was not causal-sent to, or was delivered before"
+                )
+            where = (delivery.actor,) if "to" in self.sorts else ()
+            elements = (view.number(delivery.message), *where)
+            after.append(self._with(after[-1], "delivered", [elements]))
+            self.delivers = True
+        return after
+
+    def _with(
+        self, masks: dict[str, int], relation: str, added: Sequence[tuple[int, ...]]
+    ) -> dict[str, int]:
+        """Return the masks of APPLICATION with more tuples in a relation."""
+        mask = masks[relation]
+        for elements in added:
+            mask |= 1 << index_of(self.sizes, self.sorts[relation], elements)
+        return {**masks, relation: mask}
+
+    def _compare_application(
+        self, python: Sequence[dict[str, int]], model: Sequence[dict[str, int]]
+    ) -> None:
+        """Check that a transition's causal-sends and deliveries are the same, in the same order.
+
+        Raises:
+            Mismatch: they differ.
+        """
+        for was, of_python, of_model in zip_longest(python, python[1:], model[1:]):
+            if of_python == of_model:
+                continue
+            told = (self._gained(was, after) for after in (of_python, of_model))
+            raise Mismatch(
+                "the causal-sends and deliveries of this step differ between the Python and the "
+                "model:\n  Python: {}\n  model:  {}".format(*told)
+            )
+
+    def _gained(self, was: dict[str, int], after: dict[str, int] | None) -> str:
+        """Return what an event of the application adds to the relations, as atoms."""
+        atoms = [
+            f"{name}({', '.join(map(str, elements))})"
+            for name in APPLICATION
+            for elements in product(*(range(self.sizes[sort]) for sort in self.sorts[name]))
+            if after is not None
+            and (after[name] & ~was[name]) >> index_of(self.sizes, self.sorts[name], elements) & 1
+        ]
+        return ", ".join(atoms) or "nothing"
 
     def _addressed(self, values: Values, message: Message) -> Values:
         """Set the destinations of a new message; until now they were arbitrary."""
@@ -411,6 +587,7 @@ class _Linker:
         view = self.view(values)
         for actor, local in enumerate(state.actors):
             python, model = self.link.local(local), self.link.rebuild(view, actor)
+            self.mapped[actor].setdefault(local, python)
             if python != model:
                 raise Mismatch(
                     f"the state of actor {actor} differs between the Python and the model:\n"
@@ -435,6 +612,10 @@ class _Linker:
                 f"  only in the Python: {list((python - model).elements())}\n"
                 f"  only in the model:  {list((model - python).elements())}"
             )
+
+
+def _of_application(values: Values) -> dict[str, int]:
+    return {name: values[name] for name in APPLICATION}
 
 
 # --- building blocks for declarations

@@ -1,9 +1,10 @@
 """The proof obligations of a model, and the solver's answers.
 
 There is one obligation per conjunct and action: if the invariant holds and the action happens, the
-conjunct holds after it. Further obligations: the conjuncts hold initially, and they imply safety
-and, if it is claimed, liveness at rest. The verdict of a proof is PROVED, FAILED or UNKNOWN. It is
-never HOLDS, which is the verdict of an exploration.
+conjunct holds after it. Further obligations: the conjuncts hold initially, and they imply safety,
+integrity (only causal-sent messages are delivered) and, if it is claimed, liveness at rest. The
+verdict of a proof is PROVED, FAILED or UNKNOWN. It is never HOLDS, which is the verdict of an
+exploration.
 """
 
 from __future__ import annotations
@@ -130,7 +131,8 @@ def obligations(model: Model, without: Conjunct | None = None) -> Iterator[Oblig
         for conjunct in conjuncts:
             goal = after(conjunct.formula, action)
             yield Obligation(action.name, conjunct, (*given, action.guard), goal, action)
-    yield Obligation(SAFETY, model.safety, given, model.safety.formula)
+    for claim in model.claims:
+        yield Obligation(SAFETY, claim, given, claim.formula)
     if model.at_rest is not None:
         yield at_rest(model, given)
 
@@ -197,6 +199,13 @@ def prove(
         rest = every[len(answers) :]
         answers += [Shown(obligation, Answer.UNKNOWN, 0.0, stopped) for obligation in rest]
     return Proof(model, tuple(answers), time.monotonic() - started, undecided, stopped)
+
+
+def follows(model: Model, formula: Formula, timeout: float = TIMEOUT) -> bool:
+    """Return whether the solver shows that a formula follows from the model's axioms."""
+    solver = solver_for(timeout)
+    solver.add(*(axiom for _, axiom in model.axioms), z3.Not(formula))
+    return bool(check(solver) == z3.unsat)
 
 
 def _decided(model: Model, obligation: Obligation, timeout: float) -> Shown:

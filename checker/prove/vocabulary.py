@@ -217,6 +217,12 @@ class Model:
         return next(relation for relation in self.relations if relation.name == name)
 
     @property
+    def claims(self) -> tuple[Conjunct, ...]:
+        """The safety claim, and integrity, which every model owes."""
+        many = any(relation.name == "to" for relation in self.relations)
+        return self.safety, INTEGRITY_OF_MANY if many else INTEGRITY
+
+    @property
     def stopped(self) -> tuple[Formula, ...]:
         """Closed formulas which say that only the application can act."""
         return tuple(
@@ -370,7 +376,25 @@ FIFO_DELIVERY = Conjunct(
     "no message that R's sender causal-sent to R's destination after R is delivered before R",
     whenever([_x], [before(R, _x), delivered(_x), dst(_x) == dst(R)], delivered(R)),
 )
-PROPERTIES = (CAUSAL_DELIVERY, CAUSAL_DELIVERY_OF_MANY, FIFO_DELIVERY)
+INTEGRITY = Conjunct(
+    "integrity",
+    "only causal-sent messages are delivered",
+    z3.ForAll([_x], z3.Implies(delivered(_x), sent(_x))),
+)
+INTEGRITY_OF_MANY = Conjunct(
+    "integrity",
+    "only causal-sent messages are delivered, and only at their destinations",
+    z3.ForAll([_x, _a], z3.Implies(delivered_at(_x, _a), z3.And(sent(_x), to(_x, _a)))),
+)
+"""The claim that every model owes. Each message is delivered at most once, and a message with one
+destination is delivered there, because `deliver` and `deliver_at` have these guards."""
+PROPERTIES = (
+    CAUSAL_DELIVERY,
+    CAUSAL_DELIVERY_OF_MANY,
+    FIFO_DELIVERY,
+    INTEGRITY,
+    INTEGRITY_OF_MANY,
+)
 """The properties that models may claim under these names."""
 
 NO_SELF_SENDS = ("no actor sends to itself", z3.ForAll([_x], src(_x) != dst(_x)))

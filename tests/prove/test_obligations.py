@@ -17,6 +17,7 @@ from antecede.checker.prove.finite import true_in
 from antecede.checker.prove.formula import Structure
 from antecede.checker.prove.front import model_named
 from antecede.checker.prove.obligations import Answer, ask, obligations, prove, smt2
+from antecede.checker.prove.stock import LIFE_OF_A_POST
 from antecede.checker.prove.vocabulary import (
     MESSAGE,
     Model,
@@ -94,7 +95,7 @@ def endless() -> Model:
         mfss,
         relations=(*mfss.relations, less),
         axioms=(("an order without end", order),),
-        conjuncts=(),
+        conjuncts=(LIFE_OF_A_POST,),
         at_rest=None,
     )
 
@@ -164,8 +165,8 @@ def test_results_are_written(tmp_path: Path) -> None:
     failed = [one for one in found["obligations"] if one["answer"] == "FAILED"]
     assert failed[0]["counterexample_to_induction"]["happens"] == "m1 is network-sent"
     suite = ElementTree.parse(files[1]).getroot()[0]
-    assert (suite.get("tests"), suite.get("failures")) == ("32", "0")
-    assert len(list((tmp_path / "smt2").iterdir())) == 31
+    assert (suite.get("tests"), suite.get("failures")) == ("33", "0")
+    assert len(list((tmp_path / "smt2").iterdir())) == 32
 
 
 def test_a_proof_can_stand_in_a_file_of_ones_own(tmp_path: Path) -> None:
