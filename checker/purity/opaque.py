@@ -21,6 +21,7 @@ from attrs import define, evolve, field
 
 from antecede.checker.errors import NumbersError, ProtocolError
 from antecede.checker.model import Message, Property, Protocol, Step
+from antecede.checker.semantics.judge import looks_at_message
 from antecede.checker.semantics.limits import Limit
 from antecede.checker.semantics.marked import MARKED
 from antecede.checker.semantics.values import field_names, parts, with_messages, with_parts
@@ -189,8 +190,11 @@ def with_opaque_messages(watched: Protocol, bare: Protocol, *, repeats: bool) ->
 
 
 def of_opaque_messages(prop: Property) -> Property:
-    """Return `prop` with a predicate on states that raises if it reads numbers of messages."""
-    if not prop.of_states:
+    """Return `prop` with a predicate that raises if it reads numbers of messages.
+
+    Only predicates on states, and on which message is delivered, can read one.
+    """
+    if not (prop.of_states or looks_at_message(prop)):
         return prop
     return evolve(prop, predicate=_judging(prop.predicate, prop.name))
 
@@ -201,16 +205,16 @@ def limit_on_opaque_messages(limit: Limit) -> Limit:
 
 
 def _judging(function: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
-    """Return a function of states that raises NumbersError if it reads numbers of messages."""
+    """Return a function of states or deliveries that raises NumbersError if it reads numbers."""
     seen = set[int]()
 
     @functools.wraps(function)
-    def judged(state: Any) -> Any:
-        result = function(state)
-        if (mark := hash(state)) not in seen:
+    def judged(thing: Any) -> Any:
+        result = function(thing)
+        if (mark := hash(thing)) not in seen:
             seen.add(mark)
             try:
-                other = function(opaque(state))
+                other = function(opaque(thing))
             except ProtocolError:
                 raise NumbersError(name) from None
             if other != result:

@@ -88,12 +88,15 @@ def as_wanted(system: System, prop: Property, state: State) -> bool:
 # Faults of deliveries
 
 
-class Unknown(Exception):
-    """A predicate asks for an attribute that a `Glimpse` lacks."""
+class Unknown(BaseException):
+    """A predicate asks for something that a `Glimpse` lacks.
+
+    It is no `Exception`, so that a predicate that catches exceptions does not hide its question.
+    """
 
 
 class Glimpse:
-    """A delivery with only some attributes. Access to any other attribute raises Unknown."""
+    """A delivery with only some attributes. Anything else that is asked of it raises Unknown."""
 
     def __init__(self, **known: bool) -> None:
         """Set the attributes that are known."""
@@ -102,6 +105,13 @@ class Glimpse:
     def __getattr__(self, name: str) -> Any:
         """Raise Unknown."""
         raise Unknown(name)
+
+    def _whole(self, *_others: object) -> Any:
+        """Raise Unknown: the delivery is asked for its class, or compared with another one."""
+        raise Unknown("all attributes")
+
+    __eq__ = __hash__ = __repr__ = _whole
+    __class__ = property(_whole)  # isinstance and match ask for it
 
 
 def looks_at_order(prop: Property) -> bool:

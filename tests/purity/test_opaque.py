@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError
-from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.model import Message, Property, Protocol, Step, What, Where
 from antecede.checker.purity.opaque import Opaque, opaque, told
 from antecede.checker.render.text import check_text
 from antecede.checker.search.options import Bounds, Options
@@ -219,6 +219,24 @@ def test_predicates_that_look_at_numbers_are_left_out_and_named(engine: str) -> 
 def test_who_asks_for_one_is_refused(engine: str, values: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="looks at the numbers of messages"):
         asked(LOOKS, engine, **values)
+
+
+@ENGINES
+def test_a_property_of_deliveries_that_reads_a_number_is_refused(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of a message is its kind here, so that no number would be great."""
+    few = Property(
+        "few", "", What.DELIVERY, Where.EVERYWHERE, lambda delivery: delivery.message.number < 3
+    )
+    first = evolve(few, name="first", predicate=lambda delivery: delivery.actor != 1)
+    monkeypatch.setattr(
+        "antecede.checker.check.spec.property_named",
+        lambda name, _protocol: {"few": few, "first": first}[name],
+    )
+    with pytest.raises(InputError, match="few looks at the numbers of messages"):
+        asked(UNORDERED, engine, properties=("few",))
+    assert Verdict.VIOLATED is asked(UNORDERED, engine, properties=("first",)).verdict
 
 
 def test_opaque_messages_are_different_but_for_the_one_that_is_followed() -> None:

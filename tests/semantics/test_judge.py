@@ -18,7 +18,7 @@ from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import found_lost
 from antecede.checker.search.result import Verdict
-from antecede.checker.semantics.judge import Fault, fault_of, looks_at_order
+from antecede.checker.semantics.judge import Fault, fault_of, looks_at_message, looks_at_order
 from antecede.checker.semantics.transition import System
 from tests.conftest import method
 from tests.models import DIRECT, FORGES, KEEPS, LOSES, PING_PONG, SENDS_TWICE
@@ -229,6 +229,40 @@ def test_the_history_tracks_the_order_if_a_predicate_may_ask(
     predicate: Callable[[Delivery], bool], expected: bool
 ) -> None:
     assert expected is looks_at_order(of(What.DELIVERY, Where.EVERYWHERE, predicate))
+
+
+def matches(delivery: Delivery) -> bool:
+    match delivery:
+        case Delivery(actor=1):
+            return False
+    return True
+
+
+def catches(delivery: Delivery) -> bool:
+    try:
+        return delivery.actor != 1
+    except Exception:
+        return True
+
+
+WRONG = Delivery(1, Message(0, 1, (1,)), expected=True, known=False, overtaken=False)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "expected"),
+    [
+        (lambda d: d.expected and not d.known and not d.overtaken, False),
+        (lambda d: d.known and d.actor == 0, True),
+        (matches, True),
+        (catches, True),
+        (lambda d: d != WRONG, True),
+        (lambda d: d not in {WRONG}, True),
+    ],
+)
+def test_a_predicate_that_may_ask_which_message_is_delivered_is_for_plain_python(
+    predicate: Callable[[Delivery], bool], expected: bool
+) -> None:
+    assert expected is looks_at_message(of(What.DELIVERY, Where.EVERYWHERE, predicate))
 
 
 def test_what_a_predicate_minds_may_be_no_fault() -> None:
