@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.model import Message, Property, Protocol, Step
 from antecede.properties import DEFAULT
 from tests.naive import Counts, explore
 
@@ -73,7 +73,7 @@ def naive_counts(
     workload: str = "any",
     network: str = "unordered",
     history: str = "knowledge",
-    properties: tuple[str, ...] = DEFAULT,
+    properties: tuple[str | Property, ...] = DEFAULT,
 ) -> Counts:
     """Return the reference checker's counts for a system given in the command line's terms."""
     return explore(protocol, plan_of(workload, actors, messages), network, history, properties)

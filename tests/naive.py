@@ -11,13 +11,21 @@ with equal values for one state.
 A *plan* lists what an actor's application still has to do, as pairs. A send is (the choices of
 destinations, the keys that must be delivered here before). A receive is (the keys that it accepts,
 `{"receive"}`). The first pair is enabled if its second item is empty.
+
+A property is one of the names that `FAULTS` and `explore` know, or a `Property` with a predicate.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.model import Delivery, Message, Property, Protocol, Step, What, Where
+
+FAULTS: Any = {
+    "causal-delivery": lambda delivery: delivery.known,
+    "fifo-delivery": lambda delivery: delivery.overtaken,
+    "integrity": lambda delivery: not delivery.expected,
+}
 
 
 class Counts(NamedTuple):
@@ -26,6 +34,7 @@ class Counts(NamedTuple):
     depth: int  # levels of the breadth-first search
     finals: int  # states without a successor
     violation: dict[str, int]  # property -> transitions of a shortest run that violates it
+    unreached: frozenset[str] = frozenset()  # properties that some state should show, and none does
 
 
 class Actor(NamedTuple):
@@ -42,14 +51,11 @@ class State(NamedTuple):
     left: frozenset[Any]  # (message, past, destination) still to be delivered
 
 
-def judge(message: Message, log: Any) -> set[str]:
-    """Return the properties that a delivery of the message violates at an actor with this log."""
-    violated = set()
-    if any((message.sender, message.number) in past for _, past in log):
-        violated.add("causal-delivery")
-    if any(sender == message.sender and number > message.number for (sender, number), _ in log):
-        violated.add("fifo-delivery")
-    return violated
+def judge(message: Message, i: int, log: Any) -> Delivery:
+    """Return the expected delivery of the message at actor `i`, which has this log."""
+    known = any((message.sender, message.number) in past for _, past in log)
+    others = [number for (sender, number), _ in log if sender == message.sender]
+    return Delivery(i, message, True, known, any(number > message.number for number in others))
 
 
 def remembered(state: State, channel: slice, history: str, judged: set[str]) -> Any:
@@ -67,8 +73,9 @@ def remembered(state: State, channel: slice, history: str, judged: set[str]) -> 
         actors = tuple((a.local, a.plan, a.knows & kept) for a in state.actors)
     left = []
     for message, past, to in state.left:
-        violated = judge(message, state.actors[to].log) & judged
-        left.append((message, past & kept, to, frozenset(violated)))
+        delivery = judge(message, to, state.actors[to].log)
+        violated = frozenset(p for p in judged if FAULTS[p](delivery))
+        left.append((message, past & kept, to, violated))
     channels: dict[Any, Any] = {}  # the order of packets counts only within a channel
     for packet in state.net:
         channels[packet[channel]] = (*channels.get(packet[channel], ()), packet)
@@ -87,21 +94,22 @@ def delivered(actor: Actor, key: Any, past: frozenset[Any]) -> Actor:
     return actor._replace(plan=tuple(plan), knows=actor.knows | past, log=log)
 
 
-def finish(state: State, i: int, actor: Actor, step: Step) -> tuple[State, set[str]]:
-    """Return the state after a step of actor `i`, and the properties that its deliveries violate.
+def finish(state: State, i: int, actor: Actor, step: Step) -> tuple[State, list[Delivery]]:
+    """Return the state after a step of actor `i`, and its deliveries.
 
     `actor` replaces the actor `i` of the state. At a causal-send it has the message sent already.
     """
-    left, violated = state.left, set[str]()
+    left, deliveries = state.left, list[Delivery]()
     for message in step.deliveries:
         expected = {item for item in left if (item[0], item[2]) == (message, i)}  # one, or none
-        violated |= judge(message, actor.log) if expected else {"integrity"}
+        unexpected = Delivery(i, message, False, False, False)
+        deliveries.append(judge(message, i, actor.log) if expected else unexpected)
         for _, past, _ in expected:
             actor = delivered(actor, (message.sender, message.number), past)
         left -= expected
     actors = (*state.actors[:i], actor._replace(local=step.state), *state.actors[i + 1 :])
     net = (*state.net, *((i, to, packet) for to, packet in step.sends))
-    return State(actors, net, left), violated
+    return State(actors, net, left), deliveries
 
 
 def causal_sends(state: State, protocol: Protocol, i: int) -> Any:
@@ -117,7 +125,7 @@ def causal_sends(state: State, protocol: Protocol, i: int) -> Any:
 
 
 def successors(state: State, protocol: Protocol, channel: slice) -> Any:
-    """Yield (next state, properties violated) for each transition that is enabled."""
+    """Yield (next state, deliveries) for each transition that is enabled."""
     for i, actor in enumerate(state.actors):
         yield from causal_sends(state, protocol, i)
         for action in protocol.actions.values():
@@ -132,11 +140,39 @@ def successors(state: State, protocol: Protocol, channel: slice) -> Any:
             yield finish(rest, i, state.actors[i], step)
 
 
-def first_lost(depths: Any, edges: Any, good: set[Any]) -> int | None:
-    """Return the least depth of a state from which no path leads to a good one, or None."""
-    while back := {state for state in edges.keys() - good if good.intersection(edges[state])}:
-        good |= back
-    return min((depths[state] for state in edges.keys() - good), default=None)
+def shows(prop: Any, state: State, deliveries: Any, final: bool) -> bool:
+    """Return whether a state, or the deliveries that lead to it, violate or reach a property."""
+    if isinstance(prop, str):
+        planned = any(actor.plan for actor in state.actors)
+        unfinished = {"all-delivered": bool(state.left), "finishes": planned}
+        return any(map(FAULTS[prop], deliveries)) if prop in FAULTS else final and unfinished[prop]
+    of_ends = prop.what in (What.UNDELIVERED, What.ENDED)
+    if prop.where is Where.FROM_EVERYWHERE_ON or (of_ends and not final):
+        return False
+    answers = [prop.predicate(thing) for thing in things(prop, state, deliveries)]
+    if prop.where is Where.SOMEWHERE:
+        return any(answers)
+    return all(answers) is (prop.where is Where.AT_SOME_FINAL_STATE)
+
+
+def things(prop: Property, state: State, deliveries: Any) -> Any:
+    """Return the arguments of the predicate of a property."""
+    if prop.what is What.DELIVERY:
+        return deliveries
+    states = tuple(actor.local for actor in state.actors)
+    if prop.what in (What.STATE, What.STATES):
+        return states if prop.what is What.STATE else (states,)
+    if prop.what is What.ENDED:
+        return [not actor.plan for actor in state.actors]
+    left = sorted({message for message, _, _ in state.left}, key=lambda m: m.number)
+    return [tuple(m for m in left if m.sender == i) for i in range(len(states))]
+
+
+def lost(wanted: set[Any], seen: dict[Any, int], edges: set[Any]) -> int | None:
+    """Return the depth of the first state from which no wanted one can be reached, or None."""
+    while found := {before for before, after in edges if after in wanted} - wanted:
+        wanted = wanted | found
+    return min((depth for values, depth in seen.items() if values not in wanted), default=None)
 
 
 def explore(protocol: Protocol, plan: Any, network: str, history: str, properties: Any) -> Counts:
@@ -150,34 +186,38 @@ def explore(protocol: Protocol, plan: Any, network: str, history: str, propertie
     that it does not matter which one is received.
     """
     channel = slice(2 if network == "fifo" else 3)
-    encoding = channel, history, {"causal-delivery", *properties}
+    encoding = channel, history, {"causal-delivery"} | {p for p in properties if p in FAULTS}
     in_flight = protocol.in_flight or (lambda _actor, _actors: ())
     actors = tuple(Actor(protocol.initial(i, len(plan)), row) for i, row in enumerate(plan))
     net = tuple((i, *send) for i in range(len(plan)) for send in in_flight(i, len(plan)))
-    level, violation = [State(actors, net, frozenset())], dict[str, int]()
-    seen, total, depth, finals = {remembered(level[0], *encoding): 0}, 1, 1, 0  # values -> depth
-    edges, good = dict[Any, Any](), dict[str, set[Any]]()
-    while level and not violation:
+    start = State(actors, net, frozenset())
+    level, total, depth, finals = [start], 1, 1, 0
+    seen, edges = {remembered(start, *encoding): 0}, set[Any]()
+    shown = {p: 0 for p in properties if shows(p, start, (), False)}
+    sought = {p for p in properties if getattr(p, "sought", False)}
+    wanted: Any = {p: set() for p in properties if getattr(p, "later", False)}
+    while level and shown.keys() <= sought and len(shown) < max(len(properties), 1):
         next_level = []
         for state in level:  # its shortest run has `depth - 1` transitions
-            after = list(successors(state, protocol, channel))
+            here, after = remembered(state, *encoding), list(successors(state, protocol, channel))
             total, finals = total + len(after), finals + (not after)
-            planned = any(actor.plan for actor in state.actors)
-            unfinished = {"all-delivered": state.left, "finishes": planned}
-            violation |= {p: depth - 1 for p in properties if not after and unfinished.get(p)}
-            here = remembered(state, *encoding)
-            edges[here] = [remembered(successor, *encoding) for successor, _ in after]
-            late = any(message.number == 2 for message, _, _ in state.left)
-            ways_back = {"can-deliver": state.left, "can-end": planned, "can-deliver-second": late}
-            for name in ways_back.keys() & {*properties}:
-                good.setdefault(name, set()).update(() if ways_back[name] else (here,))
-            for (successor, violated), values in zip(after, edges[here], strict=True):
-                violation |= dict.fromkeys(violated.intersection(properties), depth)
+            ends = {p: depth - 1 for p in properties if not after and shows(p, state, (), True)}
+            shown = ends | shown
+            for p in wanted:
+                wanted[p] |= {here} if all(map(p.predicate, things(p, state, ()))) else set()
+            for successor, deliveries in after:
+                new = {p: depth for p in properties if shows(p, successor, deliveries, False)}
+                shown = new | shown
+                values = remembered(successor, *encoding)
+                edges |= {(here, values)} if wanted else set()
                 if values not in seen:
                     seen[values] = depth
                     next_level.append(successor)
         level, depth = next_level, depth + bool(next_level)
-    if not violation:  # every state was met
-        lost = {name: first_lost(seen, edges, found) for name, found in good.items()}
-        violation = {name: length for name, length in lost.items() if length is not None}
-    return Counts(len(seen), total, depth, finals, violation)
+    violation = {p: length for p, length in shown.items() if p not in sought}
+    if not violation:
+        depths = {p: lost(good, seen, edges) for p, good in wanted.items()}
+        violation = {p: length for p, length in depths.items() if length is not None}
+    names = {getattr(p, "name", p): length for p, length in violation.items()}
+    unreached = frozenset(p.name for p in sought - shown.keys()) if not level else frozenset[str]()
+    return Counts(len(seen), total, depth, finals, names, unreached)

@@ -15,7 +15,7 @@ renaming. The search also adds up the sizes of the orbits, which yields the unre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from itertools import permutations
 from typing import Any, TypeAlias
 
@@ -58,6 +58,11 @@ def renamed_message(message: Message, p: Permutation) -> Message:
     """
     destinations = tuple(sorted(_renamed(d, p) for d in message.destinations))
     return Message(_renamed(message.sender, p), message.number, destinations)
+
+
+def renamed_messages(messages: Iterable[Message], p: Permutation) -> tuple[Message, ...]:
+    """Return messages with their actors renamed, in the same order."""
+    return tuple(renamed_message(message, p) for message in messages)
 
 
 def _renamed(actor: int, p: Permutation) -> int:
@@ -214,7 +219,7 @@ class Symmetry:
         self._relate_states(actor, tuple(images), where)
         self._relate_sends(actor, [other.sends for other in steps], where)
         for p, other in zip(self.group, steps, strict=True):
-            if tuple(renamed_message(m, p) for m in step.deliveries) != other.deliveries:
+            if renamed_messages(step.deliveries, p) != other.deliveries:
                 raise NotSymmetricError(f"deliveries in {where} depend on actors' names")
         self._relate_network_sends(actor, steps, where)
 
@@ -228,7 +233,7 @@ class Symmetry:
             return
         first = network_sent(actor, steps[0])
         for p, other in zip(self.group, steps, strict=True):
-            if tuple(renamed_message(m, p) for m in first) != network_sent(p[actor], other):
+            if renamed_messages(first, p) != network_sent(p[actor], other):
                 raise NotSymmetricError(
                     f"the order of network-sends in {where} depends on actors' names"
                 )

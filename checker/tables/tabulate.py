@@ -26,14 +26,14 @@ from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.judge import ENDS, Glimpse, in_deliveries, in_state
 from antecede.checker.semantics.marked import is_over, may_mark
 from antecede.checker.semantics.transition import initial_state, network_sent
-from antecede.checker.semantics.workload import ARM, EndlessWorkload, most_sent
+from antecede.checker.semantics.workload import ARM, EndlessWorkload, Position, most_sent
 from antecede.checker.tables import kernels
 from antecede.checker.tables.components import Words as Words
-from antecede.checker.tables.components import bits_of
+from antecede.checker.tables.components import bits_of, in_bits
 from antecede.checker.tables.grading import ARMED, LOST, SENT, Change, Grading, packets_of
 from antecede.checker.tables.histories import Histories, NetworkSend
 from antecede.checker.tables.sequences import RenamedSequences, values_of
-from antecede.checker.tables.symmetry import Symmetry
+from antecede.checker.tables.symmetry import NotSymmetricError, Symmetry, renamed_messages
 
 MOST_KINDS = 1 << 10
 """The most kinds of transitions that the kernels count."""
@@ -485,11 +485,26 @@ class Tabulation(Histories):
         return self.symmetry.renamed_column(p + 1, column, actor, value)
 
     def _fill_final(self, actor: int, pending: int, position: int) -> int:
-        """Entry of FINAL: bit set of the final-state properties whose predicate the actor fails."""
-        things: Mapping[What, Any] = {
-            What.UNDELIVERED: tuple(entry.message for entry in self.pending[actor].values[pending]),
-            What.ENDED: self.system.workload.ended(actor, self.positions[actor].values[position]),
-        }
+        """Entry of FINAL: bit set of the final-state properties whose predicate the actor fails.
+
+        Raises:
+            NotSymmetricError: with other names of the actors, a predicate answers differently.
+        """
+        undelivered = tuple(entry.message for entry in self.pending[actor].values[pending])
+        here = self.positions[actor].values[position]
+        failed = self._failed_at_end(actor, undelivered, here)
+        for p in () if self.symmetry is None else self.symmetry.group:
+            renamed = self._failed_at_end(p[actor], renamed_messages(undelivered, p), here)
+            for prop in in_bits(self.system, failed ^ renamed):
+                raise NotSymmetricError(f"{prop.name} depends on actors' names")
+        return failed
+
+    def _failed_at_end(
+        self, actor: int, undelivered: tuple[Message, ...], position: Position
+    ) -> int:
+        """Return the bit set of the final-state properties whose predicate an actor fails."""
+        ended = self.system.workload.ended(actor, position)
+        things: Mapping[What, Any] = {What.UNDELIVERED: undelivered, What.ENDED: ended}
         return bits_of(
             self.system, lambda prop: prop.where in ENDS and not prop.predicate(things[prop.what])
         )

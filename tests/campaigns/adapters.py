@@ -31,7 +31,7 @@ from antecede.checker.search.result import Verdict
 from antecede.testing.adapter import Out, protocol
 from tests.campaigns.draw import Case, drawn, smaller
 from tests.campaigns.machine import Ack, Cell, Data, Nack
-from tests.campaigns.ways_back import OWN
+from tests.campaigns.user_properties import USER
 
 SMALL, LARGE = 200, 4_000
 """States of a protocol that is compared, and states up to which its objects are explored."""
@@ -530,7 +530,7 @@ def drawn_for_objects(seed: str) -> tuple[Case, Habits]:
     )
     # A Twin is refused because it equals an Ack; objects made of lists are not equal.
     rules = json.loads(json.dumps(case.rules).replace("answer-twin", "answer"))
-    properties = tuple(n for n in case.properties if ":" not in n and n not in OWN)
+    properties = tuple(n for n in case.properties if ":" not in n and n not in USER)
     case = evolve(case, rules=rules, properties=properties)
     return case, suited(case, habits_of(random.Random(seed)))
 

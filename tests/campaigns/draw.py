@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attrs import asdict, evolve, frozen
 
 from antecede.checker.check.spec import Spec
-from antecede.checker.model import Protocol
+from antecede.checker.model import Property, Protocol, Where
 from tests.campaigns import machine
-from tests.campaigns.ways_back import WAYS_BACK
+from tests.campaigns.user_properties import USER
 from tests.random_systems import ACTIONS, table_protocol
 
 SAFETY = ("causal-delivery", "integrity", "all-delivered", "fifo-delivery")
@@ -63,6 +63,11 @@ class Case:
             return table_protocol(self.rules, self.credit)
         return machine.machine(self.rules, self.credit, self.resends)
 
+    @property
+    def user(self) -> list[Property]:
+        """The properties that users define."""
+        return [USER[name] for name in self.properties if name in USER]
+
     def spec(self, history: str, search: str = "breadth") -> Spec:
         """Return the question about it."""
         shared = {key: getattr(self, key) for key in SPEC_KEYS}
@@ -81,8 +86,8 @@ def drawn(seed: str) -> Case:
     extra = _extra(random.Random(f"extra {seed}"), kind)
     if actors * messages > 2 and "can-deliver" in extra:
         extra.remove("can-deliver")  # it takes long
-    if actors == 2:
-        extra += _ways_back(random.Random(f"ways back {seed}"), extra)
+    properties = (*SAFETY[: chance.randint(1, 4)], *extra) if extra else SAFETY
+    user = _user(random.Random(f"user {seed}"), actors * messages)
     return Case(
         kind=kind,
         rules=_modes(chance) if kind == "machine" else _table(chance),
@@ -94,7 +99,7 @@ def drawn(seed: str) -> Case:
         workload=_workload(chance, actors),
         sends=chance.choice(("joint", "joint", "split")),
         clock_at=chance.choice(("causal-send", "network-send")),
-        properties=(*SAFETY[: chance.randint(1, 4)], *extra) if extra else SAFETY,
+        properties=user or properties,
     )
 
 
@@ -104,12 +109,72 @@ def _extra(chance: random.Random, kind: str) -> list[str]:
     return [name for name in choices if chance.random() < 0.1]
 
 
-def _ways_back(chance: random.Random, drawn_before: list[str]) -> list[str]:
-    """Draw several properties of ways back for one system; most systems have none."""
-    if chance.random() < 0.6:
-        return []
-    several = chance.sample(WAYS_BACK, chance.randint(2, len(WAYS_BACK)))
-    return [name for name in several if name not in drawn_before]
+def drawn_for_users(seed: str) -> Case:
+    """Return a case with properties of users that the reference checker can judge.
+
+    Most of its protocols treat all actors alike, so that a search may use symmetry.
+    """
+    case, chance = drawn(seed), random.Random(f"users {seed}")
+    return evolve(
+        case,
+        rules=_alike(case) if chance.random() < 0.8 else case.rules,
+        resends=False,
+        network=chance.choice(("unordered", "fifo")),
+        workload=chance.choice(("any", "any", "multicast", "broadcast")),
+        sends="joint",
+        clock_at="causal-send",
+        properties=_user_properties(chance, case.actors * case.messages),
+    )
+
+
+BY_NAME = {
+    *("is-first", "is-last", "from-below", "to-above", "mark", "send-by-way", "send-to-least"),
+    *("bundle", "answer-least", "flush-by-receiver", "deliver-held-by-sender"),
+    *("send-held-by-receiver", "send-batch", "first-actor-holds", "relay", "held-by-sender"),
+    *("first-actor-drops", "release-by-receiver"),
+}
+"""The guards, operations and actions that treat actors by their names or by their order."""
+
+
+def _alike(case: Case) -> Any:
+    """Return the rules of a case without anything in `BY_NAME`."""
+
+    def usual(name: str, choices: Sequence[str]) -> str:
+        return choices[0] if name in BY_NAME else name
+
+    if case.kind == "table":
+        rows = (zip(row, ACTIONS, strict=True) for row in case.rules)
+        return tuple(
+            tuple((mode, usual(action, choices)) for (mode, action), choices in row) for row in rows
+        )
+    return [
+        [
+            [
+                [usual(guard, machine.GUARDS), [usual(name, choices) for name in names], after]
+                for guard, names, after in rules
+            ]
+            for rules, choices in zip(mode, machine.OPERATIONS, strict=True)
+        ]
+        for mode in case.rules
+    ]
+
+
+def _user(chance: random.Random, messages: int) -> tuple[str, ...]:
+    """Draw properties as users define them; most systems have none."""
+    return _user_properties(chance, messages) if chance.random() < 0.3 else ()
+
+
+def _user_properties(chance: random.Random, messages: int) -> tuple[str, ...]:
+    """Draw one to three properties of users, and some others.
+
+    Ways back take long to judge, so only systems with few messages have properties of that kind.
+    """
+    names = chance.sample(sorted(USER), chance.randint(1, 3))
+    ways_back = [name for name in names if USER[name].where is Where.FROM_EVERYWHERE_ON]
+    if ways_back and messages <= 2:
+        names = ways_back
+    others = [name for name in names if name not in ways_back]
+    return (*SAFETY[: chance.choice((0, 0, 1, 4))], *(others or ways_back[:1]))
 
 
 def _modes(chance: random.Random) -> list[list[list[list[Any]]]]:

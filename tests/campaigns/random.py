@@ -22,13 +22,12 @@ from pathlib import Path
 from tests.campaigns.adapters import compare_adapters
 from tests.campaigns.audits import compare_audits
 from tests.campaigns.compare import Comparison, comparisons
-from tests.campaigns.draw import Case, as_json, drawn, smaller
+from tests.campaigns.draw import Case, as_json, drawn, drawn_for_users, smaller
 from tests.campaigns.endless import compare_endless
 from tests.campaigns.livelocks import compare_livelocks
 from tests.campaigns.packets import compare_packets
 from tests.campaigns.proofs import compare_proofs
 from tests.campaigns.spans import compare_spans
-from tests.campaigns.ways_back import OWN
 
 SHRINK_SECONDS = 30.0
 
@@ -78,17 +77,22 @@ def written(found: Comparison, folder: Path, name: str) -> str:
 
 
 def protocol_file(case: Case) -> str:
-    """Return a protocol file that needs nothing but antecede, or these tests for a table.
+    """Return a protocol file that registers the properties of users.
 
-    It also needs these tests if the case has a property that no user has.
+    It imports these tests only for such properties, or for a table.
     """
-    registers = ""
-    if OWN.keys() & set(case.properties):
-        registers = f"\nimport antecede.properties\n\nantecede.properties.REGISTRY |= {OWN}\n"
-    return f"{_protocol_alone(case)}{registers}"
+    return _protocol_source(case) + (REGISTERS if case.user else "")
 
 
-def _protocol_alone(case: Case) -> str:
+REGISTERS = """
+from antecede import properties
+from tests.campaigns.user_properties import REGISTRY
+
+properties.REGISTRY = REGISTRY
+"""
+
+
+def _protocol_source(case: Case) -> str:
     if case.kind == "table":
         return (
             '"""Run it in the folder of the project; the tests are imported."""\n\n'
@@ -118,10 +122,17 @@ def spec_file(found: Comparison, protocol: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def compare_systems(seed: str, folder: Path, tally: Counter[str], *, spark: bool) -> list[str]:
+def compare_systems(
+    seed: str,
+    folder: Path,
+    tally: Counter[str],
+    *,
+    spark: bool,
+    draw: Callable[[str], Case] = drawn,
+) -> list[str]:
     """Compare all ways to explore one random system; shrink and write the first disagreement."""
     descriptions = []
-    for wrong in disagreements(drawn(seed), seed, spark=spark, tally=tally)[:1]:
+    for wrong in disagreements(draw(seed), seed, spark=spark, tally=tally)[:1]:
         least = shrunk(wrong, seed, spark=spark)
         described = written(least, folder, f"random-{seed.replace('/', '-')}")
         descriptions.append(f"{as_json(least.case)}\n{described}")
@@ -134,6 +145,7 @@ reproduce each disagreement into the folder, and returns a description of each."
 
 KINDS: dict[str, tuple[int, Kind]] = {
     "systems": (10, partial(compare_systems, spark=False)),
+    "properties": (4, partial(compare_systems, spark=False, draw=drawn_for_users)),
     "proofs": (1, compare_proofs),
     "adapters": (2, compare_adapters),
     "packets": (2, compare_packets),

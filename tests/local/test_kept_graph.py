@@ -23,7 +23,7 @@ from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
-from tests.campaigns.ways_back import OWN
+from tests.campaigns.user_properties import REGISTRY
 from tests.conftest import ROOT, method
 from tests.local.common import threads_of
 from tests.random_systems import RandomSystem, random_systems
@@ -155,8 +155,11 @@ ENGINES = [(engine, search) for engine in ("local", "plain") for search in ("bre
 def test_every_property_of_ways_back_is_decided_after_one_is_violated(
     engine: str, search: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(antecede.properties, "REGISTRY", antecede.properties.REGISTRY | OWN)
-    asked_for = ("can-deliver", "can-end", "can-deliver-second", "integrity")
+    monkeypatch.setattr(antecede.properties, "REGISTRY", REGISTRY)
+    ended, second = (
+        f"{name}-from-everywhere-on" for name in ("ended-ended", "no-second-undelivered")
+    )
+    asked_for = ("can-deliver", ended, second, "integrity")
     spec = Spec(
         protocol="hybrid-basic-no-timeout",
         actors=2,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.local.transport import search_on_threads
-from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.model import Message, Property, Protocol, Step, What, Where
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
@@ -271,3 +271,40 @@ def test_representatives_are_the_same_without_a_table_of_orders(
     expected = found(searched(system, symmetry=True))
     monkeypatch.setattr(orbits, "MOST_ORDERED", 0)
     assert found(searched(system, symmetry=True)) == expected
+
+
+UNDELIVERED = {
+    "of the first actor": lambda left: not any(m.sender == 0 for m in left),
+    "from the last to the second": lambda left: (
+        not any((m.sender, m.receiver) == (2, 1) for m in left)
+    ),
+    "to the first actor": lambda left: not any(m.receiver == 0 for m in left),
+}
+
+
+@pytest.mark.parametrize("where", [Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE])
+@pytest.mark.parametrize("name", UNDELIVERED)
+def test_a_property_of_final_states_that_names_an_actor_turns_symmetry_off(
+    name: str, where: Where
+) -> None:
+    """With messages to one receiver, CBCAST delivers some of them only if others are delivered."""
+    prop = Property("mine", name, What.UNDELIVERED, where, UNDELIVERED[name])
+    system = evolve(small("cbcast", 3, 1), properties=(prop,))
+
+    result = searched(system, symmetry=True)
+
+    assert found(plainly(system)) == found(result)
+    assert {"on": False, "reason": "mine depends on actors' names"} == result.statistics["symmetry"]
+
+
+def test_a_property_of_final_states_that_names_no_actor_leaves_symmetry_on() -> None:
+    predicate = UNDELIVERED["of the first actor"]
+    props = (
+        Property("few", "", What.UNDELIVERED, Where.AT_FINAL_STATES, lambda left: len(left) < 2),
+        Property("ends", "", What.ENDED, Where.AT_FINAL_STATES, lambda ended: ended),
+        Property("later", "", What.UNDELIVERED, Where.FROM_EVERYWHERE_ON, predicate),
+    )
+    result = searched(evolve(small("cbcast", 3, 1), properties=props[:2]), symmetry=True)
+    assert result.statistics["symmetry"]["on"]
+    ways_back = evolve(small("cbcast", 3, 1), properties=props[2:])
+    assert found(plainly(ways_back)) == found(searched(ways_back, symmetry=True))
