@@ -97,6 +97,11 @@ class Explorer:
         ]
         rest = model.at_rest
         self.undone = None if rest is None else Memo(compiled(rest.undone, sizes))
+        self.deliveries = {
+            action.name
+            for action in model.actions
+            if any(update.relation.name == "delivered" for update in action.updates)
+        }
         self.environment = {action.name for action in model.actions if action.environment}
 
     def applies(self, placement: Placement) -> bool:
@@ -119,6 +124,8 @@ class Explorer:
             if reason is not None:
                 return f"{reason} after {_run(parents, state)}; sent from and to {placement}"
             for event, following in steps:
+                if self.delivers_again(event, state, following):
+                    return f"{event} delivers a message again after {_run(parents, state)}"
                 if following not in parents:
                     parents[following] = (state, event)
                     queue.append(following)
@@ -157,9 +164,16 @@ class Explorer:
             history = state[1].after(placement, values["sent"], sent, delivered)
             yield event, (tuple(changed[r] for r in self.names), history)
 
+    def delivers_again(self, event: Event, state: State, following: State) -> bool:
+        """Return whether an event delivers a message that was delivered before."""
+        place = self.names.index("delivered")
+        return event[0] in self.deliveries and state[0][place] == following[0][place]
+
     def untrue(self, state: State, placement: Placement, events: Sequence[Event]) -> str | None:
         """Return a proved claim that is not true in a state; `events` can happen there."""
         values = self.values(state, placement, 0)
+        if unsent := values["delivered"] & ~values["sent"]:
+            return f"message {unsent.bit_length() - 1} is delivered and was never causal-sent"
         overtaken = state[1].overtaken(placement, values["delivered"], self.model.safety.name)
         if overtaken is not None:
             return overtaken

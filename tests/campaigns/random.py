@@ -25,6 +25,7 @@ from tests.campaigns.compare import Comparison, comparisons
 from tests.campaigns.draw import Case, as_json, drawn, drawn_for_users, smaller
 from tests.campaigns.endless import compare_endless
 from tests.campaigns.livelocks import compare_livelocks
+from tests.campaigns.links import compare_links
 from tests.campaigns.packets import compare_packets
 from tests.campaigns.proofs import compare_proofs
 from tests.campaigns.spans import compare_spans
@@ -147,6 +148,7 @@ KINDS: dict[str, tuple[int, Kind]] = {
     "systems": (10, partial(compare_systems, spark=False)),
     "properties": (4, partial(compare_systems, spark=False, draw=drawn_for_users)),
     "proofs": (1, compare_proofs),
+    "links": (1, compare_links),
     "adapters": (2, compare_adapters),
     "packets": (2, compare_packets),
     "audits": (3, compare_audits),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from antecede.checker.prove.front import model_named
+from antecede.checker.prove.vocabulary import Model
 from antecede.cli import main
 from tests.campaigns.model_explorer import Explorer, placements
 from tests.campaigns.proofs import compare_proofs, disagreement, shrunk
@@ -61,6 +62,19 @@ def test_a_campaign_finds_what_a_missing_check_lets_through(
     assert main(["prove", "--quiet", f"{file}:MODEL"]) == 0
     monkeypatch.undo()
     assert main(["prove", "--quiet", f"{file}:MODEL"]) == 2
+
+
+def test_a_campaign_finds_a_proof_without_integrity(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Model, "claims", property(lambda model: (model.safety,)))
+    tried = (seed for number in count() if drawn(seed := f"y/{number}").base == "delivers early")
+    found = next(filter(None, (compare_proofs(seed, tmp_path, Counter()) for seed in tried)))
+    assert "is delivered and was never causal-sent" in found[0]
+    (file,) = tmp_path.iterdir()
+    assert main(["prove", "--quiet", f"{file}:MODEL"]) == 0
+    monkeypatch.undo()
+    assert main(["prove", "--quiet", f"{file}:MODEL"]) == 1
 
 
 SPIES = ("spy on a ghost", 785079216)

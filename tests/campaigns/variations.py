@@ -33,13 +33,19 @@ from antecede.checker.prove.vocabulary import (
     Update,
     actors,
     c,
+    causal_send,
+    deliver,
     delivered,
     dst,
     knows,
     messages,
+    sent,
     src,
     tainted,
 )
+
+m, x, y = messages("m x y")
+a = actors("a")
 
 
 def as_claimed() -> Model:
@@ -49,17 +55,36 @@ def as_claimed() -> Model:
     return evolve(model, conjuncts=(LIFE_OF_A_POST, *GHOST_IS_OF_SENT, claim))
 
 
+def delivers_early() -> Model:
+    """Return a model whose messages are delivered before their causal-sends, with an invariant."""
+    return evolve(
+        model_named("unordered"),
+        title="delivers messages that nobody has sent",
+        relations=APPLICATION,
+        actions=(
+            causal_send([Guard("was delivered", delivered(c))]),
+            deliver([Guard("was not causal-sent", z3.Not(sent(c)))]),
+        ),
+        conjuncts=(
+            Conjunct("knowers", "as named", z3.ForAll([a], z3.Implies(knows(a), delivered(R)))),
+            Conjunct("taint", "as named", z3.ForAll([x], z3.Implies(tainted(x), delivered(R)))),
+            Conjunct("early", "as named", z3.ForAll([x], z3.Implies(sent(x), delivered(x)))),
+        ),
+    )
+
+
 BASES: dict[str, tuple[int, Callable[[], Model]]] = {
     "mfss": (3, partial(model_named, "mfss")),
     "mfss-fifo": (1, partial(model_named, "mfss-fifo")),
     "fifo": (2, partial(model_named, "fifo")),
     "rst": (1, partial(model_named, "rst")),
     "as claimed": (2, as_claimed),
+    "delivers early": (0, delivers_early),
 }
-"""The models that are varied, with their weights."""
+"""The models that are varied, with their weights; one of weight 0 takes the place of others."""
 
-m, x, y = messages("m x y")
-a = actors("a")
+EARLY = 0.1
+"""The probability that a case varies the model that delivers early."""
 
 flag = Relation("flag", (MESSAGE,), "{0} has a flag")
 busy = Relation("busy", (ACTOR,), "{0} is busy")
@@ -101,6 +126,8 @@ def drawn(seed: str) -> Variation:
     count = chance.choice((1, 1, 2, 2, 3))
     names = chance.choices(list(CHANGES), [weight for weight, _ in CHANGES.values()], k=count)
     (base,) = chance.choices(list(BASES), [weight for weight, _ in BASES.values()])
+    if random.Random(f"early {seed}").random() < EARLY:
+        base = "delivers early"
     return Variation(base, tuple((name, chance.randrange(10**9)) for name in names))
 
 

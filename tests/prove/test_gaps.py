@@ -18,26 +18,23 @@ from antecede.checker.prove.link import Event, Link, Linked, View, causal_sent, 
 from antecede.checker.prove.obligations import Answer, prove
 from antecede.checker.prove.vocabulary import (
     APPLICATION,
-    CAUSAL_DELIVERY,
     AtRest,
     Conjunct,
     Guard,
     Model,
-    R,
     actors,
     c,
     causal_send,
     deliver,
     delivered,
     dst,
-    knows,
     messages,
     sent,
     src,
-    tainted,
 )
 from antecede.checker.registry import load, protocol_named
 from antecede.cli import main
+from tests.campaigns.variations import delivers_early
 
 x, y = messages("x y")
 a = actors("a")
@@ -266,24 +263,8 @@ def test_packets_that_are_not_compared_are_named(capsys: pytest.CaptureFixture[s
 # --- proofs
 
 
-EARLY = evolve(
-    ANY_ORDER,
-    actions=(
-        causal_send([Guard("was delivered", delivered(c))]),
-        deliver([Guard("was not causal-sent", z3.Not(sent(c)))]),
-    ),
-    conjuncts=(
-        Conjunct("knowers", "as named", z3.ForAll([a], z3.Implies(knows(a), delivered(R)))),
-        Conjunct("taint", "as named", z3.ForAll([x], z3.Implies(tainted(x), delivered(R)))),
-        Conjunct("early", "as named", z3.ForAll([x], z3.Implies(sent(x), delivered(x)))),
-    ),
-    safety=CAUSAL_DELIVERY,
-)
-"""Every message is delivered before its causal-send."""
-
-
 def test_a_model_that_delivers_before_the_causal_send_is_not_proved() -> None:
-    proof = prove(EARLY)
+    proof = prove(delivers_early())
     assert Answer.FAILED is proof.answer
     assert ["integrity safety"] == [one.obligation.name for one in proof.failed]
     assert proof.failed[0].example is not None
