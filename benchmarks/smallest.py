@@ -35,7 +35,8 @@ from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.simulate.chart import Panel, Point, chart
-from antecede.checker.sweep.smallest import SIZED, Level, difference, levels, size
+from antecede.checker.sweep.renamings import Renamings
+from antecede.checker.sweep.smallest import SIZED, Level, levels, size
 from antecede.checker.tables.fingerprint import fingerprint
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -182,12 +183,11 @@ def frontier(bug: Bug, protocol: Protocol, properties: tuple[str, ...]) -> Found
     """Return the smallest bounds: fewer messages would need more actors, and vice versa."""
     end = time.monotonic() + SECONDS
     spec = Spec(bug.protocol, network=bug.network, workload=bug.workload, properties=properties)
-    treats = partial(_treats, spec, protocol)
     bounds: list[Found] = []
     most = MESSAGES + 1 if bug.workload in SIZED else MESSAGES
     seen = set[tuple[int, int]]()
     for largest, actors in ((FEW, ACTORS), (most, ACTORS[:-1]), (most, ACTORS[-1:])):
-        for level in levels(spec, actors, largest, treats):
+        for level in levels(spec, actors, largest):
             bound = (level.messages, level.actors)
             if bound in seen or any(_includes(level, found) for found in bounds):
                 continue
@@ -205,10 +205,6 @@ def _includes(level: Level, found: Found) -> bool:
     return bool(found["actors"] <= level.actors and found["messages"] <= level.messages)
 
 
-def _treats(spec: Spec, protocol: Protocol, actors: int) -> str | None:
-    return difference(spec, Options(), actors, protocol)
-
-
 def first_failure(level: Level, protocol: Protocol, end: float) -> Found | str | None:
     """Return the shortest failure of a level, the reason why it was not completed, or None.
 
@@ -216,12 +212,15 @@ def first_failure(level: Level, protocol: Protocol, end: float) -> Found | str |
     """
     found: list[Found] = []
     stopped = None
-    for spec in level.specs:
+    todo = list(level.specs)
+    for spec in todo:  # renamings of scripts to which names matter are added meanwhile
         left = end - time.monotonic()
         if left <= 0:
             stopped = f"{SECONDS:g} s"
             break
-        result = explored(spec, protocol, left)
+        result, names_matter = explored(spec, protocol, left)
+        if names_matter:
+            todo += [one for one in level.renamings_of({spec.workload}) if one not in todo]
         if result.verdict is Verdict.INCOMPLETE:
             stopped = str(result.stopped_by)
         if (failure := _failure(spec, result)) is not None:
@@ -229,14 +228,19 @@ def first_failure(level: Level, protocol: Protocol, end: float) -> Found | str |
     return min(found, key=lambda one: one["length"], default=stopped)
 
 
-def explored(spec: Spec, protocol: Protocol, seconds: float) -> Result:
-    """Return the result of a check: first in plain Python, which starts at once."""
-    run = partial(check, spec, protocol=protocol, selfcheck="off")
+def explored(spec: Spec, protocol: Protocol, seconds: float) -> tuple[Result, bool]:
+    """Return the result of a check, and whether names of actors matter to it.
+
+    The check runs in plain Python first, which starts at once.
+    """
+    renamings = Renamings()
+    run = partial(check, spec, protocol=protocol, selfcheck="off", around=renamings.watching)
     if protocol.timeout is None:
         result = run(Options(engine="plain"), Bounds(max_states=SMALL)).result
         if result.verdict is not Verdict.INCOMPLETE:
-            return result
-    return run(Options(threads=1), Bounds(max_states=MOST_STATES, max_seconds=seconds)).result
+            return result, renamings.difference is not None
+    result = run(Options(threads=1), Bounds(max_states=MOST_STATES, max_seconds=seconds)).result
+    return result, renamings.difference is not None
 
 
 def _failure(spec: Spec, result: Result) -> Found | None:
@@ -306,7 +310,7 @@ def escape() -> Found:
     deliveries = default_properties()
     free = [_cost(Spec(ESCAPES, 3, messages, properties=deliveries)) for messages in (1, 2, 3)]
     asked = Spec(ESCAPES, properties=deliveries)
-    each = [s for level in levels(asked, (3,), 4, lambda _n: None) for s in level.specs]
+    each = [s for level in levels(asked, (3,), 4) for s in level.specs]
     costs = [_cost(spec) for spec in each]
     violated = [cost for cost in costs if cost["verdict"] == "VIOLATED"]
     states = sum(cost["states"] for cost in costs)

@@ -42,6 +42,15 @@ Watch = Callable[[Progress], None]
 """Called now and then with the progress of a search."""
 
 
+Around = Callable[[System], System]
+"""Takes a system, and returns one that behaves alike, for example one that records its calls."""
+
+
+def as_it_is(system: System) -> System:
+    """Return the system itself."""
+    return system
+
+
 @frozen(eq=False)
 class Task:
     """A question with everything that exploring it needs.
@@ -50,6 +59,7 @@ class Task:
         system: the system that the spec describes.
         selfcheck: which calls of handlers to check for determinism and purity.
         statistics: what to add to the result's statistics.
+        around: returns the system to explore in the place of the one with self-checking handlers.
     """
 
     spec: Spec
@@ -59,6 +69,7 @@ class Task:
     selfcheck: str
     watch: Watch
     statistics: dict[str, Any] = field(factory=dict)
+    around: Around = as_it_is
 
     @property
     def asked(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from antecede.checker.check.engine import explorer_at_once, plain_instead
-from antecede.checker.check.exploring import Task, Watch, failed, searched
+from antecede.checker.check.exploring import Around, Task, Watch, as_it_is, failed, searched
 from antecede.checker.check.report import Checked, CheckReport, Refused, differences
 from antecede.checker.check.spec import Spec, judged_by, system_of
 from antecede.checker.errors import (
@@ -78,6 +78,7 @@ def check(
     selfcheck: str = "on",
     extras: Extras = Extras(),
     watch: Watch = lambda _progress: None,
+    around: Around = as_it_is,
 ) -> CheckReport:
     """Run the check that `spec` describes.
 
@@ -87,6 +88,9 @@ def check(
         bounds: when to give up; they replace the spec's own bounds.
         protocol: replaces the protocol that `spec` names.
         selfcheck: which calls of handlers to check for determinism and purity.
+        extras: what to do besides the search.
+        watch: called now and then with the progress.
+        around: returns the system to explore; it must behave as the one that it is given.
 
     Raises:
         InputError: a name or number in the spec cannot be used.
@@ -97,7 +101,7 @@ def check(
     system = spec.system if protocol is None else system_of(spec, protocol)
     options = checked(evolve(options, search=spec.search))
     bounds = checked(bounds.over(spec.bounds))
-    task = with_engine(Task(spec, system, options, bounds, selfcheck, watch))
+    task = with_engine(Task(spec, system, options, bounds, selfcheck, watch, around=around))
     task, result = explored(task)
     try:
         result = confirmed(task, result)
@@ -164,7 +168,7 @@ def explored(task: Task) -> tuple[Task, Result]:
 def _explored_without_numbers(task: Task) -> tuple[Task, Result]:
     while True:
         try:
-            return task, _checked(task, self_checking(task.system, task.selfcheck))
+            return task, _checked(task, task.around(self_checking(task.system, task.selfcheck)))
         except NumbersError as error:
             if error.prop in task.asked:
                 raise

@@ -24,6 +24,7 @@ COLUMNS = {
     "seconds": "float64",
     "stopped_by": "string",
     "error": "string",
+    "names_matter": "string",
 }
 """Name -> type; the columns up to the verdict are never null."""
 

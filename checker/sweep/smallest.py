@@ -7,8 +7,8 @@ has a violation. Of several violations of a level, the one with the shortest cou
 
 For messages with one destination, the questions of a level are its scripts. Every run with k
 messages follows one of the scripts of k messages, so together they are as strong as free choice,
-and each of them is small. If the protocol treats all actors alike, a script that renames the actors
-of another script is skipped.
+and each of them is small. A script that renames the actors of another one is skipped, unless the
+check of that one shows that names of actors matter.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from itertools import permutations, product
+from itertools import product
 from pathlib import Path
 from typing import TypeAlias
 
@@ -26,22 +26,19 @@ from attrs import evolve, field, frozen
 
 from antecede.checker.amounts import counted
 from antecede.checker.check.exploring import until
-from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.errors import AntecedeError, CapacityError, InputError
-from antecede.checker.model import Protocol
+from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import options_of
 from antecede.checker.sweep.kept import Row
 from antecede.checker.sweep.processes import Workers
-from antecede.checker.sweep.sweep import asked_for, in_workers, kept_in, sweep
+from antecede.checker.sweep.renamings import Renamings
+from antecede.checker.sweep.sweep import asked_for, in_workers, kept_in, row_of, sweep
+from antecede.checker.tables.symmetry import group
 
 Script: TypeAlias = tuple[tuple[int, ...], ...]
 """Per actor the destinations of its messages, in order."""
-
-Treats: TypeAlias = Callable[[int], str | None]
-"""A number of actors -> how the protocol treats them differently, or None; see `difference`."""
 
 ACTORS = (2, 3, 4)
 """The numbers of actors to try by default."""
@@ -59,23 +56,21 @@ SIZED = ("broadcast", "multicast", "self")
 def scripts(actors: int, messages: int, *, renamed: bool = False) -> Iterator[Script]:
     """Yield the scripts with exactly `messages` messages in total.
 
-    The first actor sends the most messages, the second one no more than the first, and so on. Of
-    scripts that differ only in the names of actors, the smallest tuple is yielded. With `renamed`,
-    all scripts are yielded, also those that rename the actors of another script.
+    Of scripts that differ only in the names of actors, one is yielded: the first actor sends the
+    most messages, and the tuple is the smallest. With `renamed`, all scripts are yielded, also
+    those that rename the actors of another script. The renamings are those of `group`.
     """
+    renamings = group(actors)
     for lengths in product(range(messages, -1, -1), repeat=actors):
-        is_falling = list(lengths) == sorted(lengths, reverse=True)
-        if sum(lengths) != messages or not (renamed or is_falling):
+        if sum(lengths) != messages:
             continue
-        keeping = [p for p in permutations(range(actors)) if _keeps(p, lengths)]
+        orders = [tuple(lengths[p.index(i)] for i in range(actors)) for p in renamings]
+        if not renamed and lengths != max(orders):
+            continue
+        keeping = [p for p, order in zip(renamings, orders, strict=True) if order == lengths]
         for script in _of_lengths(lengths):
             if renamed or all(script <= renaming(script, p) for p in keeping):
                 yield script
-
-
-def _keeps(p: Sequence[int], lengths: Sequence[int]) -> bool:
-    """Return whether a renaming maps each actor to one that sends as many messages."""
-    return all(lengths[i] == lengths[p[i]] for i in range(len(p)))
 
 
 def _of_lengths(lengths: Sequence[int]) -> Iterator[Script]:
@@ -92,26 +87,11 @@ def renaming(script: Script, p: Sequence[int]) -> Script:
     return tuple(rows)
 
 
-def difference(
-    spec: Spec, options: Options, actors: int, protocol: Protocol | None = None
-) -> str | None:
-    """Return how a protocol treats actors differently, or None if a small check shows nothing.
-
-    The check explores one message per actor on an unordered network, and compares each call of a
-    handler with its renamings. `protocol` replaces the protocol that `spec` names.
-    """
-    if options.symmetry is False:
-        return "not asked for"
-    small = Spec(
-        spec.protocol, actors, 1, "unordered", clock_at=spec.clock_at, properties=("integrity",)
-    )
-    bounds = Bounds(max_states=100_000)
-    try:
-        report = check(small, Options(threads=1), bounds, protocol=protocol, selfcheck="off")
-    except AntecedeError as error:
-        return str(error)
-    figures = report.result.statistics.get("symmetry", {"on": False, "reason": "not known"})
-    return None if figures["on"] else str(figures["reason"])
+def compared_row(spec: Spec, options: Options, bounds: Bounds) -> Row:
+    """Run one check and return its row, with how names of actors matter to it."""
+    renamings = Renamings()
+    row = row_of(spec, options, bounds, renamings.watching)
+    return {**row, "names_matter": renamings.difference}
 
 
 @frozen
@@ -126,6 +106,18 @@ class Level:
     def size(self) -> str:
         """The bound in words."""
         return size(self.messages, self.actors)
+
+    def renamings_of(self, workloads: Collection[str]) -> tuple[Spec, ...]:
+        """Return the scripts that only rename the actors of these scripts of the level."""
+        known = {spec.workload for spec in self.specs}
+        found = {
+            one.workload: one
+            for spec in self.specs
+            if spec.workload in workloads and spec.workload.startswith(SCRIPT)
+            for p in group(self.actors)
+            if (one := scripted(spec, renaming(_script(spec.workload), p))).workload not in known
+        }
+        return tuple(found.values())
 
 
 def size(messages: int, actors: int) -> str:
@@ -147,33 +139,52 @@ def check_question(spec: Spec) -> None:
     system_of(evolve(spec, workload="any"))
 
 
-def levels(spec: Spec, actors: Sequence[int], most: int, treats: Treats) -> Iterator[Level]:
+def levels(
+    spec: Spec, actors: Sequence[int], most: int, *, renamed: bool = False
+) -> Iterator[Level]:
     """Yield the levels of a question in their order.
 
     Args:
         spec: the question; its numbers of actors and messages are replaced.
         actors: the numbers of actors to try.
         most: the greatest number of messages in total.
-        treats: how the protocol treats actors differently; asked once per number of actors.
+        renamed: also yield scripts that rename the actors of another script.
     """
     kind = spec.workload.partition(":")[0]
-    differences: dict[int, str | None] = {}
     for messages, number in product(range(1, most + 1), sorted(set(actors))):
         if kind in SIZED:
             each, rest = divmod(messages, number)
             if not rest:
                 yield Level(messages, number, (evolve(spec, actors=number, messages=each),))
             continue
-        if number not in differences:
-            differences[number] = treats(number)
-        found = scripts(number, messages, renamed=differences[number] is not None)
+        found = scripts(number, messages, renamed=renamed)
         yield Level(messages, number, tuple(scripted(spec, script) for script in found))
+
+
+SCRIPT = "script:"
+"""How the text of a script's workload begins."""
 
 
 def scripted(spec: Spec, script: Script) -> Spec:
     """Return the question about one script."""
-    text = "script:" + json.dumps(script, separators=(",", ":"))
+    text = SCRIPT + json.dumps(script, separators=(",", ":"))
     return evolve(spec, actors=len(script), messages=sum(map(len, script)), workload=text)
+
+
+def _script(workload: str) -> Script:
+    """Return the script of a workload."""
+    return tuple(map(tuple, json.loads(workload.removeprefix(SCRIPT))))
+
+
+def rows_of(level: Level, run: Callable[[Sequence[Spec]], list[Row]]) -> list[Row]:
+    """Return the rows of a level, including renamings of the scripts to which names matter.
+
+    `run` returns the rows of some checks. A row says in `names_matter` whether names matter to its
+    check. The row of a sweep without --smallest does not say so; then they may.
+    """
+    rows = run(level.specs)
+    differing = {row["workload"] for row in rows if row.get("names_matter", "not compared")}
+    return rows + run(level.renamings_of(differing))
 
 
 @frozen
@@ -264,15 +275,13 @@ class Search:
             check_question(spec)
         with Workers(self.processes) as workers, kept_in(self.file).noted():
             for spec in specs:
-                treats = partial(self._treats, workers, spec)
                 run = partial(self._rows, workers, until(self.bounds.max_seconds))
-                yield smallest(spec, levels(spec, self.actors, self.most, treats), run)
+                yield smallest(spec, levels(spec, self.actors, self.most, renamed=self._all), run)
 
-    def _treats(self, workers: Workers, spec: Spec, actors: int) -> str | None:
-        """Return how the protocol treats actors differently, or None."""
-        call = partial(difference, spec, self.options)
-        [(_, found)] = workers.spread(call, [actors])
-        return str(found) if isinstance(found, CapacityError) else found
+    @property
+    def _all(self) -> bool:
+        """All scripts are explored, so that it does not matter whether names matter."""
+        return self.options.symmetry is False
 
     def _rows(self, workers: Workers, end: Callable[[], None], level: Level) -> list[Row]:
         """Return the rows of a level; run the checks whose rows are not in the file.
@@ -280,16 +289,27 @@ class Search:
         Raises:
             CapacityError: the time is over.
         """
-        end()
-        bounds = evolve(self.bounds, max_seconds=None)
-        what = f"{level.size}: "
-        run = partial(in_workers, workers=workers, ticker=self.ticker, what=what, until=end)
-        rows = asked_for(level.specs, self.file, self.options, bounds)
-        rows += sweep(level.specs, run, self.file, self.options, bounds)
+        rows = rows_of(level, partial(self._checked, workers, end, level))
         verdicts = Counter(str(row["verdict"]) for row in rows)
         shown = ", ".join(f"{number:,} {verdict}" for verdict, number in verdicts.items())
-        self.told(f"{level.specs[0].protocol}, {what}{shown}")
+        self.told(f"{level.specs[0].protocol}, {level.size}: {shown}")
         return rows
+
+    def _checked(
+        self, workers: Workers, end: Callable[[], None], level: Level, specs: Sequence[Spec]
+    ) -> list[Row]:
+        end()
+        bounds = evolve(self.bounds, max_seconds=None)
+        run = partial(
+            in_workers,
+            workers=workers,
+            ticker=self.ticker,
+            what=f"{level.size}: ",
+            until=end,
+            row_of=row_of if self._all else compared_row,
+        )
+        rows = asked_for(specs, self.file, self.options, bounds)
+        return rows + list(sweep(specs, run, self.file, self.options, bounds))
 
 
 def text(found: Smallest) -> str:
@@ -331,7 +351,7 @@ def _failure(level: Level, row: Row) -> list[str]:
     """Return lines on the violated check, with the command that repeats it."""
     if row["verdict"] == "ERROR":
         return [f"  {row['workload']}: {row['error']}"]
-    spec = next(s for s in level.specs if s.workload == row["workload"])
+    spec = evolve(level.specs[0], workload=row["workload"])
     told = shlex.join([spec.protocol, *(word for pair in options_of(spec) for word in pair)])
     length = counted(row["counterexample_length"], "transition")
     return [

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from attrs import asdict, define, evolve, field
 
 from antecede.checker.amounts import counted
+from antecede.checker.check.exploring import Around, as_it_is
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import AntecedeError, CapacityError
@@ -75,11 +76,11 @@ def _networked(spec: Spec) -> Spec:
         return spec
 
 
-def row_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
+def row_of(spec: Spec, options: Options, bounds: Bounds, around: Around = as_it_is) -> Row:
     """Run one check and return its row; the row of an impossible check has the error."""
     row = columns_of(spec, options, bounds)
     try:
-        report = check(spec, options, bounds, selfcheck="off")
+        report = check(spec, options, bounds, selfcheck="off", around=around)
     except AntecedeError as error:
         return {**row, "verdict": "ERROR", "error": str(error)}
     result = report.result
@@ -144,11 +145,12 @@ def in_workers(
     ticker: Ticker,
     what: str = "",
     until: Callable[[], None] = lambda: None,
+    row_of: Callable[..., Row] = row_of,
 ) -> Iterator[Row]:
     """Run checks in processes that are there already.
 
     `what` is the first part of a line of progress. `until` is called now and then; it raises to end
-    the sweep.
+    the sweep. `row_of` runs a check.
     """
     call = partial(row_of, options=options, bounds=bounds)
     progress = SweepProgress(len(specs), ticker, what)

@@ -123,7 +123,7 @@ def drawn_for_users(seed: str) -> Case:
         workload=chance.choice(("any", "any", "multicast", "broadcast")),
         sends="joint",
         clock_at="causal-send",
-        properties=_user_properties(chance, case.actors * case.messages),
+        properties=user_properties(chance, case.actors * case.messages),
     )
 
 
@@ -161,10 +161,10 @@ def _alike(case: Case) -> Any:
 
 def _user(chance: random.Random, messages: int) -> tuple[str, ...]:
     """Draw properties as users define them; most systems have none."""
-    return _user_properties(chance, messages) if chance.random() < 0.3 else ()
+    return user_properties(chance, messages) if chance.random() < 0.3 else ()
 
 
-def _user_properties(chance: random.Random, messages: int) -> tuple[str, ...]:
+def user_properties(chance: random.Random, messages: int) -> tuple[str, ...]:
     """Draw one to three properties of users, and some others.
 
     Ways back take long to judge, so only systems with few messages have properties of that kind.

@@ -24,10 +24,11 @@ from tests.campaigns.audits import compare_audits
 from tests.campaigns.compare import Comparison, comparisons
 from tests.campaigns.draw import Case, as_json, drawn, drawn_for_users, smaller
 from tests.campaigns.endless import compare_endless
-from tests.campaigns.livelocks import compare_livelocks
 from tests.campaigns.links import compare_links
+from tests.campaigns.livelocks import compare_livelocks
 from tests.campaigns.packets import compare_packets
 from tests.campaigns.proofs import compare_proofs
+from tests.campaigns.smallest import compare_smallest
 from tests.campaigns.spans import compare_spans
 
 SHRINK_SECONDS = 30.0
@@ -155,6 +156,7 @@ KINDS: dict[str, tuple[int, Kind]] = {
     "spans": (3, compare_spans),
     "endless": (3, compare_endless),
     "livelocks": (3, compare_livelocks),
+    "smallest": (3, compare_smallest),
 }
 """The kinds of random cases with their weights. A campaign draws a kind for every number."""
 

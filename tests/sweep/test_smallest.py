@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from attrs import evolve, frozen
 
+from antecede.checker import registry
 from antecede.checker.check.exploring import until
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import CapacityError
-from antecede.checker.model import Protocol
-from antecede.checker.search.options import Options
+from antecede.checker.model import Message, Property, Protocol, Step, What, Where
+from antecede.checker.search.options import Bounds, Options
 from antecede.checker.sweep.kept import Row
+from antecede.checker.sweep.renamings import Renamings
 from antecede.checker.sweep.smallest import (
     Level,
     Smallest,
-    difference,
+    compared_row,
     levels,
     renaming,
+    rows_of,
     scripts,
     size,
     smallest,
     text,
 )
 from antecede.checker.sweep.sweep import kept_in
+from antecede.checker.tables.symmetry import group
 from antecede.protocols.cykas_yct_acked import CYKAS_YCT_ACKED
 from tests.conftest import Command
 from tests.mutants.mutant import FILES, mutants_in, mutated
@@ -33,19 +39,23 @@ from tests.mutants.mutant import FILES, mutants_in, mutated
 PLAIN = Options(engine="plain")
 
 
-def alike(_actors: int) -> None:
-    """Treat all actors alike."""
-
-
 def found_in(
-    spec: Spec, actors: tuple[int, ...], most: int, protocol: Protocol | None = None
+    spec: Spec,
+    actors: tuple[int, ...],
+    most: int,
+    protocol: Protocol | None = None,
+    *,
+    renamed: bool = False,
 ) -> Smallest:
     """Search with checks in this process."""
 
-    def run(level: Level) -> list[Row]:
+    def run(specs: Sequence[Spec]) -> list[Row]:
         rows = []
-        for one in level.specs:
-            result = check(one, PLAIN, protocol=protocol, selfcheck="off").result
+        for one in specs:
+            renamings = Renamings()
+            result = check(
+                one, PLAIN, protocol=protocol, selfcheck="off", around=renamings.watching
+            ).result
             path = result.counterexample
             rows.append(
                 {
@@ -56,11 +66,13 @@ def found_in(
                     "violates": path and path.violates,
                     "counterexample_length": path and path.length,
                     "unique_states": result.counts.unique_states,
+                    "names_matter": renamings.difference,
                 }
             )
         return rows
 
-    return smallest(spec, levels(spec, actors, most, alike), run)
+    tried = levels(spec, actors, most, renamed=renamed)
+    return smallest(spec, tried, lambda level: rows_of(level, run))
 
 
 def bound_of(found: Smallest) -> tuple[int, int, str, int]:
@@ -74,15 +86,13 @@ def bound_of(found: Smallest) -> tuple[int, int, str, int]:
 
 
 @pytest.mark.parametrize(
-    ("actors", "messages"), [(2, 0), (2, 1), (2, 5), (3, 1), (3, 2), (3, 4), (4, 1), (4, 3)]
+    ("actors", "messages"), [(2, 0), (2, 1), (2, 5), (3, 1), (3, 2), (3, 4), (4, 1), (4, 3), (5, 2)]
 )
 def test_every_script_is_tried_once_up_to_renaming(actors: int, messages: int) -> None:
     """The brute force: collect the renamings of every script, and count the different sets."""
     everything = list(scripts(actors, messages, renamed=True))
     assert len(set(everything)) == len(everything)
-    orbits = {
-        frozenset(renaming(script, p) for p in permutations(range(actors))) for script in everything
-    }
+    orbits = {frozenset(renaming(script, p) for p in group(actors)) for script in everything}
     representatives = list(scripts(actors, messages))
     assert len(orbits) == len(representatives)
     assert all(sum(one in orbit for one in representatives) == 1 for orbit in orbits)
@@ -104,28 +114,123 @@ def test_the_busiest_actor_comes_first() -> None:
 
 
 def test_levels_go_from_few_messages_to_many_and_from_few_actors_to_many() -> None:
-    found = levels(Spec("mfss"), (3, 2), 2, alike)
+    found = levels(Spec("mfss"), (3, 2), 2)
     assert [(1, 2), (1, 3), (2, 2), (2, 3)] == [(each.messages, each.actors) for each in found]
 
 
 def test_levels_of_broadcasts_count_the_messages_of_all_actors() -> None:
-    found = list(levels(Spec("cbcast", workload="broadcast"), (2, 3), 4, alike))
+    found = list(levels(Spec("cbcast", workload="broadcast"), (2, 3), 4))
     assert [(2, 2), (3, 3), (4, 2)] == [(each.messages, each.actors) for each in found]
     assert [1, 1, 2] == [spec.messages for each in found for spec in each.specs]
 
 
-def test_renamed_scripts_are_tried_if_the_protocol_treats_actors_differently() -> None:
-    (with_names,) = levels(Spec("tree"), (3,), 1, lambda _actors: "names differ")
-    (without,) = levels(Spec("tree"), (3,), 1, alike)
-    assert (6, 1) == (len(with_names.specs), len(without.specs))
+def test_renamed_scripts_are_tried_if_names_matter_to_a_script() -> None:
+    (level,) = levels(Spec("tree"), (3,), 1)
+    (one,) = level.specs
+    assert (5, 0) == (len(level.renamings_of({one.workload})), len(level.renamings_of(())))
+    (whole,) = levels(Spec("tree"), (3,), 1, renamed=True)
+    assert 6 == len(whole.specs)
+    assert () == whole.renamings_of({spec.workload for spec in whole.specs})
 
 
-@pytest.mark.parametrize(
-    ("protocol", "differs"), [("mfss", False), ("tree", True), ("newtop-null", True)]
+@pytest.mark.parametrize(("protocol", "differs"), [("mfss", False), ("tree", True)])
+@pytest.mark.parametrize("engine", ["plain", "local"])
+def test_the_check_of_a_script_shows_whether_names_matter(
+    protocol: str, differs: bool, engine: str
+) -> None:
+    spec = Spec(protocol, 3, 1, workload="script:[[1],[],[]]")
+    row = compared_row(spec, Options(engine=engine, threads=1), Bounds())
+    assert differs == (row["names_matter"] is not None)
+
+
+# Protocols and properties that treat actors or messages specially.
+
+
+@frozen
+class Counted:
+    """How many messages an actor got."""
+
+    me: int
+    got: int = 0
+
+
+def send_at_once(state: Any, message: Message) -> Step:
+    return Step(state, ((message.receiver, message),))
+
+
+def count(state: Counted, _src: int, packet: Message) -> Step:
+    return Step(evolve(state, got=state.got + 1), deliveries=(packet,))
+
+
+COUNTS = Protocol(
+    name="counts",
+    summary="",
+    source="",
+    initial=lambda actor, _actors: Counted(actor),
+    causal_send=send_at_once,
+    receive=count,
+    invariants={"zero-gets-nothing": lambda state: state.me != 0 or not state.got},
+    joint_invariants={"two-after-one": lambda states: not states[2].got or bool(states[1].got)},
 )
-def test_a_small_check_shows_whether_actors_are_treated_alike(protocol: str, differs: bool) -> None:
-    assert differs == (difference(Spec(protocol), Options(), 3) is not None)
-    assert difference(Spec(protocol), Options(symmetry=False), 3) is not None
+
+
+def drops_second_of_the_last(state: Counted, message: Message) -> Step:
+    drops = (state.me, message.number) == (2, 2)
+    return Step(state) if drops else send_at_once(state, message)
+
+
+def drops_from_above(state: Counted, src: int, packet: Message) -> Step:
+    return Step(state) if (src, state.me) == (2, 1) else count(state, src, packet)
+
+
+def is_no_second_of_the_last(undelivered: tuple[Message, ...]) -> bool:
+    return not any((m.sender, m.number) == (2, 2) for m in undelivered)
+
+
+def forgets_second(state: Counted, message: Message) -> Step:
+    return Step(state) if message.number == 2 else send_at_once(state, message)
+
+
+USERS = {
+    "not-second-of-two": Property(
+        "not-second-of-two",
+        "",
+        What.UNDELIVERED,
+        Where.AT_FINAL_STATES,
+        is_no_second_of_the_last,
+    ),
+    "not-at-zero": Property(
+        "not-at-zero", "", What.DELIVERY, Where.EVERYWHERE, lambda delivery: delivery.actor != 0
+    ),
+}
+SPECIAL = {
+    "a handler": (evolve(COUNTS, causal_send=drops_second_of_the_last), "all-delivered", 2),
+    "a channel": (evolve(COUNTS, receive=drops_from_above), "all-delivered", 1),
+    "an invariant": (COUNTS, "invariant:zero-gets-nothing", 1),
+    "an invariant of all": (COUNTS, "invariant:two-after-one", 1),
+    "undelivered": (evolve(COUNTS, causal_send=forgets_second), "not-second-of-two", 2),
+    "a delivery": (COUNTS, "not-at-zero", 1),
+}
+
+
+@pytest.mark.parametrize("kind", SPECIAL)
+def test_a_violation_by_one_actor_only_is_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "antecede.checker.check.spec.property_named",
+        lambda name, protocol: USERS.get(name) or registry.property_named(name, protocol),
+    )
+    protocol, prop, messages = SPECIAL[kind]
+    spec = Spec("counts", properties=(prop,))
+    found = found_in(spec, (3,), 3, protocol)
+    whole = found_in(spec, (3,), 3, protocol, renamed=True)
+    assert (messages, 3) == bound_of(found)[:2]
+    assert bound_of(whole)[::3] == bound_of(found)[::3]
+
+
+def test_five_actors_are_renamed_as_they_are_compared() -> None:
+    """Only rotations are compared, so a script that is no rotation of another one is tried."""
+    number = 5 * 4
+    assert number // 5 == len(list(scripts(5, 1)))
 
 
 # Known bounds
@@ -212,7 +317,7 @@ def test_the_end_of_the_time_leaves_the_levels_that_were_completed() -> None:
             raise CapacityError("--max-seconds 5 reached")
         return [row("HOLDS")]
 
-    found = smallest(Spec("mfss"), levels(Spec("mfss"), (2,), 3, alike), run)
+    found = smallest(Spec("mfss"), levels(Spec("mfss"), (2,), 3), run)
     assert not found.decided
     assert "mfss: no violation up to 1 message among 2 actors (1 check, 3 states)." in text(found)
     assert "The search ended early: --max-seconds 5 reached." in text(found)
