@@ -1,0 +1,40 @@
+"""The campaign of smallest bounds: a short one, and that it would notice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from antecede.checker.model import Property
+from antecede.checker.sweep.renamings import Renamings
+from tests.campaigns.smallest import compare_smallest
+
+CASES = [f"9/{number}" for number in range(10)]
+
+
+def wrong(folder: Path) -> list[str]:
+    return [text for seed in CASES for text in compare_smallest(seed, folder, Counter())]
+
+
+def learns_nothing(*_call: object) -> None:
+    """Compare no call."""
+
+
+def unwatched(_self: Renamings, prop: Property) -> Property:
+    return prop
+
+
+def test_renamed_scripts_that_are_left_out_have_no_smaller_bound(tmp_path: Path) -> None:
+    assert [] == wrong(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "seeded"), [("_learn_receive", learns_nothing), ("_watched", unwatched)]
+)
+def test_a_call_that_is_not_compared_is_found(
+    name: str, seeded: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Renamings, name, seeded)
+    assert wrong(tmp_path)
