@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import z3
 from attrs import evolve, frozen
 
+from antecede.checker.prove.formula import symbols
 from antecede.checker.prove.front import model_named
 from antecede.checker.prove.stock import LIFE_OF_A_POST
 from antecede.checker.prove.vocabulary import (
@@ -60,7 +61,6 @@ def delivers_early() -> Model:
     return evolve(
         model_named("unordered"),
         title="delivers messages that nobody has sent",
-        relations=APPLICATION,
         actions=(
             causal_send([Guard("was delivered", delivered(c))]),
             deliver([Guard("was not causal-sent", z3.Not(sent(c)))]),
@@ -235,7 +235,8 @@ def spy(chance: random.Random, model: Model) -> Model:
 def change_update(chance: random.Random, model: Model) -> Model:
     """Add an update, mostly in the place of the one that the relation has."""
     followed = chance.random() < 0.15
-    relation = chance.choice([r for r in model.relations if (r in APPLICATION) == followed])
+    some = [r for r in model.relations if (r in APPLICATION) == followed]
+    relation = chance.choice(some or model.relations)
     variables = tuple(z3.Const(f"w{k}", sort) for k, sort in enumerate(relation.sorts))
     replaces = chance.random() < 0.9
 
@@ -258,13 +259,22 @@ def drop_update(chance: random.Random, model: Model) -> Model:
 
 
 def overwrite_ghost(chance: random.Random, model: Model) -> Model:
-    """Let all actions say that a ghost is true of nothing, and claim just that."""
+    """Let all actions say that a ghost is true of nothing, and claim that.
+
+    Conjuncts that read no ghost stay, because integrity may follow from them.
+    """
     ghost = chance.choice([relation for relation in model.relations if relation.ghost])
     variable = z3.Const("w0", ghost.sorts[0])
     nothing = Update(ghost, (variable,), z3.BoolVal(False))
     actions = tuple(evolve(one, updates=(*one.updates, nothing)) for one in model.actions)
     claim = Conjunct(f"no {ghost.name}", "drawn", z3.ForAll([variable], z3.Not(ghost(variable))))
-    return evolve(model, actions=actions, conjuncts=(claim,))
+    ghosts = {relation.name for relation in model.relations if relation.ghost}
+    kept = (
+        one
+        for one in model.conjuncts
+        if not ghosts & {symbol.name() for symbol in symbols(one.formula)}
+    )
+    return evolve(model, actions=actions, conjuncts=(*kept, claim))
 
 
 def add_relation(chance: random.Random, model: Model) -> Model:
