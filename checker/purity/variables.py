@@ -97,7 +97,7 @@ class Variables(Search):
     @contextmanager
     def as_at_the_start(self) -> Iterator[None]:
         """Give all changed variables the values of the start; afterwards those of now."""
-        changed = [(each, each.now, copy.deepcopy(each.now)) for each in self.changed()]
+        changed = [(each, each.now, copy.copy(each.now)) for each in self.changed()]
         for variable, _, _ in changed:
             variable.put(variable.value, copy.deepcopy(variable.content))
         try:

@@ -246,7 +246,7 @@ CALLS_REFUSED: dict[Callable[..., Any], str] = {
         time: (
             *("time", "monotonic", "perf_counter", "process_time", "thread_time"),
             *("time_ns", "monotonic_ns", "perf_counter_ns", "process_time_ns", "thread_time_ns"),
-            *("ctime", "gmtime", "localtime", "sleep"),
+            "localtime",
         ),
         uuid: ("uuid1", "uuid4"),
     }.items()
