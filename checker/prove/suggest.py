@@ -22,6 +22,7 @@ from antecede.checker.prove.formula import Structure, after, compiled
 from antecede.checker.prove.link import Link, link
 from antecede.checker.prove.mutants import used
 from antecede.checker.prove.obligations import (
+    SAFETY,
     TIMEOUT,
     Answer,
     Proof,
@@ -271,10 +272,11 @@ def suggest(
 
 
 def _enough(model: Model, timeout: float) -> tuple[Conjunct, ...]:
-    """Return conjuncts that are inductive without the others and imply safety."""
+    """Return conjuncts that are inductive without the others and imply safety and integrity."""
     every = list(obligations(model))
     wanted: set[str] = set()
-    more = used(every[-1], model, timeout)
+    claims = [one for one in every if one.where == SAFETY]
+    more = {name for one in claims for name in used(one, model, timeout)}
     while more - wanted:
         new, wanted = more - wanted, wanted | more
         more = {
@@ -296,10 +298,11 @@ def text(found: Suggestion) -> str:
         wrapped(marks_text(model)),
     ]
     names = {one.name for one in found.enough}
+    claims = " and ".join(one.name for one in model.claims)
     if proof.answer is Answer.PROVED:
-        lines.append(f"{model.safety.name} follows from these {len(names)}:")
+        lines.append(f"{claims} follow from these {len(names)}:")
     else:
-        lines.append(f"{model.safety.name} does not follow from them ({proof.answer}):")
+        lines.append(f"{claims} do not follow from them ({proof.answer}):")
     lines += [f"  {one.says}" for one in model.conjuncts if one.name in names]
     others = [one for one in model.conjuncts if one.name not in names]
     if others:
