@@ -193,13 +193,13 @@ def _on_wake(_number: int, _frame: Any) -> None:
         _interrupt()
 
 
-def _abort() -> None:
-    """End the process at once."""
+def _abort(text: str = "Ended at once; there is no result.\n") -> None:
+    """End the process at once, and say why."""
     for end in _state.aborts[::-1]:
         with contextlib.suppress(Exception):
             end()
     with contextlib.suppress(OSError):
-        os.write(2, b"\nEnded at once; there is no result.\n")
+        os.write(2, f"\n{text}".encode())
     os._exit(ABORTED)
 
 
@@ -286,3 +286,46 @@ def watched(
             thread.join()
             if not _state.signalled:
                 _forget()
+
+
+@contextmanager
+def within(seconds: float | None, reason: str) -> Iterator[None]:
+    """Interrupt the block anywhere after some seconds; None: never.
+
+    If it has not ended GRACE seconds later, and is not shielded, the process ends at once.
+
+    Raises:
+        Ended: the time is over. Its text is the reason.
+    """
+    if seconds is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ended, main = threading.Event(), threading.main_thread().ident
+
+    def on_wake(_number: int, _frame: Any) -> None:
+        if not ended.is_set() and not _state.signalled:
+            _state.wanted = reason
+            _interrupt()
+
+    def work() -> None:
+        if ended.wait(seconds) or main is None:
+            return
+        signal.pthread_kill(main, WAKE)
+        if ended.wait(GRACE):
+            return
+        while _state.shields:
+            if ended.wait(PERIOD):
+                return
+        _abort(f"Error: INCOMPLETE: {reason}; there is no result.\n")
+
+    before = signal.signal(WAKE, on_wake)
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        signal.signal(WAKE, before if before is not None else signal.SIG_DFL)
+        if not _state.signalled:
+            _state.wanted = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from antecede.checker.amounts import counted
@@ -15,10 +15,13 @@ from antecede.checker.render.ticker import Ticker, fitting
 MOST_TORN_SHOWN = 10
 """The most torn lines that a report names."""
 
+SCHEMA = "antecede/audit/3"
+
 VIOLATED, HOLDS, NOTHING = "VIOLATED", "HOLDS", "NOTHING TO JUDGE"
 UNDECIDED = "UNDECIDED"
+STOPPED = "INCOMPLETE"
 
-EXIT_CODES = {HOLDS: 0, VIOLATED: 1, NOTHING: 3, UNDECIDED: 3}
+EXIT_CODES = {HOLDS: 0, VIOLATED: 1, NOTHING: 3, UNDECIDED: 3, STOPPED: 3}
 
 
 def verdict(found: Audit, *, unfinished: bool = False) -> str:
@@ -34,9 +37,10 @@ def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
     """Return an audit as JSON values."""
     wrong = found.findings if unfinished else (*found.findings, *found.undelivered)
     return {
-        "schema": "antecede/audit/2",
+        "schema": SCHEMA,
         "logs": list(found.logs),
         "verdict": verdict(found, unfinished=unfinished),
+        "stopped_by": None,
         "unfinished": unfinished,
         "actors": found.actors,
         "causal_sends": found.causal_sends,
@@ -50,6 +54,22 @@ def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
         "warnings": list(found.warnings),
         "findings": [_object(finding) for finding in wrong],
     }
+
+
+def stopped_object(logs: Sequence[str], stopped_by: str) -> dict[str, Any]:
+    """Return an audit that was stopped as JSON values; nothing else is known of the logs."""
+    return {
+        "schema": SCHEMA,
+        "logs": list(logs),
+        "verdict": STOPPED,
+        "stopped_by": stopped_by,
+    }
+
+
+def stopped_text(logs: Sequence[str], stopped_by: str) -> str:
+    """Return an audit that was stopped as text."""
+    what = wrapped(f"  {stopped_by} before everything was read and judged.", "  ")
+    return f"{printable(', '.join(logs))}: {STOPPED}\n\n{what}"
 
 
 def _object(finding: Finding) -> dict[str, Any]:

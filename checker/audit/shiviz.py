@@ -4,13 +4,15 @@ An event has a text, a host and a vector clock. The first line of a file may be 
 that matches them. Then the second line is the delimiter of several executions, and must be blank.
 Without an expression, the host and its clock are on the line before the text, or after it. `EVENT`
 finds causal-sends and deliveries in the text.
+
+Expressions come from logs of other people, so the engine is RE2, whose time is linear in the text.
 """
 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from attrs import frozen
 
@@ -49,12 +51,14 @@ class Layout:
         height: the number of lines of an event.
         header: the first line is the parser's expression.
         event: finds causal-sends and deliveries in an event's text.
+
+    Both expressions are compiled by RE2, which has no types.
     """
 
-    parser: re.Pattern[str]
+    parser: Any
     height: int
     header: bool
-    event: re.Pattern[str]
+    event: Any
 
 
 def looks_like_shiviz(first: str) -> bool:
@@ -84,11 +88,11 @@ def layout_of(name: str, first: str, event: str | None = None) -> Layout:
         parser=_parser(name, written),
         height=1 + len(re.findall(r"(?<!\\)(?:\\\\)*\\n", written)),
         header=header,
-        event=re.compile(EVENT) if event is None else _event_expression(event),
+        event=_event_expression(EVENT if event is None else event),
     )
 
 
-def _parser(name: str, written: str) -> re.Pattern[str]:
+def _parser(name: str, written: str) -> Any:
     parser = _compiled(written.strip(), f"{name}, line 1: the log's expression")
     missing = [group for group in ("event", "host", "clock") if group not in parser.groupindex]
     if missing:
@@ -99,7 +103,7 @@ def _parser(name: str, written: str) -> re.Pattern[str]:
     return parser
 
 
-def _event_expression(written: str) -> re.Pattern[str]:
+def _event_expression(written: str) -> Any:
     expression = _compiled(written, f"--event {written!r}")
     if "message" not in expression.groupindex or not {"event", "send", "deliver"} & {
         *expression.groupindex
@@ -111,17 +115,22 @@ def _event_expression(written: str) -> re.Pattern[str]:
     return expression
 
 
-def _compiled(written: str, what: str) -> re.Pattern[str]:
-    """Compile an expression of ShiViz, whose groups are named as in JavaScript."""
+def _compiled(written: str, what: str) -> Any:
+    """Compile an expression of ShiViz; its parts may match at the start and end of each line."""
+    import re2
+
     if len(written) > LONGEST_EXPRESSION:
         raise InputError(f"{what} is longer than {LONGEST_EXPRESSION:,} characters")
-    python = re.sub(r"\(\?<(?=[A-Za-z_])", "(?P<", written)
+    options = re2.Options()
+    options.log_errors = False
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return re.compile(python, re.MULTILINE)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise InputError(f"{what} is no regular expression: {error}") from None
+        return re2.compile(f"(?m){written}", options)
+    except re2.error as error:
+        reason = error.args[0].decode(errors="replace")
+        raise InputError(
+            f"{what} is no regular expression that can be used: {reason}. Lookarounds such as "
+            "(?=…) and backreferences such as \\1 cannot be used, because their time has no bound"
+        ) from None
 
 
 def shiviz_events(
@@ -169,15 +178,15 @@ def _text_events(
     if match is None:
         raise InputError(
             f"{log}, line {number}: no event here; the expression of the log is "
-            f"{layout.parser.pattern!r}"
+            f"{layout.parser.pattern.removeprefix('(?m)')!r}"
         )
-    clock_line = number + block.count("\n", 0, match.start("clock"))
+    clock_line = number + block.count("\n", 0, _start(match, "clock"))
     host = match["host"] or ""
     if not host:
         raise InputError(f"{log}, line {clock_line}: an event without a host")
     clock = _clock(f"{log}, line {clock_line}", match["clock"] or "")
     watch(Stamp(clock_line, host, clock, log))
-    line = number + block.count("\n", 0, match.start("event"))
+    line = number + block.count("\n", 0, _start(match, "event"))
     for clause in layout.event.finditer(match["event"] or ""):
         groups = clause.groupdict()
         kind = _kind(f"{log}, line {line}", groups)
@@ -188,6 +197,11 @@ def _text_events(
         yield event
         if groups.get("twice"):
             yield event
+
+
+def _start(match: Any, group: str) -> int:
+    """Return the start of a group; 0 if it is not in the match."""
+    return max(0, int(match.start(match.re.groupindex[group])))
 
 
 def _clock(where: str, text: str) -> Mapping[str, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -11,14 +13,18 @@ from antecede.checker.audit import audit as audits
 from antecede.checker.audit import logs
 from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report as audit_report
-from antecede.checker.audit.records import fields_from
+from antecede.checker.audit.findings import Audit
+from antecede.checker.audit.records import Fields, fields_from
+from antecede.checker.audit.sources import shown_name
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
-from antecede.checker.commands.parameters import A_FILE
+from antecede.checker.commands.parameters import A_FILE, record, taken_from
 from antecede.checker.commands.shared import JSON_FILE, PLACE
 from antecede.checker.errors import InputError
+from antecede.checker.exit_codes import INCOMPLETE
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.ticker import Ticker
+from antecede.checker.search.options import Bounds
 
 
 @click.command("audit", cls=CommandWithExamples)
@@ -29,6 +35,7 @@ from antecede.checker.render.ticker import Ticker
 @JSON_FILE
 @click.option("--trace", "trace_file", type=A_FILE, metavar="FILE")
 @click.option("--unfinished", is_flag=True)
+@record(Bounds, "max_seconds")
 @click.option("--quiet", is_flag=True)
 @PLACE
 def command(
@@ -43,6 +50,7 @@ def command(
     place: str,
     master: str | None,
     spark_log: bool,
+    **values: Any,
 ) -> int:
     """Find violations of causal delivery in the logs of a real system.
 
@@ -53,38 +61,79 @@ def command(
     If you give several logs, all events of an actor must be in the same log. antecede reads
     the files of a folder, in the order of their names, as one log. Write - for standard input.
     """
+    seconds = Bounds(**taken_from(values, Bounds)).max_seconds
+    until = None if seconds is None else time.monotonic() + seconds
+    reached = f"--max-seconds {seconds:g} reached" if seconds is not None else ""
     drawn = None if trace_file is None else pictures.check_format(trace_file)
     outputs.check_outputs(("json", json_file), ("trace", trace_file))
     known = fields_from(fields)
-    if place == "spark":
-        found = _audit_on_spark(
-            names, log_format, event, known, unfinished=unfinished, master=master, log=spark_log
-        )
-    else:
-        if master is not None or spark_log:
-            raise InputError("--master and --spark-log are for --on spark")
-        ticker = Ticker(quiet=quiet)
-        tick = audit_report.watching(ticker)
-        found = audits.audit(names, log_format, event, known, unfinished=unfinished, tick=tick)
+    if place != "spark" and (master is not None or spark_log):
+        raise InputError("--master and --spark-log are for --on spark")
+    ticker = Ticker(quiet=quiet)
+    try:
+        with interrupts.within(seconds, reached):
+            if place == "spark":
+                found = _audit_on_spark(
+                    names, log_format, event, known, unfinished, master=master, log=spark_log
+                )
+            else:
+                tick = audit_report.watching(ticker)
+                found = audits.audit(
+                    names, log_format, event, known, unfinished=unfinished, tick=tick
+                )
+    except interrupts.Ended as ended:
+        if str(ended) != reached:
+            raise
         ticker.clear()
+        return _stopped(names, json_file, reached)
+    ticker.clear()
     interrupts.conclude()
-    if json_file is not None:
-        outputs.write_object(json_file, audit_report.as_object(found, unfinished=unfinished))
     if json_file != "-":
         console.say(audit_report.text(found, unfinished=unfinished))
-    if trace_file is not None and drawn is not None:
-        if any(finding.events for finding in found.findings):
-            write_whole(trace_file, pictures.picture(found, drawn))
-        elif not quiet:
-            console.complain(
-                f"No violation of causal delivery was found, so {trace_file} was not written."
-            )
+    try:
+        left = None if until is None else max(until - time.monotonic(), 0.0)
+        with interrupts.within(left, reached):
+            if json_file is not None:
+                outputs.write_object(
+                    json_file, audit_report.as_object(found, unfinished=unfinished)
+                )
+            if trace_file is not None and drawn is not None:
+                _draw(found, trace_file, drawn, quiet=quiet)
+    except interrupts.Ended as ended:
+        if str(ended) != reached:
+            raise
+        console.complain(f"Error: {reached} before all files were written")
+        return INCOMPLETE
     return audit_report.EXIT_CODES[audit_report.verdict(found, unfinished=unfinished)]
 
 
+def _stopped(names: Sequence[str], json_file: str | None, reached: str) -> int:
+    """Report that the time was over, and return the exit code."""
+    logs = [*map(shown_name, names)]
+    interrupts.conclude()
+    if json_file is not None:
+        outputs.write_object(json_file, audit_report.stopped_object(logs, reached))
+    if json_file != "-":
+        console.say(audit_report.stopped_text(logs, reached))
+    return audit_report.EXIT_CODES[audit_report.STOPPED]
+
+
+def _draw(found: Audit, file: str, format: str, *, quiet: bool) -> None:
+    """Draw the first violation, if there is one."""
+    if any(finding.events for finding in found.findings):
+        write_whole(file, pictures.picture(found, format))
+    elif not quiet:
+        console.complain(f"No violation of causal delivery was found, so {file} was not written.")
+
+
 def _audit_on_spark(
-    names: tuple[str, ...], log_format: str | None, event: str | None, *known: Any, **more: Any
-) -> Any:
+    names: tuple[str, ...],
+    log_format: str | None,
+    event: str | None,
+    known: Fields,
+    unfinished: bool,
+    **more: Any,
+) -> Audit:
     """Judge logs on a cluster."""
     # Only this needs compiled kernels at once.
     from antecede.checker.audit import on_spark
@@ -93,4 +142,4 @@ def _audit_on_spark(
         raise InputError(
             "--event is for ShiViz logs, and --on spark reads JSON objects and Parquet"
         )
-    return on_spark.audit(names, log_format, *known, **more)
+    return on_spark.audit(names, log_format, known, unfinished=unfinished, **more)
