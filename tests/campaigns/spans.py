@@ -82,7 +82,9 @@ def happened(draw: random.Random) -> list[Did]:
     """Return the causal-sends and deliveries of some services."""
     services = [f"s{number}" for number in range(draw.choice([2, 3, 4]))]
     groups = {name: ["x", "y"] if draw.random() < 0.2 else [""] for name in services}
-    ties, disorder, batches = (draw.choice(few) for few in ((0, 0, 0.3), (0, 0.3, 1), (0, 0.3)))
+    ties, disorder, batches = (
+        draw.choice(few) for few in ((0, 0.3, 0.6), (0, 0.3, 1), (0, 0, 0.3))
+    )
     did, now, flying, sent = list[Did](), 1, list[tuple[str, str, int]](), 0
     for _ in range(draw.choice([5, 8, 14, 30])):
         now += draw.random() >= ties
@@ -205,9 +207,14 @@ def written(draw: random.Random, each: Did, did: Sequence[Did]) -> Iterator[str]
         return
     causes = [next(d.key for d in did if d.sends and m in d.messages) for m in each.messages]
     about = {"messaging.consumer.group.name": each.group} if each.group else {}
-    operation = draw.choice(["", "process", "deliver"])
+    got = Counter(m for d in did if d.service == each.service and not d.sends for m in d.messages)
+    once = all(got[message] == 1 for message in each.messages)
+    operation = draw.choice(["", "process", "deliver", *(["receive"] if once else [])])
     about |= {"messaging.operation": operation} if operation else {}
-    again = sum(not d.sends and {*d.messages} & {*each.messages} != set() for d in did)
+    if operation == "receive":  # it waits for its messages
+        start = max(1, each.at - draw.randrange(4))
+        yield span(each.service, 5, start, each.key, parent, causes, each.at, **about)
+        return
     if len(causes) == 1 and causes[0][0] == each.key[0] and draw.random() < 0.5:
         yield span(each.service, 5, each.at, each.key, causes[0][1], [], **about)
         causes_again = [("", ""), causes[0]]
@@ -215,7 +222,7 @@ def written(draw: random.Random, each: Did, did: Sequence[Did]) -> Iterator[str]
         causes_again = [*causes, ("f" * 32, "f" * 16)] if draw.random() < 0.3 else causes
         yield span(each.service, 5, each.at, each.key, parent, causes_again, **about)
     trace, own = each.key
-    if operation and again and draw.random() < 0.3:  # the same delivery once more
+    if operation and draw.random() < 0.3:  # the same delivery once more
         receiving = about | {"messaging.operation": "receive"}
         at = max(1, each.at - draw.randrange(3))
         yield span(each.service, 5, at, (trace, f"a{own[1:]}"), None, causes_again, **receiving)
@@ -241,11 +248,12 @@ def span(
     key: tuple[str, str],
     parent: str | None,
     links: Sequence[tuple[str, str]],
+    until: int | None = None,
     **about: str,
 ) -> str:
     """Return the line of a span."""
     own: dict[str, Any] = {"traceId": key[0], "spanId": key[1], "kind": kind}
-    own |= {"startTimeUnixNano": str(at), "endTimeUnixNano": str(at + 1)}
+    own |= {"startTimeUnixNano": str(at), "endTimeUnixNano": str(until or at + 1)}
     own |= {} if parent is None else {"parentSpanId": parent}
     own["links"] = [{"traceId": trace, "spanId": linked} for trace, linked in links]
     own["attributes"] = [{"key": k, "value": {"stringValue": v}} for k, v in about.items()]

@@ -1,0 +1,83 @@
+"""Short campaigns of spans, and that they would notice what was once wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antecede.checker.audit import moments, spans
+from antecede.checker.audit.spans import Spans
+from tests.campaigns.spans import compare_spans
+
+Patch = pytest.MonkeyPatch
+
+
+def test_audits_of_random_spans_are_right_in_all_orders(tmp_path: Path) -> None:
+    tally = Counter[str]()
+    assert [] == [each for n in range(60) for each in compare_spans(f"ci/{n}", tmp_path, tally)]
+    for word in ("HOLDS", "VIOLATED", "UNDECIDED"):
+        assert tally[f"spans with all orders of tests/naive_audit.py: {word}"]
+
+
+def no_traces(patch: Patch) -> None:
+    """Compare span ids without their traces."""
+    take, read = Spans._take, spans._id
+
+    def shorter(self: Spans, *given: Any) -> None:
+        patch.setattr(spans, "_id", lambda text: "" if len(text) == 32 else read(text))
+        take(self, *given)
+
+    patch.setattr(Spans, "_take", shorter)
+
+
+def every_span(patch: Patch) -> None:
+    """Count each consumer span as a delivery."""
+    patch.setattr(Spans, "_once", lambda _self, delivered: delivered)
+
+
+def one_order(patch: Patch) -> None:
+    """Take one of the possible orders for the only one."""
+    patch.setattr(spans, "in_every_order", lambda found, _moments: found)
+    patch.setattr("antecede.checker.audit.audit.in_every_order", lambda found, _moments: found)
+
+
+def only_certain(patch: Patch) -> None:
+    """Let nothing be late that is not late in all orders."""
+    patch.setattr(spans, "late", lambda each, **_how: moments.late(each, certain=True))
+
+
+def only_possible(patch: Patch) -> None:
+    """Let everything be late that is late in some order."""
+    patch.setattr(spans, "late", lambda each, **_how: moments.late(each, certain=False))
+
+
+SEEDED: dict[str, Callable[[Patch], None]] = {
+    "span ids without traces": no_traces,
+    "each span is a delivery": every_span,
+    "groups are one actor": lambda patch: patch.setattr(Spans, "_divide", lambda *_: None),
+    "one order is taken": one_order,
+    "only certain orders": only_certain,
+    "all possible orders": only_possible,
+    "a receiving call delivers at its start": lambda patch: patch.setattr(
+        spans, "_time", lambda span, _name: int(span["startTimeUnixNano"])
+    ),
+    "spans inside another one have no order": lambda patch: patch.setattr(
+        Spans, "_above", lambda _self, _key: iter(())
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(SEEDED))
+def test_a_seeded_bug_is_found_and_written_down(
+    name: str, monkeypatch: Patch, tmp_path: Path
+) -> None:
+    SEEDED[name](monkeypatch)
+    seeds = (f"seeded/{number}" for number in range(100))
+    said = next(filter(None, (compare_spans(s, tmp_path, Counter()) for s in seeds)), None)
+    (file,) = tmp_path.glob("spans-seeded-*.jsonl")
+    assert said is not None
+    assert str(file) in said[0]
