@@ -12,7 +12,7 @@ import json
 import random
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, permutations, product
 from math import factorial, prod
 from pathlib import Path
@@ -213,25 +213,25 @@ def written(draw: random.Random, each: Did, did: Sequence[Did]) -> Iterator[str]
     about |= {"messaging.operation": operation} if operation else {}
     if operation == "receive":  # it waits for its messages
         start = max(1, each.at - draw.randrange(4))
-        yield span(each.service, 5, start, each.key, parent, causes, each.at, **about)
+        yield span(each.service, 5, start, each.key, parent, causes, each.at, about=about)
         return
     if len(causes) == 1 and causes[0][0] == each.key[0] and draw.random() < 0.5:
-        yield span(each.service, 5, each.at, each.key, causes[0][1], [], **about)
+        yield span(each.service, 5, each.at, each.key, causes[0][1], [], about=about)
         causes_again = [("", ""), causes[0]]
     else:
         causes_again = [*causes, ("f" * 32, "f" * 16)] if draw.random() < 0.3 else causes
-        yield span(each.service, 5, each.at, each.key, parent, causes_again, **about)
+        yield span(each.service, 5, each.at, each.key, parent, causes_again, about=about)
     trace, own = each.key
     if operation and draw.random() < 0.3:  # the same delivery once more
         receiving = about | {"messaging.operation": "receive"}
         at = max(1, each.at - draw.randrange(3))
-        yield span(each.service, 5, at, (trace, f"a{own[1:]}"), None, causes_again, **receiving)
+        yield span(each.service, 5, at, (trace, f"a{own[1:]}"), None, causes_again, about=receiving)
     if draw.random() < 0.2:
         inner, at = (trace, f"b{own[1:]}"), each.at + draw.randrange(3)
-        yield span(each.service, 5, at, inner, own, causes_again, **about)
+        yield span(each.service, 5, at, inner, own, causes_again, about=about)
     if draw.random() < 0.2:
         settling = about | {"messaging.operation.type": "settle"}
-        yield span(each.service, 5, each.at, (trace, f"c{own[1:]}"), None, causes, **settling)
+        yield span(each.service, 5, each.at, (trace, f"c{own[1:]}"), None, causes, about=settling)
 
 
 def noise(draw: random.Random, number: int) -> str:
@@ -249,14 +249,14 @@ def span(
     parent: str | None,
     links: Sequence[tuple[str, str]],
     until: int | None = None,
-    **about: str,
+    about: Mapping[str, str] | None = None,
 ) -> str:
     """Return the line of a span."""
     own: dict[str, Any] = {"traceId": key[0], "spanId": key[1], "kind": kind}
     own |= {"startTimeUnixNano": str(at), "endTimeUnixNano": str(until or at + 1)}
     own |= {} if parent is None else {"parentSpanId": parent}
     own["links"] = [{"traceId": trace, "spanId": linked} for trace, linked in links]
-    own["attributes"] = [{"key": k, "value": {"stringValue": v}} for k, v in about.items()]
+    own["attributes"] = [{"key": k, "value": {"stringValue": v}} for k, v in (about or {}).items()]
     name = [{"key": "service.name", "value": {"stringValue": service}}]
     resource = {"resource": {"attributes": name}, "scopeSpans": [{"spans": [own]}]}
     return json.dumps({"resourceSpans": [resource]})
