@@ -11,6 +11,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from antecede.checker import interrupts
+from antecede.checker.amounts import memory
 from antecede.checker.check.engine import explorer_at_once, kernels_are_compiled, pausing_explorer
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import CapacityError, HandlerError, ProtocolError
@@ -163,7 +164,7 @@ def _limits(options: Options, bounds: Bounds) -> Callable[[], str | None]:
         if seconds is not None and time.monotonic() - began > seconds + LATE:
             return f"--max-seconds {seconds:g} reached"
         if bounds.max_memory is not None and memory_bytes() > bounds.max_memory:
-            return f"--max-memory {bounds.max_memory / 1e9:,.1f} GB reached"
+            return f"--max-memory {memory(bounds.max_memory)} reached"
         return shortage()
 
     return passed

@@ -61,15 +61,20 @@ def write_whole(target: str, text: str | bytes) -> None:
         raise _unwritable(target, error) from None
 
 
-def append(target: str, text: str) -> None:
-    """Add `text` to a file that exists; if it does not fit, the file stays as it was.
+def append(target: str, text: str, *, create: bool = False) -> None:
+    """Add `text` to a file; if it does not fit, the file stays as it was.
+
+    Args:
+        target: the file.
+        text: what to add.
+        create: whether to make a file that does not exist.
 
     Raises:
         InputError: the file cannot be written; the error says why.
     """
     size = None
     try:
-        size = os.stat(target).st_size
+        size = None if create and not os.path.exists(target) else os.stat(target).st_size
         with open(target, "ab") as file:
             file.write(text.encode())
     except OSError as error:

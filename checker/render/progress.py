@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from antecede.checker.amounts import memory
 from antecede.checker.check.spec import Spec
-from antecede.checker.render.terminal import SHORTEST, elapsed, memory, rounded
+from antecede.checker.render.terminal import SHORTEST, elapsed, rounded
 from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.search.loop import Progress
 

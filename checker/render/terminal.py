@@ -73,11 +73,6 @@ def _folded(line: str, wide: int) -> str:
     )
 
 
-def memory(size: int) -> str:
-    """Return a number of bytes in MB or GB."""
-    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
-
-
 def rate(states: int, seconds: float) -> str:
     """Return states per second in words; empty if the time is shorter than SHORTEST."""
     return f"{states / seconds:,.0f}" if seconds >= SHORTEST else "-"

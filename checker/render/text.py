@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 
 import attrs
 
-from antecede.checker.amounts import counted
+from antecede.checker.amounts import counted, memory
 from antecede.checker.check.report import Checked, CheckReport, Refused, decides
 from antecede.checker.check.spec import Expectation
 from antecede.checker.liveness import starvation
@@ -29,7 +29,7 @@ from antecede.checker.render.statistics import (
     statistics_text,
     symmetry_text,
 )
-from antecede.checker.render.terminal import elapsed, memory, rate, wrapped
+from antecede.checker.render.terminal import elapsed, rate, wrapped
 from antecede.checker.search import measures
 from antecede.checker.search.counterexample_kinds import Collection
 from antecede.checker.search.coverage import why_vacuous

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from attrs import asdict, evolve, frozen
 
+from antecede.checker.amounts import memory
 from antecede.checker.settings import setting
 
 SEARCHES = {
@@ -200,23 +201,23 @@ class Bounds:
         given = {key: value for key, value in asdict(self).items() if value not in (None, ())}
         return evolve(others, **given)
 
-    def nearest(self, states: int, seconds: float, memory: int) -> tuple[float, str] | None:
+    def nearest(self, states: int, seconds: float, used: int) -> tuple[float, str] | None:
         """Return the share and the option of the bound of which most is used up, or None."""
-        used = {
+        parts = {
             "--max-states": (states, self.max_states),
             "--max-seconds": (seconds, self.max_seconds),
-            "--max-memory": (memory, self.max_memory),
+            "--max-memory": (used, self.max_memory),
         }
         return max(
-            ((part / most, name) for name, (part, most) in used.items() if most), default=None
+            ((part / most, name) for name, (part, most) in parts.items() if most), default=None
         )
 
-    def hit(self, states: int, seconds: float, memory: int) -> str | None:
+    def hit(self, states: int, seconds: float, used: int) -> str | None:
         """Return which of the bounds but the depth is reached, in words, or None."""
         if self.max_states is not None and states >= self.max_states:
             return f"--max-states {self.max_states:,} reached"
         if self.max_seconds is not None and seconds >= self.max_seconds:
             return f"--max-seconds {self.max_seconds:g} reached"
-        if self.max_memory is not None and memory >= self.max_memory:
-            return f"--max-memory {self.max_memory / 1e9:,.1f} GB reached"
+        if self.max_memory is not None and used >= self.max_memory:
+            return f"--max-memory {memory(self.max_memory)} reached"
         return None

@@ -8,7 +8,9 @@ yields rows with these columns and results.
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +20,7 @@ from attrs import field, frozen
 
 from antecede.checker.errors import InputError
 from antecede.checker.reading import json_in, text_in
-from antecede.checker.render.files import append, write_whole
+from antecede.checker.render.files import append
 
 Row: TypeAlias = dict[str, Any]
 Item = TypeVar("Item")
@@ -110,15 +112,47 @@ class Kept:
         `columns` returns the columns that identify an item. `run` yields the rows of items as they
         come. Rows that are not `lasting` are not saved.
         """
-        rows = self.rows()
-        done = {self.key(row) for row in rows}
-        # Rewrite the file without a last line that was cut off.
-        write_whole(str(self.file), "".join(f"{json.dumps(row)}\n" for row in rows))
-        missing = [item for item in items if self.key(columns(item)) not in done]
-        for row in run(missing):
-            if lasting(row):
-                append(str(self.file), f"{json.dumps(row)}\n")
-            yield row
+        with self._alone():
+            rows = self.rows()
+            done = {self.key(row) for row in rows}
+            self._mend(len(rows))
+            missing = [item for item in items if self.key(columns(item)) not in done]
+            for row in run(missing):
+                if lasting(row):
+                    append(str(self.file), f"{json.dumps(row)}\n")
+                yield row
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other runs from writing to the file meanwhile.
+
+        Raises:
+            InputError: another run is writing to it, or it cannot be written.
+        """
+        append(str(self.file), "", create=True)
+        with open(self.file, "rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InputError(
+                    f"another run is writing rows to {str(self.file)!r}; wait for its end, or give "
+                    "another file"
+                ) from None
+            except OSError:
+                pass  # a file system without locks
+            yield
+
+    def _mend(self, rows: int) -> None:
+        """Remove a last line that was cut off, and end the line before it.
+
+        The file stays the same one, because other runs look for its lock.
+        """
+        lines = self.file.read_bytes().splitlines(keepends=True)
+        whole = b"".join(lines[:rows])
+        if len(lines) > rows:
+            os.truncate(self.file, len(whole))
+        if whole and not whole.endswith(b"\n"):
+            append(str(self.file), "\n")
 
     @contextmanager
     def noted(self) -> Iterator[None]:

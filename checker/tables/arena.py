@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
+from antecede.checker.amounts import memory
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.memory import (
     address_space_left_bytes,
@@ -97,8 +98,8 @@ class Arena:
             return
         if size > len(self._map):
             raise CapacityError(
-                f"the {self.name} need {_amount(size)} and there is room for "
-                f"{_amount(len(self._map))}; {LESS}"
+                f"the {self.name} need {memory(size)} and there is room for "
+                f"{memory(len(self._map))}; {LESS}"
             )
         step = min(max(self._backed, SMALLEST_STEP), STEP)
         generous = min(max(size, self._backed + _whole_pages(step)), len(self._map))
@@ -125,7 +126,7 @@ class Arena:
         if error in DISK_FULL:
             raise CapacityError(
                 f"the disk is full: the {self.name} in {str(self.folder)!r} could not grow beyond "
-                f"{_amount(self._backed)}; free space, or give another --spill folder"
+                f"{memory(self._backed)}; free space, or give another --spill folder"
             )
         if error:
             raise CapacityError(f"cannot spill to {str(self.folder)!r}: {os.strerror(error)}")
@@ -221,10 +222,6 @@ class Arenas:
         self.made.clear()
 
 
-def _amount(size: int) -> str:
-    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
-
-
 def _whole_pages(size: int) -> int:
     """Return `size` rounded up to whole pages, at least one."""
     return max(-(-size // mmap.PAGESIZE), 1) * mmap.PAGESIZE
@@ -258,8 +255,8 @@ def _check_memory(name: str, more: int) -> None:
     available = available_memory_bytes()
     if available is not None and more > available - machine_memory_bytes() // 64:
         raise CapacityError(
-            f"too little memory: the {name} need {_amount(more)} more, and this machine has "
-            f"{_amount(max(available, 0))} left; {LESS}"
+            f"too little memory: the {name} need {memory(more)} more, and this machine has "
+            f"{memory(max(available, 0))} left; {LESS}"
         )
 
 

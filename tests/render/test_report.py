@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
+from antecede.checker.amounts import memory
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Expectation, Spec, expected_verdict, system_of
@@ -20,7 +21,7 @@ from antecede.checker.render.diagram import diagram
 from antecede.checker.render.explanation import explain
 from antecede.checker.render.progress import progress_text, seconds_left, watching
 from antecede.checker.render.prose import Wording, listed
-from antecede.checker.render.terminal import elapsed, for_stream, memory, rounded
+from antecede.checker.render.terminal import elapsed, for_stream, rounded
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.options import Bounds, Options

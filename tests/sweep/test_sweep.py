@@ -35,6 +35,32 @@ def swept(specs: list[Spec], file: Path) -> list[dict[str, object]]:
     return list(sweep(specs, partial(in_processes, processes=1), file, PLAIN, Bounds()))
 
 
+def test_a_second_sweep_into_the_same_file_is_refused_while_the_first_one_runs(
+    tmp_path: Path,
+) -> None:
+    file, specs = tmp_path / "rows.jsonl", [Spec(protocol="mfss", actors=2, messages=1)]
+    first = sweep(specs, partial(in_processes, processes=1), file, PLAIN, Bounds())
+    next(first)
+    with pytest.raises(InputError, match="another run is writing rows to"):
+        swept(specs, file)
+    first.close()  # type: ignore[attr-defined]
+    assert [] == swept(specs, file)
+    assert 1 == len(file.read_text().splitlines())
+
+
+@pytest.mark.parametrize("cut", [1, 20])
+def test_a_row_that_was_cut_off_is_made_again(cut: int, tmp_path: Path) -> None:
+    """Without its last character a row is whole, and only the end of its line is missing."""
+    file = tmp_path / "rows.jsonl"
+    specs = [Spec(protocol=name, actors=2, messages=1) for name in ("mfss", "fifo")]
+    swept(specs, file)
+    whole = file.read_text()
+    file.write_text(whole[:-cut])
+    assert (cut > 1) == len(swept(specs, file))
+    assert 2 == len(kept_in(file).rows())
+    assert file.read_text().endswith("\n")
+
+
 def test_every_combination_once_and_small_ones_first() -> None:
     specs = [Spec(protocol="mfss"), Spec(protocol="mfss", network="fifo")]
     found = combined(specs, {"actors": (3, 2), "messages": (2, 1)})
