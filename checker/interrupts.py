@@ -6,6 +6,12 @@ does not poll within GRACE seconds, because a handler does not return or the sta
 is interrupted anywhere. Other code is interrupted at once. Work that must be finished, such as the
 shutdown of a cluster, is `shielded`.
 
+An interruption is an exception. Code of the user may catch it, and at the recursion limit Python
+cannot even raise it. So the command does not rely on it: a thread of its own notices signals, too,
+because Python writes their numbers to a pipe. If a piece of `Work` goes on for STUCK seconds after
+its interruption, this thread *abandons* the main thread. It reports in place of the main thread
+(`instead`) and ends the process.
+
 Before the command handles signals, a signal ends the process at once (`at_start`). When the verdict
 is known (`conclude`), a first signal has no effect: the report is printed and determines the exit
 code.
@@ -19,14 +25,24 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-GRACE = 3.0
+GRACE = 2.0
 """The time in seconds for a search to notice a request to end."""
+
+STUCK = 1.0
+"""The time in seconds for a piece of `Work` to end, and again after it was interrupted."""
+
+REPORTING = 60.0
+"""The time in seconds for the report about an abandoned main thread."""
+
+PAUSE = 0.05
+"""The time in seconds in which another thread reads the number of a signal."""
 
 DOUBLE = 1.0
 """The time in seconds during which a second signal counts as a repetition of the first one.
@@ -42,13 +58,37 @@ WAKE = signal.SIGURG
 """The signal by which another thread interrupts the main thread. Its default action is harmless."""
 
 ABORTED = 3
-"""The exit code after a second signal, as for INCOMPLETE."""
+"""The exit code of a process that ends without a result, as for INCOMPLETE."""
 
 BY_USER = "interrupted by the user"
 
 
 class Ended(KeyboardInterrupt):
     """A request to end; the text is the reason."""
+
+
+class Work:
+    """Work that does not poll, and that the process may leave undone.
+
+    The calls of a protocol's functions are such work, the import of a file, and compiling.
+
+    Attributes:
+        started: the time at which it started, of the monotonic clock.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._text, self.started = what, time.monotonic()
+
+    def unfinished(self) -> str:
+        """Return a clause that says how long the work has taken."""
+        return f"{self._text} had not ended after {time.monotonic() - self.started:.0f} seconds"
+
+
+under_way: list[Work] = []
+"""The work under way on the main thread, the innermost last."""
+
+_reporting = threading.RLock()
+"""Held by the thread that reports, so that only one of them does. It is never released then."""
 
 
 class _State:
@@ -59,10 +99,15 @@ class _State:
         signalled: whether the request came from a signal, not from a bound.
         looking: the number of active `looking` blocks.
         shields: the number of active `shielded` blocks.
-        noticed: whether some code polled `wanted` since the request, and so will end.
+        vital: the number of those that must be finished.
+        noticed: whether some code polled `wanted` since the request, or was interrupted.
+        interrupted: whether the main thread was interrupted, and `reason_of` was not called yet.
         overdue: whether no code polled in time.
         caught: the exception to raise at the end of the last shield.
         aborts: the functions to call before the process ends at once.
+        stdout: standard output as the command got it.
+        owns_process: whether the process is the command's own, which may end it.
+        reports: what `instead` registered.
     """
 
     wanted: str | None = None
@@ -70,13 +115,18 @@ class _State:
     signalled: bool = False
     looking: int = 0
     shields: int = 0
+    vital: int = 0
     noticed: bool = False
+    interrupted: bool = False
     overdue: bool = False
     caught: bool = False
     concluded: bool = False
+    owns_process: bool = False
 
     def __init__(self) -> None:
         self.aborts: list[Callable[[], None]] = []
+        self.stdout: Any = None
+        self.reports: list[Callable[[Any], Any]] = []
 
 
 _state = _State()
@@ -94,7 +144,8 @@ def is_interruption(reason: str | None) -> bool:
 
 
 def reason_of(interruption: KeyboardInterrupt) -> str:
-    """Return the reason of an interruption, with its notes."""
+    """Return the reason of an interruption that was caught, with its notes."""
+    _state.interrupted = False
     notes = getattr(interruption, "__notes__", ())
     return "; ".join([_state.wanted or str(interruption) or BY_USER, *notes])
 
@@ -104,6 +155,14 @@ def at_start() -> None:
     for number in ENDING:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end_at_start)
+    _state.owns_process = True
+
+
+def _without_result(reason: Any) -> int:
+    """Report that the command ends without a result; return its exit code."""
+    with contextlib.suppress(OSError):
+        os.write(2, f"Error: {reason}; there is no result\n".encode(errors="replace"))
+    return ABORTED
 
 
 def _end_at_start(_number: int, _frame: Any) -> None:
@@ -114,7 +173,8 @@ def _end_at_start(_number: int, _frame: Any) -> None:
 
 def conclude() -> None:
     """Ignore a first signal from now on, because the verdict is known."""
-    _state.concluded = True
+    with _reporting:
+        _state.concluded = True
 
 
 @contextmanager
@@ -132,7 +192,8 @@ def handled() -> Iterator[None]:
     for number in (n for n in ENDING if before[n] != signal.SIG_IGN):
         signal.signal(number, _on_signal)
     try:
-        yield
+        with _guarded():
+            yield
     finally:
         for number, handler in before.items():
             after = signal.SIG_IGN if handler is _end_at_start else handler
@@ -143,23 +204,66 @@ def handled() -> Iterator[None]:
 def _forget() -> None:
     _state.wanted = None
     _state.signalled = _state.noticed = _state.overdue = _state.caught = False
-    _state.concluded = False
+    _state.concluded = _state.interrupted = False
+
+
+@contextmanager
+def _guarded() -> Iterator[None]:
+    """Let another thread see that a signal ends the main thread."""
+    signal.signal(WAKE, _on_wake)
+    _state.stdout = sys.stdout
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    over = threading.Event()
+    thread = threading.Thread(target=_guard, args=(reading, over), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        with _reporting:
+            over.set()
+        signal.set_wakeup_fd(before)
+        os.write(writing, b"\0")
+        thread.join()
+        os.close(writing)
+        os.close(reading)
+
+
+def _guard(pipe: int, over: threading.Event) -> None:
+    """Read the numbers of signals from a pipe, and see to the end of the work; 0 ends the reading.
+
+    Python writes these numbers. It calls `_on_signal` only if the main thread lets it.
+    """
+    asked: float | None = None
+    while not over.is_set():
+        ending = [number for number in os.read(pipe, 64) if number in ENDING]
+        if not ending or signal.getsignal(ending[0]) != _on_signal or over.is_set():
+            continue
+        if asked is not None and time.monotonic() - asked > DOUBLE:
+            over.wait(PERIOD)  # `_on_signal` ends the process, unless it is not called
+            if not over.is_set():
+                _abort()
+        elif asked is None:
+            asked = time.monotonic()
+            if not _state.concluded:
+                _state.wanted = _state.wanted or _reason_of_signal(ending[0])
+                threading.Thread(target=_insist, args=(over,), daemon=True).start()
+
+
+def _reason_of_signal(number: int) -> str:
+    return BY_USER if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
 
 
 def _on_signal(number: int, _frame: Any) -> None:
-    name = signal.Signals(number).name
     now = time.monotonic()
     if _state.signalled:
         if now - _state.since > DOUBLE:
             _abort()
         return
     _state.signalled, _state.since = True, now
-    _state.wanted = BY_USER if number == signal.SIGINT else f"ended by {name}"
-    if _state.concluded:
-        return
-    if _state.looking:
-        threading.Thread(target=_insist, daemon=True).start()
-    else:
+    _state.wanted = _reason_of_signal(number)
+    if not (_state.concluded or _state.looking):
         _interrupt()
 
 
@@ -168,14 +272,109 @@ def _interrupt() -> None:
     if _state.shields:
         _state.caught = True
     else:
+        _state.noticed = _state.interrupted = True
         raise Ended(_state.wanted)
 
 
-def _insist() -> None:
-    """Interrupt the main thread unless it ends in time."""
-    time.sleep(GRACE)
-    if _state.looking and _state.wanted is not None:
-        _wake()
+def was_interrupted() -> bool:
+    """Return whether this thread was interrupted, and nobody has heeded that yet."""
+    return _state.interrupted and threading.current_thread() is threading.main_thread()
+
+
+def again() -> Ended:
+    """Return the interruption once more."""
+    return Ended(_state.wanted)
+
+
+def is_cause_of(error: BaseException) -> bool:
+    """Return whether an exception of a user's code comes from a request to end.
+
+    The code may have caught the interruption and raised another exception. At the recursion limit,
+    Python raises RecursionError in place of the interruption.
+    """
+    if isinstance(error, RecursionError):
+        time.sleep(PAUSE)  # for the thread that reads the number of the signal
+        _state.noticed |= _state.wanted is not None
+        return _state.wanted is not None
+    return was_interrupted()
+
+
+def _insist(over: threading.Event, pressing: Callable[[], bool] = lambda: False) -> None:
+    """Interrupt the main thread unless it ends in time, and abandon it if that does not help.
+
+    Args:
+        over: set when the work has ended.
+        pressing: returns whether the end is urgent.
+    """
+    asked = time.monotonic()
+    while time.monotonic() < asked + (STUCK if _is_stuck(asked) else GRACE) and not pressing():
+        if over.wait(PERIOD):
+            return
+    _wake()
+    woken = time.monotonic()
+    while not over.wait(PERIOD) and not _state.concluded:
+        if _state.vital or (_state.noticed and not _is_stuck(woken)):
+            woken = time.monotonic()
+        elif time.monotonic() > woken + STUCK:
+            _abandon(over)
+
+
+def _is_stuck(since: float) -> bool:
+    """Return whether the main thread has been at one piece of work since then."""
+    return any(work.started < since for work in under_way[-1:])
+
+
+def _abandon(over: threading.Event) -> None:
+    """Report in place of the main thread, and end the process, if it is the command's own."""
+    if not _state.owns_process:
+        return
+    reason = "; ".join([str(_state.wanted), *(work.unfinished() for work in under_way[-1:])])
+    thread = threading.Thread(target=_report_instead, args=(reason, over), daemon=True)
+    thread.start()
+    thread.join(REPORTING)  # it may wait for a lock of the main thread
+    if thread.is_alive():
+        _end(_without_result(reason))
+
+
+def _report_instead(reason: str, over: threading.Event) -> None:
+    with _reporting:
+        if over.is_set() or _state.concluded:
+            return
+        sys.stdout = _state.stdout  # the main thread may have redirected it
+        value: Any = reason
+        try:
+            for report in _state.reports[::-1]:
+                value = report(value)
+            if not isinstance(value, int):
+                value = _without_result(value)
+            sys.stdout.flush()
+        except BaseException as error:
+            value = _without_result(f"{reason}; {error}")
+        _end(value)
+
+
+def _end(code: int) -> None:
+    """End the process at once, and whatever would survive it."""
+    for end in _state.aborts[::-1]:
+        with contextlib.suppress(Exception):
+            end()
+    os._exit(code)
+
+
+@contextmanager
+def instead(report: Callable[[Any], Any]) -> Iterator[None]:
+    """Declare what reports about this block if the main thread is abandoned in it.
+
+    Args:
+        report: takes what the report of the innermost block returned, at first the reason for the
+            end. The report of the outermost block returns the exit code.
+    """
+    _state.reports.append(report)
+    try:
+        yield
+    finally:
+        with _reporting:
+            _state.reports.pop()
 
 
 def _wake() -> None:
@@ -188,19 +387,16 @@ def _wake() -> None:
 
 
 def _on_wake(_number: int, _frame: Any) -> None:
-    if _state.overdue and not _state.noticed and _state.looking:
+    if _state.overdue and not _state.noticed:
         _state.overdue = False
         _interrupt()
 
 
-def _abort(text: str = "Ended at once; there is no result.\n") -> None:
-    """End the process at once, and say why."""
-    for end in _state.aborts[::-1]:
-        with contextlib.suppress(Exception):
-            end()
+def _abort() -> None:
+    """End the process at once, by a second signal."""
     with contextlib.suppress(OSError):
-        os.write(2, f"\n{text}".encode())
-    os._exit(ABORTED)
+        os.write(2, b"\nEnded at once; there is no result.\n")
+    _end(ABORTED)
 
 
 def at_abort(end: Callable[[], None]) -> Callable[[], None]:
@@ -232,19 +428,40 @@ def looking() -> Iterator[None]:
 
 
 @contextmanager
-def shielded() -> Iterator[None]:
-    """Delay the effect of a first signal to the end of this block."""
+def shielded(work: str = "") -> Iterator[None]:
+    """Delay the effect of a first signal to the end of this block.
+
+    Args:
+        work: describes the block, if the process may leave it undone.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     _state.shields += 1
+    _state.vital += not work
+    try:
+        with at_work(work) if work else contextlib.nullcontext():
+            yield
+    finally:
+        _state.shields -= 1
+        _state.vital -= not work
+        if _state.caught and not _state.shields:
+            _state.caught = False
+            _interrupt()
+
+
+@contextmanager
+def at_work(what: str) -> Iterator[None]:
+    """Declare that this block is `Work`."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    work = Work(what)
+    under_way.append(work)
     try:
         yield
     finally:
-        _state.shields -= 1
-        if _state.caught and not _state.shields:
-            _state.caught = False
-            raise Ended(_state.wanted)
+        under_way.remove(work)
 
 
 @contextmanager
@@ -269,11 +486,8 @@ def watched(
         while not done.wait(PERIOD):
             reason = None if _state.wanted else watch()
             if reason is not None:
-                _state.wanted, until = reason, time.monotonic() + GRACE
-                while not done.wait(PERIOD) and time.monotonic() < until and not pressing():
-                    pass
-                if not (done.is_set() or _state.signalled):
-                    _wake()
+                _state.wanted = reason
+                _insist(done, pressing)
                 return
 
     thread = threading.Thread(target=work, daemon=True)
@@ -282,9 +496,10 @@ def watched(
         try:
             yield
         finally:
-            done.set()
+            with _reporting:
+                done.set()
             thread.join()
-            if not _state.signalled:
+            if not (_state.signalled or is_interruption(_state.wanted)):
                 _forget()
 
 
@@ -292,40 +507,14 @@ def watched(
 def within(seconds: float | None, reason: str) -> Iterator[None]:
     """Interrupt the block anywhere after some seconds; None: never.
 
-    If it has not ended GRACE seconds later, and is not shielded, the process ends at once.
+    If it does not end then, the process ends without a result.
 
     Raises:
         Ended: the time is over. Its text is the reason.
     """
-    if seconds is None or threading.current_thread() is not threading.main_thread():
+    if seconds is None:
         yield
         return
-    ended, main = threading.Event(), threading.main_thread().ident
-
-    def on_wake(_number: int, _frame: Any) -> None:
-        if not ended.is_set() and not _state.signalled:
-            _state.wanted = reason
-            _interrupt()
-
-    def work() -> None:
-        if ended.wait(seconds) or main is None:
-            return
-        signal.pthread_kill(main, WAKE)
-        if ended.wait(GRACE):
-            return
-        while _state.shields:
-            if ended.wait(PERIOD):
-                return
-        _abort(f"Error: INCOMPLETE: {reason}; there is no result.\n")
-
-    before = signal.signal(WAKE, on_wake)
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    try:
+    until = time.monotonic() + seconds
+    with watched(lambda: reason if time.monotonic() > until else None, lambda: True):
         yield
-    finally:
-        ended.set()
-        thread.join()
-        signal.signal(WAKE, before if before is not None else signal.SIG_DFL)
-        if not _state.signalled:
-            _state.wanted = None

@@ -16,6 +16,7 @@ from typing import Any
 
 from attrs import frozen
 
+from antecede.checker import interrupts
 from antecede.checker.errors import InputError, ProtocolError, unknown
 from antecede.checker.model import Predicate, Property, Protocol
 
@@ -142,8 +143,11 @@ def import_file(path: Path) -> ModuleType:
     if folder not in sys.path:
         sys.path.append(folder)
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # standard output may be for results
+        # Standard output may be for results.
+        with contextlib.redirect_stdout(sys.stderr), interrupts.at_work(f"the import of {path}"):
             spec.loader.exec_module(module)
+        if interrupts.was_interrupted():
+            raise interrupts.again()
     except SyntaxError as error:
         raise ProtocolError(
             f"{error.filename}, line {error.lineno}: {error.msg}; the file is not valid Python"
@@ -151,6 +155,8 @@ def import_file(path: Path) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
+        if interrupts.is_cause_of(error):
+            raise interrupts.again() from None
         raise ProtocolError(
             f"importing {path} failed: {type(error).__name__}: {error}{_line(error, path)}"
         ) from error

@@ -295,6 +295,130 @@ def test_a_handler_that_does_not_return_is_ended_by_the_bound(tmp_path: Path, en
     assert "INCOMPLETE: --max-seconds 1 reached" in ran.out
 
 
+STUBBORN = """
+from pathlib import Path
+import attrs
+from antecede.protocols.unordered import UNORDERED as base
+
+def never():
+    Path("begun").touch()
+    while True:
+        pass
+
+def deep(_actor, _actors):
+    try:
+        return deep(_actor, _actors)
+    except RecursionError:
+        Path("begun").touch()
+        while True:  # a frame below the limit, where no handler of a signal can be called
+            pass
+
+def catches(_actor, _actors):
+    while True:
+        try:
+            try:
+                never()
+            except BaseException:
+                never()
+        except BaseException:
+            pass
+
+def receive(state, src, packet):
+    try:
+        never()
+    except BaseException:
+        return base.receive(state, src, packet)
+
+DEEP = attrs.evolve(base, name="deep", initial=deep)
+CATCHES = attrs.evolve(base, name="catches", initial=catches)
+RETURNS = attrs.evolve(base, name="returns", receive=receive)
+"""
+
+
+@pytest.mark.parametrize("name", ["DEEP", "CATCHES", "RETURNS"])
+def test_a_handler_that_no_exception_ends_is_ended_by_the_bound(tmp_path: Path, name: str) -> None:
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    asked = ("check", f"stubborn.py:{name}", "--max-seconds", 1, "--json", "found.json")
+    ran = in_a_process(*asked, cwd=tmp_path)
+    assert 3 == ran.code
+    assert f"stubborn.py:{name}: INCOMPLETE: --max-seconds 1 reached" in ran.out
+    assert "had not returned after" in ran.out
+    assert "there is no result" not in ran.err
+    assert "INCOMPLETE" == json.loads((tmp_path / "found.json").read_text())["verdict"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("name", ["DEEP", "CATCHES", "RETURNS"])
+def test_a_handler_that_no_exception_ends_is_ended_by_one_signal(
+    tmp_path: Path, name: str, number: signal.Signals
+) -> None:
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    process = started("check", f"stubborn.py:{name}", cwd=tmp_path)
+    until((tmp_path / "begun").exists)
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=WITHIN)
+    assert 3 == process.returncode
+    assert f"{name}: INCOMPLETE: " in out
+    assert "had not returned after" in out
+
+
+def test_an_import_that_no_exception_ends_is_ended_by_the_bound(tmp_path: Path) -> None:
+    (tmp_path / "stubborn.py").write_text(STUBBORN + "\ncatches(0, 1)\n")
+    ran = in_a_process("check", "stubborn.py:DEEP", "--max-seconds", 1, cwd=tmp_path)
+    assert 3 == ran.code
+    assert "--max-seconds 1 reached; the import of stubborn.py had not ended after" in ran.err
+
+
+@pytest.mark.parametrize("search", ["breadth", "depth", "random"])
+def test_the_time_to_compile_counts(tmp_path: Path, search: str) -> None:
+    asked = ("check", "rst", "--actors", 4, "--messages", 4, "--search", search)
+    cache = str(tmp_path / "cache")
+    ran = in_a_process(*asked, "--max-seconds", 0.5, cwd=tmp_path, NUMBA_CACHE_DIR=cache)
+    assert 3 == ran.code
+    assert "rst: INCOMPLETE: --max-seconds 0.5 reached" in ran.out
+    assert [] == list((tmp_path / "cache").rglob("*.new")) or search == "breadth"
+
+
+def test_a_compilation_that_never_ends_is_abandoned(tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text(ENDLESS_COMPILATION)
+    done = subprocess.run(
+        [sys.executable, "endless.py", "check", "rst", "--search", "random", "--max-seconds", "1"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=WITHIN,
+        check=False,
+    )
+    assert 3 == done.returncode, done.stderr
+    assert "--max-seconds 1 reached; the compilation of a kernel had not ended after" in done.stdout
+
+
+ENDLESS_COMPILATION = """
+import sys
+from antecede import __main__
+from antecede.checker.tables.kernels import jit
+
+def compiles(self, kinds):
+    while True:
+        pass
+
+jit.Kernel._compile = compiles
+sys.exit(__main__.main())
+"""
+
+
+@pytest.mark.parametrize("search", ["breadth", "depth", "random"])
+def test_a_start_that_is_far_beyond_the_memory_is_refused_early(
+    tmp_path: Path, search: str
+) -> None:
+    asked = ("check", "mfss", "--actors", 20_000, "--engine", "plain", "--search", search)
+    ran = in_a_process(*asked, "--max-memory", "1G", "--quiet", cwd=tmp_path)
+    assert 3 == ran.code, ran.err
+    expected = "--max-memory 1.0 GB reached: the channels between 20,000 actors do"
+    assert f"mfss: INCOMPLETE: {expected}, before the search began" in " ".join(ran.out.split())
+
+
 # Before the command handles signals, and after its report
 
 POINTS = """

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from attrs import evolve
 
-from antecede.checker import interrupts
 from antecede.checker.check.pipeline import Extras, check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import CapacityError
 from antecede.checker.render.terminal import wrapped
 from antecede.checker.render.text import check_text
 from antecede.checker.search.loop import Progress
@@ -29,23 +26,6 @@ def bounded(bounds: Bounds) -> Bounds:
     """Return the bounds, with a default bound if there is none, because real code is slow."""
     limits = (bounds.max_states, bounds.max_depth, bounds.max_seconds, bounds.max_memory)
     return bounds if any(limits) else evolve(bounds, max_states=MOST_STATES)
-
-
-@contextmanager
-def starting(bounds: Bounds) -> Iterator[None]:
-    """Apply --max-seconds while a file is imported or a program is started.
-
-    Raises:
-        CapacityError: that takes too long.
-    """
-    began = time.monotonic()
-    try:
-        with interrupts.watched(lambda: bounds.hit(0, time.monotonic() - began, 0)):
-            yield
-    except interrupts.Ended as end:
-        if interrupts.is_interruption(str(end)):
-            raise
-        raise CapacityError(f"{end}, before the search began") from None
 
 
 def run(

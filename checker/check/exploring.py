@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from attrs import evolve, field, frozen
 
 from antecede.checker import interrupts
-from antecede.checker.amounts import memory
-from antecede.checker.check.engine import explorer_at_once, kernels_are_compiled, pausing_explorer
+from antecede.checker.check.engine import explorer_at_once, pausing_explorer
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import CapacityError, HandlerError, ProtocolError
 from antecede.checker.liveness import starvation
@@ -25,12 +25,15 @@ from antecede.checker.search.loop import (
     memory_bytes,
     peak_memory_bytes,
 )
-from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.options import Bounds, Options, most_memory_text
 from antecede.checker.search.result import Counts, Result, Verdict
-from antecede.checker.semantics.transition import EndlessSystem, System
+from antecede.checker.semantics.transition import EndlessSystem, System, channel_bytes
 
-LATE = 1.0
+LATE = 0.5
 """Seconds after which a search that has not looked at --max-seconds is told."""
+
+FAR_BEYOND = 1.1
+"""The share of --max-memory from which on a search is ended without waiting for its next look."""
 
 FORGETTING = 1 << 13
 """Bytes of memory per visited state from which on levels are forgotten.
@@ -111,13 +114,38 @@ def _search(
 
     `make` makes the explorer, which may take long. `goes_on` says that it is needed afterwards.
     """
-    with interrupts.watched(_limits(task.options, bounds), nearly_gone):
+
+    def not_begun(reason: object) -> Result:
+        if isinstance(reason, Result):
+            return reason  # of the loop, which had begun
+        return unstarted(task.system, f"{reason}, before the search began")
+
+    most = bounds.max_memory
+    if most is not None and channel_bytes(task.system) > most:
+        actors = task.system.actors
+        return not_begun(f"{most_memory_text(most)}: the channels between {actors:,} actors do")
+    with interrupts.instead(not_begun), within(bounds):
         try:
             explorer = make()
         except KeyboardInterrupt as end:
-            reason = f"{interrupts.reason_of(end)}, before the search began"
-            return unstarted(task.system, reason)
+            return not_begun(interrupts.reason_of(end))
         return explore(task.system, explorer, bounds, task.watch, goes_on=goes_on)
+
+
+@contextmanager
+def within(bounds: Bounds) -> Iterator[None]:
+    """Apply --max-seconds and --max-memory to this block, even if it does not poll.
+
+    Raises:
+        Ended: it did not poll in time.
+    """
+    with interrupts.watched(_limits(bounds), partial(_urgent, bounds.max_memory)):
+        yield
+
+
+def _urgent(most: int | None) -> bool:
+    """Return whether the memory that is used up leaves no time to wait for a poll."""
+    return nearly_gone() or (most is not None and memory_bytes() > FAR_BEYOND * most)
 
 
 def _endless(task: Task, self_checking: System) -> Result:
@@ -154,20 +182,31 @@ def _endless(task: Task, self_checking: System) -> Result:
             search.close()
 
 
-def _limits(options: Options, bounds: Bounds) -> Callable[[], str | None]:
+def _limits(bounds: Bounds) -> Callable[[], str | None]:
     """Return a function that names a bound that was passed without the search noticing."""
-    began, seconds = time.monotonic(), bounds.max_seconds
-    if options.engine != "plain" and not kernels_are_compiled():
-        seconds = None  # compiling them once takes longer than many a bound
+    began = time.monotonic()
 
     def passed() -> str | None:
-        if seconds is not None and time.monotonic() - began > seconds + LATE:
-            return f"--max-seconds {seconds:g} reached"
-        if bounds.max_memory is not None and memory_bytes() > bounds.max_memory:
-            return f"--max-memory {memory(bounds.max_memory)} reached"
-        return shortage()
+        seconds = time.monotonic() - began - LATE
+        return bounds.hit(0, seconds, memory_bytes()) or shortage()
 
     return passed
+
+
+@contextmanager
+def starting(bounds: Bounds) -> Iterator[None]:
+    """Apply the bounds while a file is imported or a program is started.
+
+    Raises:
+        CapacityError: that takes too long, or too much memory.
+    """
+    try:
+        with within(bounds):
+            yield
+    except interrupts.Ended as end:
+        if interrupts.is_interruption(str(end)):
+            raise
+        raise CapacityError(f"{interrupts.reason_of(end)}, before the search began") from None
 
 
 def until(seconds: float | None, now: Callable[[], float] = time.monotonic) -> Callable[[], None]:

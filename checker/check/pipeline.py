@@ -9,8 +9,18 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from antecede.checker import interrupts
 from antecede.checker.check.engine import explorer_at_once, plain_instead
-from antecede.checker.check.exploring import Around, Task, Watch, as_it_is, failed, searched
+from antecede.checker.check.exploring import (
+    Around,
+    Task,
+    Watch,
+    as_it_is,
+    failed,
+    searched,
+    unstarted,
+    within,
+)
 from antecede.checker.check.report import Checked, CheckReport, Refused, differences
 from antecede.checker.check.spec import Spec, judged_by, system_of
 from antecede.checker.errors import (
@@ -102,12 +112,29 @@ def check(
     options = checked(evolve(options, search=spec.search))
     bounds = checked(bounds.over(spec.bounds))
     task = with_engine(Task(spec, system, options, bounds, selfcheck, watch, around=around))
-    task, result = explored(task)
+    with interrupts.instead(partial(_explained_instead, task)):
+        task, result = explored(task)
+    # A counterexample that was found is not lost if the rest takes too long.
+    with interrupts.instead(lambda _reason: explained(task, result, Extras())):
+        try:
+            with within(bounds):
+                return explained(task, _confirmed_or_failed(task, result), extras)
+        except interrupts.Ended as end:
+            reason = interrupts.reason_of(end)
+            return evolve(explained(task, result, Extras()), unfinished=reason)
+
+
+def _confirmed_or_failed(task: Task, result: Result) -> Result:
     try:
-        result = confirmed(task, result)
+        return confirmed(task, result)
     except ProtocolError as error:
-        result = failed(task.system, error)
-    return explained(task, result, extras)
+        return failed(task.system, error)
+
+
+def _explained_instead(task: Task, found: object) -> CheckReport:
+    """Return the report on a search that was abandoned: its result, or the reason for its end."""
+    result = found if isinstance(found, Result) else unstarted(task.system, str(found))
+    return explained(task, result, Extras())
 
 
 def check_all(

@@ -28,6 +28,7 @@ class CheckReport:
         measures: the protocol's costs, if they were asked for.
         unmeasured: why the costs could not be measured, in a sentence, or None.
         sample: a run, if one was asked for and no property is violated.
+        unfinished: why the work after the search was ended, so that `Extras` are missing, or None.
     """
 
     spec: Spec
@@ -38,6 +39,7 @@ class CheckReport:
     measures: Measures | None = None
     unmeasured: str | None = None
     sample: Path | None = None
+    unfinished: str | None = None
 
     @property
     def run(self) -> Path | None:
@@ -53,8 +55,8 @@ class CheckReport:
 
     @property
     def interrupted(self) -> bool:
-        """A signal ended the search."""
-        return interrupts.is_interruption(self.result.stopped_by)
+        """A signal ended the search, or the work after it."""
+        return any(map(interrupts.is_interruption, (self.result.stopped_by, self.unfinished)))
 
     @property
     def exit_code(self) -> int:

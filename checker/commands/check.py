@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import click
-from attrs import frozen
+from attrs import evolve, frozen
 
 from antecede.checker import interrupts, streams
 from antecede.checker.check.engine import begins_plainly, kernels_are_compiled
+from antecede.checker.check.exploring import starting
 from antecede.checker.check.pipeline import Extras, check_all
 from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
 from antecede.checker.check.spec import Spec
-from antecede.checker.check.targets import targets_of
+from antecede.checker.check.targets import Targets, targets_of
 from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Given, Named, options, record
@@ -139,7 +140,8 @@ def command(names: tuple[str, ...], selfcheck: str, **values: Any) -> int:
     """
     output, extras = Output(**taken(values, Output)), Extras(**taken(values, Extras))
     bounds, method = shared.search_from(values)
-    found = targets_of(names, shared.spec_values(values))
+    with starting(bounds):
+        found = targets_of(names, shared.spec_values(values))
     many = found.many
     output.check_files()
     if many:
@@ -151,19 +153,34 @@ def command(names: tuple[str, ...], selfcheck: str, **values: Any) -> int:
     ticker = Ticker(quiet=output.quiet)
     if not output.quiet:
         _announce_compiling(method)
-    done = []
-    for result in check_all(
-        found.specs,
-        method,
-        bounds,
-        selfcheck=selfcheck,
-        extras=extras,
-        watch=watching(ticker, many=many),
-    ):
+    done: list[Checked] = []
+
+    def add(result: Checked) -> None:
         ticker.clear()
         done.append(result)
         if many and not output.quiet:
             output.say(reports.spec_line(result))
+
+    def report_instead(result: CheckReport) -> int:
+        add(result)
+        return _reported(found, done, evolve(output, wanted=1), bounds)
+
+    with interrupts.instead(report_instead):
+        for result in check_all(
+            found.specs,
+            method,
+            bounds,
+            selfcheck=selfcheck,
+            extras=extras,
+            watch=watching(ticker, many=many),
+        ):
+            add(result)
+    return _reported(found, done, output, bounds)
+
+
+def _reported(found: Targets, done: list[Checked], output: Output, bounds: Bounds) -> int:
+    """Print the report on checks and write their files; return the exit code."""
+    many = found.many
     if output.wanted == 1:
         interrupts.conclude()
     output.write_for_ci(done)

@@ -10,7 +10,8 @@ import click
 
 from antecede.checker import interrupts
 from antecede.checker.adapters import run as adapters
-from antecede.checker.check.report import exit_code_of
+from antecede.checker.check.exploring import starting
+from antecede.checker.check.report import CheckReport, exit_code_of
 from antecede.checker.check.targets import targets_of
 from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
@@ -64,24 +65,29 @@ def command(
     bounds, method = shared.search_from(values)
     outputs.check_traces([] if trace_file is None else [trace_file], trace_format)
     outputs.check_outputs(("json", json_file), ("trace", trace_file))
-    with adapters.starting(bounds):
+    with starting(bounds):
         spec, *others = targets_of((adapter,), shared.spec_values(values)).strictly()
     if others:
         raise InputError(f"{adapter!r} names several specs; give one class or program")
     ticker = Ticker(quiet=quiet)
-    done = adapters.run(
-        spec,
-        attrs.evolve(method, walks=max(walks, 1)),
-        adapters.bounded(bounds),
-        selfcheck=selfcheck,
-        walks=walks > 0,
-        watch=partial(watching(ticker), spec),
-    )
-    ticker.clear()
-    interrupts.conclude()
-    say = console.discard if json_file == "-" else console.say
-    say(adapters.text(done))
-    outputs.write_result(json_file, [done[-1]], many=False)
-    if trace_file is not None:
-        outputs.write_run(trace_file, trace_format, done[-1], say)
-    return exit_code_of([done[-1]])
+
+    def reported(done: tuple[CheckReport, ...]) -> int:
+        ticker.clear()
+        interrupts.conclude()
+        say = console.discard if json_file == "-" else console.say
+        say(adapters.text(done))
+        outputs.write_result(json_file, [done[-1]], many=False)
+        if trace_file is not None:
+            outputs.write_run(trace_file, trace_format, done[-1], say)
+        return exit_code_of([done[-1]])
+
+    with interrupts.instead(lambda report: reported((report,))):
+        done = adapters.run(
+            spec,
+            attrs.evolve(method, walks=max(walks, 1)),
+            adapters.bounded(bounds),
+            selfcheck=selfcheck,
+            walks=walks > 0,
+            watch=partial(watching(ticker), spec),
+        )
+    return reported(done)

@@ -62,6 +62,8 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     parts += never_text(report.result)
     if (measured := measures_text(report)) is not None:
         parts.append(measured)
+    if report.unfinished is not None:
+        parts.append(wrapped(f"The work after the search was ended: {report.unfinished}."))
     if statistics and (text := statistics_text(report.result)):
         parts.append(text)
     return "\n\n".join([*parts, *advice(report)])

@@ -205,10 +205,15 @@ class _Watch:
         """
         return time.monotonic() - self.began - self.explorer.vain_seconds
 
+    @property
+    def spent(self) -> float:
+        """How long the search has taken, with the time before a checkpoint."""
+        return self.explorer.seconds_before + self.seconds
+
     def tick(self, *, searching: bool = True) -> None:
         """Report, and raise Stop if a bound is reached or the user wants it."""
         explorer, bounds = self.explorer, self.bounds
-        now, memory = self.seconds, memory_bytes()
+        now, memory = time.monotonic() - self.began, memory_bytes()
         waits_for = explorer.waits_for
         counts = explorer.counts()
         states = counts.unique_states if searching else 0
@@ -216,15 +221,15 @@ class _Watch:
             Progress(
                 counts,
                 explorer.frontier,
-                explorer.seconds_before + now,
+                self.spent,
                 memory,
                 waits_for,
                 explorer.levels if searching else (),
-                None if waits_for else bounds.nearest(states, now, memory),
+                bounds.nearest(states, now, 0 if waits_for else memory),
             )
         )
-        # The bounds on time and memory are for the engine that is waited for.
-        hit = bounds.hit(states, 0.0, 0) if waits_for else bounds.hit(states, now, memory)
+        # The bound on memory is for the engine that is waited for.
+        hit = bounds.hit(states, now, 0 if waits_for else memory)
         reason = interrupts.wanted() or hit
         if reason is not None:
             raise Stop(reason)
@@ -234,6 +239,15 @@ def _explore(
     system: System, explorer: Explorer, bounds: Bounds, report: Callable[[Progress], None]
 ) -> Result:
     watch = _Watch(explorer, bounds, report)
+
+    def abandoned(reason: str) -> Result:
+        return _result(system, explorer, reason, None, watch.spent, ())
+
+    with interrupts.instead(abandoned):
+        return _explored(system, explorer, bounds, watch)
+
+
+def _explored(system: System, explorer: Explorer, bounds: Bounds, watch: _Watch) -> Result:
     stopped_by: str | None = None
     error: ProtocolError | None = None
     recovered: set[str] = set()
@@ -260,8 +274,7 @@ def _explore(
         stopped_by = f"--max-depth {bounds.max_depth} reached"
     if stopped_by is None and explorer.cuts:
         stopped_by = f"--bound {','.join(explorer.cuts)} reached"
-    seconds = explorer.seconds_before + watch.seconds
-    return _result(system, explorer, stopped_by, error, seconds, recovered)
+    return _result(system, explorer, stopped_by, error, watch.spent, recovered)
 
 
 def _look_back(system: System, explorer: Explorer, tick: Callable[[], None]) -> set[str]:

@@ -219,5 +219,10 @@ class Bounds:
         if self.max_seconds is not None and seconds >= self.max_seconds:
             return f"--max-seconds {self.max_seconds:g} reached"
         if self.max_memory is not None and used >= self.max_memory:
-            return f"--max-memory {memory(self.max_memory)} reached"
+            return most_memory_text(self.max_memory)
         return None
+
+
+def most_memory_text(most: int) -> str:
+    """Return the reason of a search that reached --max-memory, a number of bytes."""
+    return f"--max-memory {memory(most)} reached"

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 from attrs import define, field, frozen
 
+from antecede.checker import interrupts
 from antecede.checker.errors import HandlerError, ProtocolError
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
 from antecede.checker.semantics.values import Values, message_in
@@ -31,7 +32,7 @@ LONG = 1.0
 
 
 @define(eq=False)
-class _Call:
+class _Call(interrupts.Work):
     """A call of a protocol's function in progress; not frozen, because millions are created."""
 
     protocol: Protocol
@@ -45,13 +46,14 @@ class _Call:
         """The name of the function and of its protocol."""
         return f"{self.title or self.name} of protocol {self.protocol.name!r}"
 
+    def unfinished(self) -> str:
+        """Return a clause that names the call, and says how long it has taken."""
+        seconds = time.monotonic() - self.started
+        return f"{self.what} had not returned after {seconds:.0f} seconds; it was called as {self}"
+
     def __str__(self) -> str:
         """Return the call as Python source."""
         return f"{self.name}({', '.join(map(repr, self.args))})"
-
-
-_under_way: list[_Call] = []
-"""The calls in progress, the innermost last; the checker calls handlers on one thread."""
 
 
 @frozen(eq=False)
@@ -165,26 +167,26 @@ def called(
         KeyboardInterrupt: the user interrupted; if the call took long, a note names it.
     """
     call = _Call(protocol, name, args, time.monotonic(), title)
-    _under_way.append(call)
+    interrupts.under_way.append(call)
     stdout, sys.stdout = sys.stdout, sys.stderr
     try:
-        return function(*args)
+        result = function(*args)
+        if interrupts.was_interrupted():  # the function has caught the interruption
+            raise interrupts.again()
+        return result
     except ProtocolError:
         raise
     except KeyboardInterrupt as interruption:
         if time.monotonic() - call.started > LONG:
-            interruption.add_note(_at_work(call))
+            interruption.add_note(call.unfinished())
         raise
     except BaseException as error:
+        if interrupts.is_cause_of(error):
+            raise interrupts.again() from None
         raise HandlerError(_raised(call, error)) from error
     finally:
         sys.stdout = stdout
-        _under_way.remove(call)
-
-
-def _at_work(call: _Call) -> str:
-    seconds = time.monotonic() - call.started
-    return f"{call.what} had not returned after {seconds:.0f} seconds; it was called as {call}"
+        interrupts.under_way.remove(call)
 
 
 def _raised(call: _Call, error: BaseException) -> str:
@@ -255,7 +257,7 @@ _exit_process = os._exit
 def _exit(status: int) -> Any:
     """End the process, but raise if a protocol's function is the caller."""
     ours = str(sys._getframe(1).f_globals.get("__name__")).startswith("antecede.checker.")
-    if _under_way and not ours and threading.current_thread() is threading.main_thread():
+    if interrupts.under_way and not ours and threading.current_thread() is threading.main_thread():
         raise SystemExit(f"os._exit({status})")
     _exit_process(status)
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from attrs import evolve, field, frozen
 
 from antecede.checker.errors import CapacityError
+from antecede.checker.memory import lacking
 from antecede.checker.model import (
     Arm,
     CausalSend,
@@ -149,15 +150,27 @@ class Outcome:
     deliveries: tuple[Delivery, ...]
 
 
+CROWD = 1000
+"""The greatest number of actors whose channels surely fit the memory."""
+
+
+def channel_bytes(system: System) -> int:
+    """Return the number of bytes that the channels of two states take while they are empty.
+
+    A state has a channel for every two actors. Making the next state copies all of them at once.
+    """
+    return 2 * 8 * system.actors**2
+
+
 def initial_state(system: System) -> State:
     """Return the state at the start of every run."""
     everyone = range(system.actors)
-    try:
-        channels: list[Channel] = [()] * system.actors**2
-    except MemoryError:
+    if system.actors > CROWD and (lacks := lacking(*2 * (channel_bytes(system),))):
         raise CapacityError(
-            f"the channels between {system.actors:,} actors take more than the memory; give fewer"
-        ) from None
+            f"the channels between {system.actors:,} actors take more than the memory; give fewer "
+            f"({lacks})"
+        )
+    channels: list[Channel] = [()] * system.actors**2
     for actor in everyone:
         for destination, packet in system.handlers.in_flight(actor):
             index = actor * system.actors + destination

@@ -21,7 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from antecede.checker import memory
+from antecede.checker import interrupts, memory
 from antecede.checker.errors import InputError
 from antecede.checker.private import changed_by_others, private_folder
 from antecede.checker.reading import content_of
@@ -249,9 +249,10 @@ def keep(file: str | None, content: bytes) -> None:
         return
     new = f"{file}.{os.getpid()}.new"
     try:
-        with open(new, "wb") as written:
-            written.write(sealed(content, file))
-        os.replace(new, file)
+        with interrupts.shielded():
+            with open(new, "wb") as written:
+                written.write(sealed(content, file))
+            os.replace(new, file)
     except OSError as error:
         with contextlib.suppress(OSError):
             os.unlink(new)

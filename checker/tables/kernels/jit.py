@@ -69,7 +69,7 @@ class Kernel:
         Ctrl-C is delayed meanwhile. LLVM calls Python back, and an exception raised there would
         only be printed on the terminal.
         """
-        with interrupts.shielded(), _lock:
+        with interrupts.shielded("the compilation of a kernel"), _lock:
             if kinds in self._known:  # made by another thread
                 return
             entry = self._load(kinds) or self._compile(kinds)
