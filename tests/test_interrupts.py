@@ -305,13 +305,16 @@ def never():
     while True:
         pass
 
-def deep(_actor, _actors):
+def dive():
     try:
-        return deep(_actor, _actors)
+        return dive()
     except RecursionError:
-        Path("begun").touch()
         while True:  # a frame below the limit, where no handler of a signal can be called
             pass
+
+def deep(_actor, _actors):
+    Path("begun").touch()
+    return dive()
 
 def catches(_actor, _actors):
     while True:

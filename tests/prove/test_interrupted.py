@@ -178,8 +178,10 @@ def test_suggestions_end_without_a_result() -> None:
 def test_the_solver_is_not_asked_after_a_signal() -> None:
     solver = solver_for(10 * WITHIN)
     solver.add(z3.BoolVal(True))
+    descriptor = signal.set_wakeup_fd(-1)
+    signal.set_wakeup_fd(descriptor)
     assert z3.sat == check(solver)
     interrupt()
     with pytest.raises(Ended):
         check(solver)
-    assert -1 == signal.set_wakeup_fd(-1)
+    assert descriptor == signal.set_wakeup_fd(descriptor)
