@@ -98,8 +98,7 @@ def test_max_seconds_ends_a_picture(
     antecede: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def when_time_is_over(*_: Any) -> None:
-        os.kill(os.getpid(), interrupts.WAKE)
-        never()
+        raise interrupts.Ended("--max-seconds 3600 reached")
 
     monkeypatch.setattr(picture, "picture", when_time_is_over)
     file, drawn = log(tmp_path, ALICE_BOB_CAROL), tmp_path / "bug.svg"
