@@ -121,7 +121,7 @@ def test_max_seconds_ends_an_audit_that_waits_for_a_pipe() -> None:
 DEAF = """
 import time
 from antecede.checker import interrupts
-interrupts.GRACE = 0.1
+interrupts.at_start()
 with interrupts.within(0.1, "--max-seconds 0.1 reached"):
     while True:
         try:
@@ -134,7 +134,7 @@ with interrupts.within(0.1, "--max-seconds 0.1 reached"):
 def test_code_that_does_not_end_in_time_is_ended_with_its_process() -> None:
     done = subprocess.run([sys.executable, "-c", DEAF], capture_output=True, text=True)
     assert 3 == done.returncode
-    assert "INCOMPLETE: --max-seconds 0.1 reached; there is no result." in done.stderr
+    assert "Error: --max-seconds 0.1 reached; there is no result" in done.stderr
 
 
 def test_a_block_that_ends_in_time_is_left_alone() -> None:

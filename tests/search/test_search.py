@@ -98,8 +98,8 @@ BOUNDED = [
     pytest.param(DEPTH, Bounds(max_states=30), "--max-states 30", id="depth states"),
     pytest.param(PLAIN, Bounds(max_seconds=1e-9), "--max-seconds 1e-09", id="breadth seconds"),
     pytest.param(DEPTH, Bounds(max_seconds=1e-9), "--max-seconds 1e-09", id="depth seconds"),
-    pytest.param(PLAIN, Bounds(max_memory=1), "--max-memory 0.0 GB", id="breadth memory"),
-    pytest.param(walks(9), Bounds(max_memory=1), "--max-memory 0.0 GB", id="random memory"),
+    pytest.param(PLAIN, Bounds(max_memory=1), "--max-memory 0 MB", id="breadth memory"),
+    pytest.param(walks(9), Bounds(max_memory=1), "--max-memory 0 MB", id="random memory"),
     pytest.param(PLAIN, Bounds(max_depth=5), "--max-depth 5", id="breadth"),
     pytest.param(
         DEPTH,
