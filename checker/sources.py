@@ -20,6 +20,7 @@ import functools
 import hashlib
 import sys
 import sysconfig
+from collections import deque
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from importlib.machinery import PathFinder
@@ -326,7 +327,7 @@ def _text(value: Any) -> str:
         return repr(value)
     if isinstance(value, Enum):
         return f"{name}.{value.name}={_text(value.value)}"
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list | deque):
         return f"{name}({','.join(map(_text, value))})"
     if isinstance(value, set | frozenset):
         return f"{name}({','.join(sorted(map(_text, value)))})"

@@ -93,6 +93,14 @@ def test_values_may_be_written_as_on_the_command_line() -> None:
         check(MFSS, max_memory="much")
 
 
+@pytest.mark.parametrize("protocol", [None, 3, len, MFSS.receive])
+def test_what_is_no_protocol_is_refused_in_a_sentence(protocol: Any) -> None:
+    with pytest.raises(InputError, match=r"give a name, FILE\.py:OBJECT, an antecede"):
+        check(protocol)
+    with pytest.raises(InputError, match="properties has 3; give names"):
+        check(MFSS, properties=[3])  # type: ignore[list-item]
+
+
 def test_editors_and_help_know_every_public_option() -> None:
     hints = get_type_hints(CheckArguments)
     public = [each.name for record in RECORDS for each in settings_of(record) if each.public]

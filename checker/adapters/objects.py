@@ -44,6 +44,9 @@ METHODS = {"causal_send": "(out, message)", "receive": "(out, src, packet)"}
 MOST_CALLS = 4
 """The calls per state that are repeated with other objects of the state."""
 
+REPEATED = 16
+"""A call that changes no key is repeated so often. A counter that the key forgets may decide."""
+
 COMPARED, THEN_EVERY = 1000, 16
 """So many comparisons of objects with equal keys are made; afterwards, one in so many."""
 
@@ -184,20 +187,25 @@ class _Keeper:
         if self.comparisons > COMPARED and self.comparisons % THEN_EVERY:
             return
         before, node = self._made(source), self._made(source)
+        for _ in range(REPEATED if step.state == state else 1):
+            what = self._difference(node, call, step)
+            if what is not None:
+                raise AdapterError(_refusal(self.name, self.opened(state)[0], before, what))
+
+    def _difference(self, node: Any, call: Call, step: Step) -> str | None:
+        """Make a call on an object; return how the effect differs from that of a step, or None."""
         method, *arguments = call
         assert self.key is not None, "only keys merge objects"
         try:
             with watched(f"{method} of {self.name}"):
                 out = _call(node, method, arguments)
         except Exception:
-            return  # a search reports this failure if a run leads to it
+            return None  # a search reports this failure if a run leads to it
         if (out.sends, out.deliveries) != (step.sends, step.deliveries):
-            what = f"{method} makes them send or deliver different things"
-        elif self.key(node) != step.state.key:
-            what = f"after {method}, their keys are different"
-        else:
-            return
-        raise AdapterError(_refusal(self.name, self.opened(state)[0], before, what))
+            return f"{method} makes them send or deliver different things"
+        if self.key(node) != step.state.key:
+            return f"after {method}, their keys are different"
+        return None
 
     def opened(self, state: LocalState) -> tuple[Any, Calls]:
         """Return a copy of a state's object, and its history.

@@ -14,9 +14,9 @@ from typing import Any, TypedDict, TypeVar, get_type_hints
 import attrs
 
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import unknown
+from antecede.checker.errors import InputError, unknown
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.settings import Setting, given_for, settings_of, taken
+from antecede.checker.settings import Setting, given_for, settings_of, shown, taken
 
 Described = TypeVar("Described", bound=Callable[..., Any])
 
@@ -85,6 +85,9 @@ def _converted(values: dict[str, Any], record: type) -> dict[str, Any]:
 def _value(known: Setting, value: Any) -> Any:
     """Return a value as its record stores it: a list as a tuple, a path as a Path, 4G as bytes."""
     if known.kind is tuple and isinstance(value, Iterable) and not isinstance(value, str):
+        wrong = next((each for each in value if not isinstance(each, str)), None)
+        if wrong is not None:
+            raise InputError(f"{known.words} has {shown(wrong)}; give names")
         return tuple(value)
     if known.kind is Path and isinstance(value, str):
         return Path(value)

@@ -20,6 +20,7 @@ from antecede.checker.api.arguments import described, parts_of
 from antecede.checker.api.results import CheckResult, as_expected
 from antecede.checker.check import pipeline
 from antecede.checker.check.spec import Spec, load_spec
+from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol
 from antecede.checker.search.options import Bounds, Options
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 @described
 def check(
-    protocol: Protocol | str, *, selfcheck: str = "on", **arguments: Unpack[CheckArguments]
+    protocol: Protocol | str | Path, *, selfcheck: str = "on", **arguments: Unpack[CheckArguments]
 ) -> CheckResult:
     """Explore a protocol within bounds, and return the result, whatever the verdict.
 
@@ -57,6 +58,13 @@ def check(
         >>> result.counterexample.save("run.svg")  # doctest: +SKIP
     """
     question, method, bounds = parts_of(arguments)
+    if isinstance(protocol, Path):
+        protocol = str(protocol)
+    if not isinstance(protocol, str | Protocol):
+        raise InputError(
+            f"the protocol is a {type(protocol).__name__}; give a name, FILE.py:OBJECT, an "
+            "antecede.Protocol, or antecede.testing.adapter.protocol(CLASS)"
+        )
     name = protocol if isinstance(protocol, str) else protocol.name
     return CheckResult(
         pipeline.check(
@@ -71,7 +79,7 @@ def check(
 
 @described
 def assert_holds(
-    protocol: Protocol | str, *, selfcheck: str = "on", **arguments: Unpack[CheckArguments]
+    protocol: Protocol | str | Path, *, selfcheck: str = "on", **arguments: Unpack[CheckArguments]
 ) -> CheckResult:
     """Check a protocol, and fail the test with the report if a property does not hold.
 
@@ -91,7 +99,7 @@ def assert_holds(
 
 @described
 def assert_violated(
-    protocol: Protocol | str,
+    protocol: Protocol | str | Path,
     *,
     violates: str | None = None,
     length: int | None = None,

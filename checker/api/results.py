@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping
 from html import escape
+from pathlib import Path as FilePath
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -51,13 +52,13 @@ class Run:
         """Why the run violates its property, in a sentence or two; empty if it violates none."""
         return about(self._path, self._report).explanation.text
 
-    def save(self, file: str, format: str | None = None) -> None:
+    def save(self, file: str | FilePath, format: str | None = None) -> None:
         """Save the run. The ending of `file` selects the format: .svg, .html, .json, .txt, ….
 
         Raises:
             InputError: the format is unknown, or the file cannot be written.
         """
-        write_trace(self._path, file, format, report=self._report)
+        write_trace(self._path, str(file), format, report=self._report)
 
     def text(self, format: str = "txt") -> str:
         """Return the run in a format, such as `svg`, `mermaid` or `json`.

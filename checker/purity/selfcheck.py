@@ -380,7 +380,13 @@ class _Watch:
         if not changed:
             return
         for call in self._past[:: max(len(self._past) // _FROM_THE_START, 1)]:
-            with self.memory.variables.as_at_the_start():
+            with self.memory.variables.as_at_the_start() as lasting:
+                if lasting:
+                    raise self._error(
+                        call.shown,
+                        f"uses the variable {lasting[0].name}, which calls change; let it depend "
+                        "on nothing but its arguments",
+                    )
                 again = self._run(self.handler, call.args)
             if again.differs(call.outcome):
                 raise self._error(

@@ -49,9 +49,18 @@ class Variable:
         """True if the value differs from the value at the start."""
         return text_of_plain(self.now) != self.text
 
+    def begin_anew(self) -> bool:
+        """Give the variable its value of the start; return whether that is possible."""
+        self.put(self.value, copy.deepcopy(self.content))
+        if self.has_changed and self.owner is not None:
+            self.put(copy.deepcopy(self.content), None)
+        return not self.has_changed
+
     def put(self, value: Any, content: Any) -> None:
-        """Bind the variable to a value, and give the value a content."""
-        if isinstance(value, list | bytearray):
+        """Bind the variable to a value, and give a container a content, unless that is None."""
+        if content is None:
+            pass
+        elif isinstance(value, list | bytearray):
             value[:] = content
         elif isinstance(value, set | dict):
             value.clear()
@@ -71,6 +80,7 @@ class Variables(Search):
     """The variables that some functions can reach, as they were when this was made."""
 
     found: list[Variable] = field(factory=list)
+    caches: list[Any] = field(factory=list)
 
     @classmethod
     def of(cls, *roots: Any) -> Variables:
@@ -79,6 +89,12 @@ class Variables(Search):
         for root in roots:
             variables.visit(root, "")
         return variables
+
+    def visit(self, value: Any, name: str, owner: Owner = None) -> None:
+        """Follow a value; the cache of a function may hide that a variable decides."""
+        if callable(getattr(value, "cache_clear", None)):
+            self.caches.append(value)
+        super().visit(value, name, owner)
 
     def visit_plain(self, value: Any, name: str, text: str, owner: Owner) -> None:
         """Note a variable."""
@@ -95,13 +111,16 @@ class Variables(Search):
         return [variable for variable in self.found if variable.has_changed]
 
     @contextmanager
-    def as_at_the_start(self) -> Iterator[None]:
-        """Give all changed variables the values of the start; afterwards those of now."""
+    def as_at_the_start(self) -> Iterator[list[Variable]]:
+        """Give all changed variables the values of the start; afterwards those of now.
+
+        Yields the variables for which that is impossible.
+        """
+        for cache in self.caches:
+            cache.cache_clear()
         changed = [(each, each.now, copy.copy(each.now)) for each in self.changed()]
-        for variable, _, _ in changed:
-            variable.put(variable.value, copy.deepcopy(variable.content))
         try:
-            yield
+            yield [variable for variable, _, _ in changed if not variable.begin_anew()]
         finally:
             for variable, value, content in changed:
                 variable.put(value, content)

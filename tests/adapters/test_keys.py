@@ -80,6 +80,29 @@ def test_a_key_may_forget_what_decides_nothing_and_the_verdict_names_its_conditi
     assert () == checked(Caches, None).result.conditions
 
 
+class Patient(Counts):
+    """It delivers after three timeouts; the key forgets how many there were."""
+
+    def __init__(self, actor: int, actors: int) -> None:
+        self.n, self.held = 0, list[Any]()
+
+    def receive(self, out: Out, src: int, packet: Any) -> None:
+        self.held.append(packet["message"])
+
+    def timeout(self, out: Out) -> None:
+        self.n = min(self.n + 1, 3)
+        if self.n == 3 and self.held:
+            out.deliver(self.held.pop(0))
+
+
+@pytest.mark.parametrize("copies", ["pickle", "deepcopy", "replay"])
+def test_a_call_that_seems_to_change_nothing_is_made_several_times(copies: str) -> None:
+    """Otherwise the run would seem to be over, although further timeouts deliver the message."""
+    found = checked(Patient, lambda node: tuple(node.held), copies).result
+    assert Verdict.ERROR is found.verdict
+    assert "timeout makes them send or deliver different things" in str(found.error)
+
+
 RESENDS = """
 class Node:
     '''Each packet is kept, and sent once more at a timeout. The key forgets which packets.'''

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import random
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic as elapsed
@@ -32,6 +33,9 @@ def forget() -> None:
     cached.clear()
     Keeper.seen.clear()
     keeper.calls.clear()
+    kept[0].clear()
+    recent.clear()
+    note.cache_clear()
     count = 0
 
 
@@ -93,7 +97,43 @@ def in_a_closure() -> Callable[..., Step]:
     return receive
 
 
-REMEMBERING = [latch, counting, in_a_class, in_an_object, in_a_default]
+kept: tuple[list[Any], int] = ([], 0)
+
+
+def in_a_tuple(state: Any, src: int, message: Message) -> Step:
+    kept[0].append((state, message.number))
+    return Step(state, deliveries=(message,) if (state, 1) in kept[0] else ())
+
+
+recent = deque[Any](maxlen=50)
+
+
+def in_a_deque(state: Any, src: int, message: Message) -> Step:
+    recent.append((state, message.number))
+    return Step(state, deliveries=(message,) if (state, 1) in recent else ())
+
+
+@functools.cache
+def note(state: Any, number: int) -> bool:
+    seen.add((state, number))
+    return True
+
+
+def behind_a_cache(state: Any, src: int, message: Message) -> Step:
+    note(state, message.number)
+    return Step(state, deliveries=(message,) if (state, 1) in seen else ())
+
+
+REMEMBERING = [
+    in_a_tuple,
+    in_a_deque,
+    behind_a_cache,
+    latch,
+    counting,
+    in_a_class,
+    in_an_object,
+    in_a_default,
+]
 
 
 @pytest.mark.parametrize("receive", [*REMEMBERING, None])
