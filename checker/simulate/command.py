@@ -21,6 +21,7 @@ from antecede.checker.simulate.experiment import (
     PARQUET,
     Runner,
     experiment,
+    failed,
     gave_up,
     here,
     kept_in,
@@ -40,8 +41,8 @@ ASKED = "asked"
 NEVER_NULL = len(KEYS)
 """The number of columns of PARQUET that every row has; they come first."""
 
-WRONG, CLUSTER_FAILED = 1, 3
-"""Exit codes: a run violates causality or never ends; a cluster gave up on a run."""
+WRONG, HANDLER_FAILED, CLUSTER_FAILED = 1, 2, 3
+"""Exit codes: a run violates causality or never ends; a handler failed; a cluster gave up."""
 
 
 @frozen
@@ -144,16 +145,16 @@ def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> 
     runs = runs_of(grid, twins=twins)
     before = len(rows_of(runs, file))
     ticker = Ticker(quiet=quiet)
-    progress, failed = report.RunProgress(len(runs) - before, ticker), []
+    progress, errors = report.RunProgress(len(runs) - before, ticker), []
     with kept_in(file).noted():
         for row in experiment(runs, runner, file):
             if row["error"] is not None:
-                failed.append(row)
+                errors.append(row)
             progress(row)
     ticker.clear()
     rows = rows_of(runs, file)
     wrong = [row for row in rows if row["error"] is not None]
-    lost = [row for row in failed if gave_up(row)]
+    lost = [row for row in errors if gave_up(row)]
     right = [row for row in rows if row["error"] is None]
     parts = [grid.title] if grid.title else []
     earlier = f"{before:,} of them were there before"
@@ -174,7 +175,10 @@ def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> 
         parts.append(report.too_quick(len(open_claims)))
     # A figure's controls violate causality on purpose.
     unexpected = wrong or (violations and grid.name == ASKED)
-    code = WRONG if unexpected else CLUSTER_FAILED if lost else 0
+    if any(map(failed, wrong)):
+        code = HANDLER_FAILED
+    else:
+        code = WRONG if unexpected else CLUSTER_FAILED if lost else 0
     return Found(rows, "\n\n".join(parts), code)
 
 

@@ -23,6 +23,9 @@ from antecede.checker.sweep.processes import Workers
 GAVE_UP = "GAVE UP: "
 """The prefix of an error that a cluster's failure caused; such a row is shown, not saved."""
 
+FAILED = "FAILED: "
+"""The prefix of an error if the run had unusable input, for example a handler that raises."""
+
 CONTROLS = ("unordered", "fifo")
 """Protocols that do not promise causal delivery; their violations are counted."""
 
@@ -101,7 +104,8 @@ def row_of(wanted: Asked) -> Row:
         tolerant = wanted.protocol in CONTROLS
         run = simulate(handlers, wanted.scenario, wanted.seed, tolerant=tolerant)
     except AntecedeError as error:
-        return {**row, **dict.fromkeys(RESULTS), "error": str(error)}
+        prefix = FAILED if isinstance(error, InputError) else ""
+        return {**row, **dict.fromkeys(RESULTS), "error": f"{prefix}{error}"}
     return {**row, **results(run), "error": None}
 
 
@@ -141,6 +145,14 @@ def columns_of(run: Asked) -> Row:
 def gave_up(row: Row) -> bool:
     """Return whether there is no result because a cluster failed."""
     return str(row["error"] or "").startswith(GAVE_UP)
+
+
+def failed(row: Row) -> bool:
+    """Return whether there is no result because of unusable input, such as a handler that raises.
+
+    Rows of earlier versions do not say so; they count as wrong runs.
+    """
+    return str(row["error"] or "").startswith(FAILED)
 
 
 def here(runs: Sequence[Asked], workers: int) -> Iterator[Row]:

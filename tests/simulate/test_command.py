@@ -89,6 +89,28 @@ def test_a_run_that_violates_its_promise_is_told_and_changes_the_exit_code(
     assert "newtop: 12 runs have no figures; with 4 actors and seed 1: all-delivered:" in out
 
 
+RAISES = """
+from attrs import evolve
+from antecede.protocols import mfss
+
+def raises(*arguments):
+    raise ValueError("a bug")
+
+PROTOCOL = evolve(mfss.MFSS, name="raises", causal_send=raises)
+"""
+
+
+def test_a_handler_that_raises_is_wrong_input_also_for_the_next_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "raises.py").write_text(RAISES)
+    names = f"{tmp_path / 'raises.py'},newtop"
+    for _ in range(2):
+        code, out, _ = simulated(capsys, names, *SMALL, "--output", str(tmp_path / "rows.jsonl"))
+        assert 2 == code
+        assert "a bug" in out
+
+
 def test_a_violation_of_causality_is_not_as_expected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
