@@ -73,7 +73,7 @@ class Workers:
         while waiting or running:
             while idle and waiting:
                 pool, item = idle.pop(), waiting.popleft()
-                with _importing_safely():
+                with _starting_safely():
                     running[pool.submit(call, item)] = item, pool
             tick([item for item, _ in running.values()])
             for future in wait(running, PAUSE, FIRST_COMPLETED).done:
@@ -92,21 +92,26 @@ class Workers:
 def _worker() -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn")
     asked = SAFE_PATH in os.environ
-    with _importing_safely():  # the pool's semaphores start a process, too
+    with _starting_safely():  # the pool's semaphores start a process, too
         return ProcessPoolExecutor(1, mp_context=context, initializer=_begin, initargs=(asked,))
 
 
 @contextmanager
-def _importing_safely() -> Iterator[None]:
+def _starting_safely() -> Iterator[None]:
     """Let the processes that start meanwhile import no module from the current folder.
 
     Their interpreters would look there first, for example for a file signal.py.
+
+    The processes also start with SIGHUP blocked. A closed terminal sends SIGHUP to all of them, and
+    Python's own process that tracks semaphores would die of it and print tracebacks.
     """
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     try:
         yield
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         if before is None:
             del os.environ[SAFE_PATH]
         else:
@@ -121,7 +126,7 @@ def _kill(pools: list[ProcessPoolExecutor]) -> None:
 
 
 def _begin(keep_safe_path: bool) -> None:
-    """Leave Ctrl-C to the parent process, and end together with it.
+    """Leave Ctrl-C and SIGHUP to the parent process, and end together with it.
 
     Args:
         keep_safe_path: False: the programs that a check starts import as they would anywhere.
@@ -130,6 +135,8 @@ def _begin(keep_safe_path: bool) -> None:
         os.environ.pop(SAFE_PATH, None)
     streams.replace(sys.argv[1:], os.environ)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])  # programs inherit the mask
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

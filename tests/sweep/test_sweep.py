@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import signal
 import subprocess
 from functools import partial
@@ -271,6 +272,26 @@ def test_on_spark_ctrl_c_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
     assert f"Interrupted; the rows so far are in {file}, and the same command goes on" in err
     assert 1 == len(err.strip().splitlines())
     assert [1] == [row["messages"] for row in kept_in(file).rows()]
+
+
+def test_a_closed_terminal_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    asked = ("sweep", "--protocol", "mfss", "--messages", "1,9", "--history", "full")
+    process = subprocess.Popen(
+        [*COMMAND, *asked, "--workers", "2", "--output", str(file)],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    assert "mfss 3x1 unordered any full: HOLDS" in process.stderr.readline()
+    os.killpg(process.pid, signal.SIGHUP)
+    _, err = process.communicate(timeout=300)
+    assert 3 == process.returncode
+    assert f"Interrupted; the rows so far are in {file}, and the same command goes on" in err
+    assert 1 == len(err.strip().splitlines())
 
 
 # Parquet
