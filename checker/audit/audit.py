@@ -65,8 +65,9 @@ def audit(
         tick: called now and then with the bytes of the current log and the events of all.
 
     Raises:
-        InputError: a log cannot be read, a line is not an event, or there is nothing to judge.
-        CapacityError: there is too little memory or disk.
+        InputError: a log cannot be read, a line is not an event, there is nothing to judge, or the
+            disk is full.
+        CapacityError: there is too little memory.
     """
     check_names(names)
     watch = partial(_watched, tick)

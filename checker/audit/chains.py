@@ -12,7 +12,7 @@ from attrs import define, evolve, field
 
 from antecede.checker.audit.events import DELIVER, SEND, Event
 from antecede.checker.audit.findings import Finding
-from antecede.checker.errors import CapacityError
+from antecede.checker.errors import InputError
 
 MOST_CHAINS = 20
 """The most violations with a chain; further violations are reported without one."""
@@ -30,7 +30,7 @@ class Record:
         """Append an event, and whether it counts.
 
         Raises:
-            CapacityError: the disk is full.
+            InputError: the disk is full.
         """
         place, clock = (event.log, event.line), None if event.clock is None else dict(event.clock)
         values = (counts, place, event.actor, event.kind, event.message, event.to, clock)
@@ -46,7 +46,10 @@ class Record:
 
     def __iter__(self) -> Iterator[tuple[Event, bool]]:
         """Yield the events in the order of `keep`, and whether each counts."""
-        self.file.seek(0)
+        try:
+            self.file.seek(0)
+        except OSError as error:
+            raise full_disk(error) from None
         for text in self.file:
             counts, (log, line), actor, kind, message, to, clock = json.loads(text)
             to = None if to is None else tuple(to)
@@ -57,9 +60,9 @@ def _temporary() -> IO[str]:
     return tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8")
 
 
-def full_disk(error: OSError) -> CapacityError:
+def full_disk(error: OSError) -> InputError:
     """Return the error for a disk that has no room for the record."""
-    return CapacityError(
+    return InputError(
         f"records of the log cannot be kept in {tempfile.gettempdir()}: {error.strerror}; "
         "name another folder in TMPDIR"
     )

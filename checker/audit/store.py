@@ -26,7 +26,7 @@ class Store:
         """Append numbers.
 
         Raises:
-            CapacityError: the disk is full.
+            InputError: the disk is full.
         """
         try:
             self.file.write(np.ascontiguousarray(values, self.kind).tobytes())

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antecede.checker import memory
-from antecede.checker.audit import arrays, capacity, parser
+from antecede.checker.audit import arrays, capacity, chains, parser
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import kernels as k
 from antecede.checker.audit.arrays import fresh, grown
@@ -29,7 +29,7 @@ from antecede.checker.audit.oracle import Oracle
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.store import Store
-from antecede.checker.errors import CapacityError
+from antecede.checker.errors import CapacityError, InputError
 from tests.audit.interleavings import found_in, interleaved, whole, wild, write
 from tests.audit.test_audit import ALICE_BOB_CAROL, log
 from tests.conftest import Command
@@ -150,12 +150,26 @@ def test_large_tables_are_moved_step_by_step(monkeypatch: pytest.MonkeyPatch) ->
 def test_what_no_disk_has_room_for_is_given_up_without_a_fault() -> None:
     store = Store(np.int64, io.BufferedRandom(io.FileIO("/dev/full", "r+")))
     store.add(np.ones(9))
-    with pytest.raises(CapacityError, match="No space left on device"):
+    with pytest.raises(InputError, match="No space left on device"):
         store.get(0, 9)
     store.close()
     record = Record(io.TextIOWrapper(io.BufferedWriter(io.FileIO("/dev/full", "w"))))
     record.keep(Event(1, "a", "deliver", "m"), True)
+    with pytest.raises(InputError, match="No space left on device"):
+        next(iter(record))
     record.close()
+
+
+def test_a_full_folder_for_temporary_files_is_an_error_and_not_a_missing_answer(
+    monkeypatch: pytest.MonkeyPatch, antecede: Command, tmp_path: Path
+) -> None:
+    def full() -> io.TextIOWrapper:
+        return io.TextIOWrapper(io.FileIO("/dev/full", "w"), write_through=True)
+
+    monkeypatch.setattr(chains, "_temporary", full)
+    ran = antecede("audit", log(tmp_path, ALICE_BOB_CAROL))
+    assert 2 == ran.code
+    assert "No space left on device; name another folder in TMPDIR" in ran.err
 
 
 # Blank lines
