@@ -283,8 +283,24 @@ def explained(task: Task, result: Result, extras: Extras) -> CheckReport:
 def _conditions(system: System, result: Result) -> list[str]:
     """Return on which condition a verdict is true if the protocol says which states are equal."""
     unmerged = system.protocol.unmerged
-    found_nothing = result.verdict in (Verdict.HOLDS, Verdict.VACUOUS)
-    return [unmerged.condition] if unmerged is not None and found_nothing else []
+    decided = result.verdict in (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED)
+    if unmerged is None or not decided:
+        return []
+    return [] if _is_shown_by_steps(system, result) else [unmerged.condition]
+
+
+def _is_shown_by_steps(system: System, result: Result) -> bool:
+    """Return whether the steps of the counterexample show the violation by themselves.
+
+    A missing witness, a cycle and recoverability also depend on which states are equal. So does a
+    final state if a transition that leads to an equal state is left out.
+    """
+    run = result.counterexample
+    if run is None or run.loop is not None:
+        return False
+    leaves_out = system.protocol.timeout is not None or system.network.duplicates
+    violated = [prop for prop in system.properties if prop.name == run.violates]
+    return not any(prop.later or (prop.final and leaves_out) for prop in violated)
 
 
 def _repeat(options: Options) -> dict[str, Any]:

@@ -3,6 +3,10 @@
 The objects have habits that real code has: they change what they sent or were given, keep `out`,
 share variables, use asyncio and threads. Either the adapter finds what is found in the pure
 protocol, or it refuses the object, exactly where its habit shows.
+
+Some objects have a key that leaves out a part of their state. The adapter may refuse this key, or
+report a verdict under the condition that the key is complete. It may report a run that violates a
+property only if the pure protocol has the same run.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import pickle
 import random
 import threading
 import time
@@ -23,9 +28,11 @@ from typing import Any, ClassVar
 import attrs
 from attrs import evolve, frozen
 
+from antecede.checker.adapters.packets import Parcel
 from antecede.checker.check.pipeline import check
 from antecede.checker.errors import InputError
-from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.model import CausalSend, Message, Protocol, Receive, Step, Timeout
+from antecede.checker.paths.path import Path as Run
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.testing.adapter import Out, protocol
@@ -52,6 +59,7 @@ class Habits:
     Attributes:
         copies: how the adapter copies it.
         keyed: it has a key.
+        forgets: the field of a cell that its key leaves out; empty if the key is complete.
         packets: of what its packets are made.
         changes: which objects it changes: those that it sent, that it was given, that it kept.
         out: which `out` it uses.
@@ -61,6 +69,7 @@ class Habits:
 
     copies: str = "pickle"
     keyed: bool = False
+    forgets: str = ""
     packets: str = "value"
     changes: tuple[str, ...] = ()
     out: str = "given"
@@ -72,6 +81,7 @@ class Habits:
 CHOICES: dict[str, tuple[Any, ...]] = {
     "copies": ("pickle", "pickle", "deepcopy", "replay"),
     "keyed": (False, True),
+    "forgets": (*("",) * 6, "mode", "held", "seen", "mark", "credit", "unanswered"),
     "packets": ("value", "pair", "dictionary", "list", "object", "slots"),
     "changes": ((), ("sent",), ("given",), ("kept",), ("sent", "given"), ("sent", "kept")),
     "out": (*("given",) * 4, "first", "caught", "bound", "latest"),
@@ -96,7 +106,7 @@ def habits_of(chance: random.Random) -> Habits:
         # Pickles say which parts are one object. A cached step shares none with the packet.
         habits = evolve(habits, changes=())
     refused = [name for name in ("out", "shares", "runs") if is_refused(habits, name)]
-    for name in refused[1:]:
+    for name in refused if habits.forgets else refused[1:]:
         habits = evolve(habits, **{name: getattr(Habits(), name)})
     return habits
 
@@ -321,8 +331,10 @@ class Node:
         return tools if which == "first" else (catching(tools[0]), catching(tools[1]))
 
     def key(self) -> Any:
-        """Return what tells an object's states apart."""
-        return self.cell(), self.tool is not None
+        """Return what tells an object's states apart, or less if the object forgets a field."""
+        forgets = PLANS[self.plan][1].forgets
+        fields = {k: v for k, v in attrs.asdict(self.cell(), recurse=False).items() if k != forgets}
+        return tuple(fields.items()), self.tool is not None
 
 
 class AsyncNode(Node):
@@ -392,8 +404,9 @@ async def leave_task(work: Callable[[], None]) -> None:
 
 
 def leave_loop(work: Callable[[], None]) -> None:
-    LOOPS.append(asyncio.new_event_loop())
-    LOOPS[-1].run_until_complete(leave_task(work))
+    loop = asyncio.new_event_loop()
+    LOOPS.callback(loop.close)
+    loop.run_until_complete(leave_task(work))
 
 
 async def leave_timer(work: Callable[[], None]) -> None:
@@ -401,7 +414,10 @@ async def leave_timer(work: Callable[[], None]) -> None:
 
 
 TASKS: set[asyncio.Task[None]] = set()
-LOOPS: list[asyncio.AbstractEventLoop] = []
+LOOPS = contextlib.ExitStack()
+"""Closes the loops that are left behind. It is no list, because the adapter repeats calls with the
+lists of the start, and would drop the loops that these calls make."""
+
 leave: dict[str, Callable[[Callable[[], None]], Any]] = {
     "task left": lambda work: asyncio.run(leave_task(work)),
     "loop left": leave_loop,
@@ -443,6 +459,8 @@ class Outcome:
         verdicts: of the properties: all of them, or after a violation those that are violated.
         counts: where they are the same for protocol and objects.
         said: why it was refused.
+        conditions: of the verdict.
+        run: to a violation or a refusal.
     """
 
     end: str
@@ -450,6 +468,8 @@ class Outcome:
     verdicts: tuple[tuple[str, str], ...]
     counts: Any = None
     said: str = attrs.field(default="", eq=False)
+    conditions: tuple[str, ...] = attrs.field(default=(), eq=False)
+    run: Run | None = attrs.field(default=None, eq=False, repr=False)
 
 
 def outcome(case: Case, tried: Protocol, habits: Habits, engine: str, most: int) -> Outcome | None:
@@ -471,9 +491,12 @@ def outcome(case: Case, tried: Protocol, habits: Habits, engine: str, most: int)
     verdicts = {
         name: str(v) for name, v in result.properties.items() if not violated or v == result.verdict
     }
-    exact = habits.keyed and engine == "plain" and not violated
+    exact = habits.keyed and not habits.forgets and engine == "plain" and not violated
     counts = attrs.astuple(result.counts) if exact else None
-    return Outcome(str(result.verdict), length, tuple(sorted(verdicts.items())), counts)
+    ordered = tuple(sorted(verdicts.items()))
+    return Outcome(
+        str(result.verdict), length, ordered, counts, conditions=result.conditions, run=run
+    )
 
 
 def agree(one: Outcome, other: Outcome, *, refusable: bool) -> bool:
@@ -504,15 +527,16 @@ def difference(case: Case, habits: Habits) -> str | None:
     Node.latest, Node.calls = None, 0
     try:
         actual = outcome(case, objects(pure, habits), habits, habits.engine, LARGE)
+        if actual is None:
+            return "too large"
+        if habits.forgets:
+            return wrong_with_a_forgetful_key(case, habits, expected, actual)
     finally:
         RELEASE.set()
         RELEASE.clear()
-        while LOOPS:
-            LOOPS.pop().close()
+        LOOPS.close()
         for store in (PLANS, Node.cache, TASKS):
             store.clear()
-    if actual is None:
-        return "too large"
     if habits.shares == "counter" and actual.end == "refused":
         # Its dropped deliveries may violate a property before two equal calls differ.
         actual = evolve(actual, length=None)
@@ -520,6 +544,63 @@ def difference(case: Case, habits: Habits) -> str | None:
     if agree(expected, actual, refusable=refusable):
         return None
     return f"expected {expected}\nactual   {actual}"
+
+
+def wrong_with_a_forgetful_key(
+    case: Case, habits: Habits, expected: Outcome, actual: Outcome
+) -> str | None:
+    """Return why an outcome of objects with an incomplete key is wrong; None if it is not."""
+    if actual.end == "refused":
+        if "key()" in actual.said or expected.end == "refused":
+            return None
+        return f"the refusal does not name key(): {actual.said}"
+    if actual.run is not None:
+        return wrong_violation(case, habits, actual)
+    if not actual.conditions:
+        return f"{actual.end} without a condition, with a key without {habits.forgets}"
+    return None
+
+
+def wrong_violation(case: Case, habits: Habits, actual: Outcome) -> str | None:
+    """Return why the pure protocol cannot do a violation of objects; None if it can."""
+    assert actual.run is not None, "a run shows the violation"
+    if (step := impossible_step(case.protocol, habits, actual.run)) is not None:
+        return f"the pure protocol does something else in step {step} of the run"
+    if actual.conditions:
+        return None
+    for name, verdict in actual.verdicts:
+        if verdict == str(Verdict.VIOLATED):
+            alone = evolve(case, properties=(name,))
+            pure = outcome(alone, case.protocol, habits, "plain", LARGE)
+            if pure is not None and pure.end != verdict:
+                return f"the pure protocol never violates {name}: {pure}"
+    return None
+
+
+def impossible_step(pure: Protocol, habits: Habits, run: Run) -> int | None:
+    """Return the number of the first step that the pure protocol does differently, or None."""
+    cells = [pure.initial(actor, run.system.actors) for actor in range(run.system.actors)]
+    for each in run.steps:
+        step, cell = each.transition, cells[each.actor]
+        again: Step | None
+        if isinstance(step, CausalSend) and each.message is not None:
+            again = pure.causal_send(cell, each.message)
+        elif isinstance(step, Receive):
+            again = pure.receive(cell, step.src, opened(habits.packets, step.packet))
+        elif isinstance(step, Timeout) and pure.timeout is not None:
+            again = pure.timeout(cell)
+        else:
+            continue
+        sends = tuple((to, opened(habits.packets, packet)) for to, packet in each.step.sends)
+        if again is None or (again.sends, again.deliveries) != (sends, each.step.deliveries):
+            return each.number
+        cells[each.actor] = again.state
+    return None
+
+
+def opened(form: str, packet: Any) -> Any:
+    """Return the packet of a machine that a packet of the adapter stands for."""
+    return unpacked(form, pickle.loads(packet.pickled) if isinstance(packet, Parcel) else packet)
 
 
 def drawn_for_objects(seed: str) -> tuple[Case, Habits]:
@@ -541,6 +622,8 @@ def suited(case: Case, habits: Habits) -> Habits:
     On some networks, calls that change nothing are left out. Pickles say which parts are one
     object, so an object that keeps an equal packet, parts of which it kept before, is changed.
     """
+    if habits.forgets:
+        return evolve(habits, keyed=True)
     if case.resends or "duplicating" in case.network:
         shares = habits.copies == "replay" or "kept" in habits.changes
         return evolve(habits, keyed=habits.keyed or shares)

@@ -10,6 +10,8 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.adapters import calls, objects, packets
+from antecede.checker.check import pipeline
+from antecede.checker.paths import confirm
 from tests.campaigns import adapters
 from tests.campaigns.adapters import CHOICES, Habits, compare_adapters, difference
 from tests.campaigns.test_random import SENDS_TWO
@@ -28,7 +30,7 @@ def test_random_objects_do_what_their_protocol_does(number: int, tmp_path: Path)
 )
 def test_each_habit_is_followed_or_refused(name: str, value: Any) -> None:
     habits = evolve(Habits(), **{name: value})
-    if value == "deepcopy":
+    if value == "deepcopy" or habits.forgets:
         habits = evolve(habits, keyed=True)
     assert difference(SENDS_TWO, habits) is None
 
@@ -89,3 +91,43 @@ def test_an_object_that_is_refused_for_what_it_kept_would_be_found(
     assert difference(SENDS_TWO, kept) is None
     monkeypatch.setattr(objects, "copied", lambda value: value)
     assert "depends on the identity of objects" in str(difference(SENDS_TWO, kept))
+
+
+FORGETFUL_SEEDS = [f"forgets/{number}" for number in range(80)]
+
+
+def forgetful() -> list[str | None]:
+    """Return the differences of drawn objects whose key leaves out a part of their state."""
+    cases = [adapters.drawn_for_objects(seed) for seed in FORGETFUL_SEEDS]
+    return [difference(case, habits) for case, habits in cases if habits.forgets]
+
+
+def test_objects_with_an_incomplete_key_give_no_wrong_answer() -> None:
+    assert {None, "too large"} >= set(forgetful())
+
+
+def test_a_run_that_only_an_incomplete_key_makes_possible_would_be_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(objects._Keeper, "_compare", lambda *_given: None)
+    monkeypatch.setattr(confirm, "refuse_merged", lambda _path: None)
+    assert any("the pure protocol does something else" in str(each) for each in forgetful())
+
+
+def test_a_verdict_without_its_condition_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "_conditions", lambda _system, _result: [])
+    assert any("HOLDS without a condition" in str(each) for each in forgetful())
+
+
+NEVER_FINISHES = evolve(
+    SENDS_TWO, resends=True, messages=1, network="lossy", properties=("can-finish",)
+)
+
+
+def test_a_property_that_no_state_satisfies_with_an_incomplete_key_has_a_condition(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forgetful = Habits(keyed=True, forgets="mark")
+    assert difference(NEVER_FINISHES, forgetful) is None
+    monkeypatch.setattr(pipeline, "_is_shown_by_steps", lambda _system, _result: True)
+    assert "VIOLATED without a condition" in str(difference(NEVER_FINISHES, forgetful))
