@@ -26,6 +26,7 @@ from tests.campaigns.draw import Case, as_json, drawn, drawn_for_users, smaller
 from tests.campaigns.endless import compare_endless
 from tests.campaigns.links import compare_links
 from tests.campaigns.livelocks import compare_livelocks
+from tests.campaigns.memories import compare_memories
 from tests.campaigns.packets import compare_packets
 from tests.campaigns.proofs import compare_proofs
 from tests.campaigns.smallest import compare_smallest
@@ -151,6 +152,7 @@ KINDS: dict[str, tuple[int, Kind]] = {
     "proofs": (1, compare_proofs),
     "links": (1, compare_links),
     "adapters": (2, compare_adapters),
+    "memories": (2, compare_memories),
     "packets": (2, compare_packets),
     "audits": (3, compare_audits),
     "spans": (3, compare_spans),

@@ -1,0 +1,40 @@
+"""The campaign of handlers with memory: a short one, and that it would notice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from antecede.checker.purity import selfcheck
+from tests.campaigns.memories import compare_memories
+
+
+def differences(folder: Path) -> list[str]:
+    """Return the differences of some cases."""
+    seeds = (f"memory/{number}" for number in range(50))
+    return [each for seed in seeds for each in compare_memories(seed, folder, Counter())]
+
+
+def test_handlers_with_memory_are_right_or_refused(tmp_path: Path) -> None:
+    assert [] == differences(tmp_path)
+
+
+def test_a_memory_that_changes_verdicts_would_be_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(selfcheck._Watch, "begin_again", lambda _watch: None)
+    assert differences(tmp_path)
+    assert "difference(Case(" in next(tmp_path.iterdir()).read_text()
+
+
+def test_a_refusal_of_a_right_cache_would_be_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(watch: selfcheck._Watch) -> None:
+        if watch.memory.variables.changed():
+            raise watch._error((), "changes a variable")
+
+    monkeypatch.setattr(selfcheck._Watch, "begin_again", refuse)
+    assert any("all arguments" in each for each in differences(tmp_path))
