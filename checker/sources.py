@@ -188,8 +188,9 @@ class Search:
         elif isinstance(value, type):
             self.visit_class(value)
         else:
+            elements = isinstance(value, Mapping | tuple | list | set | frozenset)
             for part, inner in self.parts_of(value):
-                self.visit(inner, f"{name}.{part}", (value, part))
+                self.visit(inner, f"{name}.{part}", None if elements else (value, part))
 
     def visit_plain(self, value: Any, name: str, text: str, owner: Owner) -> None:
         """Note a value that is plain data."""
