@@ -9,9 +9,10 @@ An actor is a resource: its `service.name`, with its `service.namespace` and `se
 if it has them. If an actor delivers one message in several consumer groups, each group is an actor.
 
 Spans may be in any order. A causal-send happens at the start of its span. So does a delivery,
-except that a receiving call hands over its messages at its end. Spans of an actor with equal times
-have no known order, except that a span comes before the spans inside it; see `moments`. Spans do
-not name destinations, so an audit cannot report messages that never arrived.
+except that a receiving call hands over its messages at its end, or before the first span of its
+actor inside it. Spans of an actor with equal times have no known order, except that a span comes
+before the spans inside it; see `moments`. Spans do not name destinations, so an audit cannot report
+messages that never arrived.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ class Span:
         actor: the name of its resource.
         causes: the spans that it links to.
         sends: it is a producer span.
+        start: when it begins, in nanoseconds.
         time: when it sends or delivers, in nanoseconds.
         operation: what it does, such as `receive`, or an empty text.
         copy: the values of COPIES.
@@ -87,6 +89,7 @@ class Span:
     key: Key
     causes: tuple[Key, ...]
     sends: bool
+    start: int
     time: int
     operation: str
     copy: tuple[str | None, ...]
@@ -187,6 +190,7 @@ class Spans:
         kept = self._once(delivered)
         names = self._names()
         steps = defaultdict[str, list[tuple[int, Key, Step]]](list)
+        times = self._times(kept)
         for key, span in self.found.items():
             causes = (key,) if span.sends else kept.get(key, ())
             actor, kind = self._actor(span), SEND if span.sends else DELIVER
@@ -194,13 +198,24 @@ class Spans:
                 Event(span.line, actor, kind, names[each], log=span.log) for each in sorted(causes)
             ]
             if events:
-                steps[actor].append((span.time, key, Step(tuple(events))))
+                steps[actor].append((times[key], key, Step(tuple(events))))
         return Moments(
             {actor: [*self._moments(steps[actor], kept)] for actor in sorted(steps)},
             tuple(sorted(self.left_out.items())),
             frozenset(self.unnamed & {span.actor for span in self.found.values()}),
             frozenset(self.divided),
         )
+
+    def _times(self, kept: Mapping[Key, Sequence[Key]]) -> dict[Key, int]:
+        """Return when each span sends or delivers: not after the spans of its actor inside it."""
+        times = {key: span.time for key, span in self.found.items()}
+        for key, span in self.found.items():
+            for above in self._above(key) if span.sends or key in kept else ():
+                around = self.found.get(above)
+                if around is not None and around.actor == span.actor:
+                    inside = around.start <= span.time  # else a clock is wrong
+                    times[above] = min(times[above], span.time) if inside else times[above]
+        return times
 
     def _delivered(self) -> dict[Key, list[Key]]:
         """Return consumer span -> the producer spans whose messages it is about."""
@@ -324,7 +339,7 @@ def _span(
     log: str, line: int, actor: str, key: Key, given: Mapping[str, Any], about: Mapping[str, str]
 ) -> Span:
     """Return a producer or consumer span; `about` are its attributes."""
-    sends, operation = given["kind"] in PRODUCER, _first(about, OPERATIONS) or ""
+    sends, operation = given["kind"] in PRODUCER, (_first(about, OPERATIONS) or "").lower()
     received = not sends and operation == "receive" and given.get("endTimeUnixNano")
     links = [each for each in given.get("links") or [] if each.get("spanId")]
     return Span(
@@ -334,6 +349,7 @@ def _span(
         key,
         tuple((_id(link.get("traceId") or ""), _id(link["spanId"])) for link in links),
         sends,
+        _time(given, "startTimeUnixNano"),
         _time(given, "endTimeUnixNano" if received else "startTimeUnixNano"),
         operation,
         tuple(_first(about, names) for names in COPIES),

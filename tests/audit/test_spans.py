@@ -142,6 +142,35 @@ def test_a_receiving_call_delivers_at_its_end(tmp_path: Path) -> None:
     assert "HOLDS" == verdict(found)
 
 
+@pytest.mark.parametrize("between", [False, True])
+def test_a_receiving_call_delivers_before_what_is_sent_inside_it(
+    between: bool, tmp_path: Path
+) -> None:
+    """The handler of the message runs inside the span of the call, which ends later."""
+    (finding,) = judged(
+        tmp_path,
+        sent(1, "a1"),
+        sent(2, "a2"),
+        span("w", 5, 5, "w1", links=("a2",), until=20, messaging_operation="RECEIVE"),
+        span("w", 1, 6, "w2", parent="w1"),
+        span("w", 4, 7, "w3", parent="w2" if between else "w1"),
+        span("v", 5, 40, "v1", links=("w3",)),
+        span("v", 5, 50, "v2", links=("a1",)),
+    ).findings
+    assert ("v", "a1", "w3") == (finding.actor, finding.first, finding.second)
+
+
+def test_a_receiving_call_delivers_before_what_is_processed_inside_it(tmp_path: Path) -> None:
+    found = judged(
+        tmp_path,
+        sent(1, "a1"),
+        sent(2, "a2"),
+        span("w", 5, 5, "w1", links=("a1",), until=60, messaging_operation="receive"),
+        span("w", 5, 40, "w2", links=("a2",), parent="w1", messaging_operation="process"),
+    )
+    assert "HOLDS" == verdict(found)
+
+
 def test_settling_a_message_is_no_delivery(tmp_path: Path) -> None:
     found = judged(
         tmp_path,
