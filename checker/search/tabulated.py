@@ -112,8 +112,8 @@ class TabulatedSearch(Explorer):
             self.cluster = self.following(self.options)
         saved = None if self.options.resume is None else last_in(self.options.resume)
         threads = self.options.threads or os.cpu_count() or 1
-        if saved is not None:
-            threads = self.options.threads or int(saved.about.get("threads", threads))
+        if saved is not None:  # its states are divided among so many threads
+            threads = int(saved.about.get("threads", threads))
         self.options = evolve(self.options, threads=threads)
         self.threads = self.first(self.options)
         weighs = self.weighs and self.max_depth is None

@@ -555,7 +555,6 @@ FOREIGN: dict[str, tuple[Spec, dict[str, Any], str]] = {
         {"memory": "sweep-line"},
         "sweep_line is False there and True here",
     ),
-    "threads": (SPEC, {"threads": 3}, "threads is 2 there and 3 here"),
 }
 
 
@@ -570,6 +569,14 @@ def test_a_checkpoint_of_another_check_is_refused(folder: Path, what: str) -> No
 def test_the_search_may_be_asked_for_with_the_number_of_threads_it_has(folder: Path) -> None:
     saved_in(folder)
     assert outcome(checked(HOLDS)) == outcome(resumed(HOLDS, folder, threads=2))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_search_goes_on_with_the_threads_of_its_checkpoint(folder: Path, threads: int) -> None:
+    saved_in(folder)
+    result = resumed(HOLDS, folder, threads=threads)
+    assert outcome(checked(HOLDS)) == outcome(result)
+    assert 2 == result.statistics["threads"]
 
 
 OWN = """
