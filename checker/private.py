@@ -17,33 +17,41 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 def private_folder(path: Path) -> tuple[Path | None, str]:
     """Return a folder without links in its path, or None and the reason why it cannot be used.
 
-    A folder that does not exist is created, with permissions for this user only.
+    The folder need not exist; see `create`.
     """
     if not path.is_absolute():
         return None, f"{path} is not an absolute path"
     try:
-        _create(path)
-        real = path.resolve(strict=True)
+        there = next(each for each in (path, *path.parents) if os.path.lexists(each))
+        real = there.resolve(strict=True)
     except (OSError, RuntimeError) as error:  # RuntimeError: links that form a cycle
         return None, f"{path} cannot be used ({getattr(error, 'strerror', None) or error})"
-    reason = changed_by_others(real)
-    return (real, "") if reason is None else (None, reason)
+    if not real.is_dir():
+        return None, f"{there} is not a folder"
+    reason = changed_by_others(real, last=there == path)
+    return (real / path.relative_to(there), "") if reason is None else (None, reason)
 
 
-def _create(folder: Path) -> None:
+def create(folder: Path) -> None:
+    """Create a folder and those above it that do not exist, for this user only.
+
+    Raises:
+        OSError: this is impossible.
+    """
     for each in (*reversed(folder.parents), folder):
         if not each.is_dir():
-            each.mkdir(mode=0o700)
+            each.mkdir(mode=0o700, exist_ok=True)
 
 
-def changed_by_others(real: Path) -> str | None:
+def changed_by_others(real: Path, *, last: bool = True) -> str | None:
     """Return the reason why others can change a file or folder, or None.
 
     Args:
         real: an absolute path without links.
+        last: whether the content counts; otherwise only a part of a path that goes on.
     """
     above = (_reason(folder, last=False) for folder in real.parents)
-    return _reason(real, last=True) or next(filter(None, above), None)
+    return _reason(real, last=last) or next(filter(None, above), None)
 
 
 def _reason(path: Path, *, last: bool) -> str | None:

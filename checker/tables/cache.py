@@ -23,7 +23,7 @@ from pathlib import Path
 
 from antecede.checker import interrupts, memory
 from antecede.checker.errors import InputError
-from antecede.checker.private import changed_by_others, private_folder
+from antecede.checker.private import changed_by_others, create, private_folder
 from antecede.checker.reading import content_of
 
 ENTRY = "antecede_entry"
@@ -189,7 +189,7 @@ def folder(home: Path | None = None) -> Path | None:
 def _writable(folder: Path) -> bool:
     """Create a folder if it does not exist; return whether files can be written to it."""
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
+        create(folder)
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:

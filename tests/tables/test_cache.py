@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from antecede.checker.local import compiling
-from antecede.checker.private import changed_by_others, private_folder
+from antecede.checker.private import changed_by_others, create, private_folder
 from antecede.checker.tables import cache
 from tests.conftest import ROOT
 
@@ -210,6 +210,8 @@ def test_a_folder_is_created_for_the_user_alone(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         folder, reason = private_folder(tmp_path / "new" / "antecede")
+        assert not (tmp_path / "new").exists()
+        create(tmp_path / "new" / "antecede")
     finally:
         os.umask(before)
     assert (tmp_path / "new" / "antecede", "") == (folder, reason)
