@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -17,10 +17,10 @@ from attrs import evolve
 
 from antecede.checker.amounts import counted
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError, unknown
+from antecede.checker.errors import AntecedeError, InputError, unknown
 from antecede.checker.exit_codes import INCOMPLETE
 from antecede.checker.prove import mutants, suggest
-from antecede.checker.prove.link import Link, Linked, link
+from antecede.checker.prove.link import Link, Linked, Mismatch, link
 from antecede.checker.prove.obligations import Answer, Obligation, Proof, Watch, follows
 from antecede.checker.prove.report import as_object, short, text, wrapped
 from antecede.checker.prove.vocabulary import Model, actors, messages, src, to
@@ -186,7 +186,30 @@ def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Li
         workload=found.workload,
         history=history,
     )
-    return found, spec.system
+    return _named_if_wrong(found), spec.system
+
+
+def _named_if_wrong(found: Link) -> Link:
+    """Return a link whose functions are named in the error if they raise."""
+
+    def named(name: str) -> Any:
+        function = getattr(found, name)
+
+        def called(*arguments: Any) -> Any:
+            try:
+                result = function(*arguments)
+                return [*result] if isinstance(result, Iterator) else result
+            except (AntecedeError, Mismatch):
+                raise
+            except Exception as error:
+                raise InputError(
+                    f"the function {name!r} of the link raised {type(error).__name__}: {error}"
+                ) from error
+
+        return None if function is None else called
+
+    functions = ("events", "rebuild", "local", "channels", "rigid")
+    return evolve(found, **{name: named(name) for name in functions})
 
 
 def _loaded(reference: str) -> Link:

@@ -272,3 +272,23 @@ def test_a_model_that_delivers_before_the_causal_send_is_not_proved() -> None:
 
 def test_every_model_owes_integrity() -> None:
     assert "integrity safety" in [one.obligation.name for one in prove(model_named("cbcast")).shown]
+
+
+def raising(*_arguments: Any) -> Any:
+    raise KeyError("nothing there")
+
+
+def raises_later(*_arguments: Any) -> Iterator[Event]:
+    yield from ()
+    raise KeyError("nothing there")
+
+
+EVENTS = Link(events=raises_later, rebuild=lambda view, actor: None, local=lambda state: None)
+REBUILD = Link(events=application, rebuild=raising)
+
+
+@pytest.mark.parametrize("name", ["EVENTS", "REBUILD"])
+def test_a_function_of_a_link_that_raises_is_named(name: str) -> None:
+    model = evolve(ANY_ORDER, link=f"{__name__}:{name}")
+    with pytest.raises(InputError, match=f"the function '{name.lower()}' of the link raised"):
+        front.linked(model, 2, 1, "knowledge")
