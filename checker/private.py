@@ -1,8 +1,8 @@
 """Folders and files that no other user can change. Machine code is loaded only from them.
 
 A path is private if the file or folder, and every folder above it, belongs to this user or to root,
-and nobody else can write to it. A folder above it may be writable for all if it has the sticky bit,
-as /tmp has: nobody can rename or remove what belongs to others there.
+and no other user can write to it. A folder above it may be writable for all users if it has the
+sticky bit, as /tmp has. In such a folder, users cannot rename or remove the files of other users.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def private_folder(path: Path) -> tuple[Path | None, str]:
 
 
 def create(folder: Path) -> None:
-    """Create a folder and those above it that do not exist, for this user only.
+    """Create a folder, and missing folders above it, with permissions for this user only.
 
     Raises:
         OSError: this is impossible.

@@ -45,10 +45,10 @@ MOST_CALLS = 4
 """The calls per state that are repeated with other objects of the state."""
 
 REPEATED = 16
-"""A call that changes no key is repeated so often. A counter that the key forgets may decide."""
+"""The number of times that a call that changes no key is made: a forgotten counter may decide."""
 
 COMPARED, THEN_EVERY = 1000, 16
-"""So many comparisons of objects with equal keys are made; afterwards, one in so many."""
+"""The first pairs of objects with equal keys that are compared; then one pair in THEN_EVERY."""
 
 MOST_LIVE = 64
 """The most replayed objects that are kept for their next call."""
@@ -122,7 +122,7 @@ class _Keeper:
         live: the objects of the latest replays.
         others: state -> the source of the latest object in that state that is another one.
         done: state -> some calls of the first object and what they did.
-        comparisons: of objects with equal keys, so far.
+        comparisons: the number of pairs of objects with equal keys, so far.
     """
 
     name: str
@@ -174,8 +174,13 @@ class _Keeper:
         done = self.done.setdefault(state, {})
         if len(done) < MOST_CALLS:
             done[call] = step
-        if state in self.others:
+        if state in self.others and self._is_due():
             self._compare(state, self.others[state], call, step)
+
+    def _is_due(self) -> bool:
+        """Count a pair of objects with equal keys; return whether to compare it."""
+        self.comparisons += 1
+        return self.comparisons <= COMPARED or self.comparisons % THEN_EVERY == 0
 
     def _compare(self, state: Kept, source: Any, call: Call, step: Step) -> None:
         """Refuse a key that two objects have, if a call shows that they behave differently.
@@ -183,9 +188,6 @@ class _Keeper:
         Raises:
             AdapterError: they do.
         """
-        self.comparisons += 1
-        if self.comparisons > COMPARED and self.comparisons % THEN_EVERY:
-            return
         before, node = self._made(source), self._made(source)
         for _ in range(REPEATED if step.state == state else 1):
             what = self._difference(node, call, step)
@@ -238,9 +240,10 @@ class _Keeper:
         (actor, actors), *since = calls
         key = tuple(since) if self.key is None else self.key(node)
         state = Kept(self.number, actor, actors, key)
-        source = self._source(node, calls)
-        if source != self.kept.setdefault(state, source):
-            self._merged(state, source)
+        if state not in self.kept:
+            self.kept[state] = self._source(node, calls)
+        elif self.key is not None and self._is_due():
+            self._merged(state, self._source(node, calls))
         if self.copies == "replay" and self.reused:
             if len(self.live) >= MOST_LIVE:
                 self.live.clear()
@@ -249,10 +252,11 @@ class _Keeper:
 
     def _merged(self, state: Kept, source: Any) -> None:
         """Compare another object of a state with the first one: do earlier calls do the same?"""
-        if self.key is not None:
-            self.others[state] = source
-            for call, step in tuple(self.done.get(state, {}).items()):
-                self._compare(state, source, call, step)
+        if source == self.kept[state]:
+            return
+        self.others[state] = source
+        for call, step in tuple(self.done.get(state, {}).items()):
+            self._compare(state, source, call, step)
 
     def _source(self, node: Any, calls: Calls) -> Any:
         if self.copies == "replay":

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def check(
     protocol: Protocol | str | Path, *, selfcheck: str = "on", **arguments: Unpack[CheckArguments]
 ) -> CheckResult:
-    """Explore a protocol within bounds, and return the result, whatever the verdict.
+    """Explore a protocol within bounds, and return the result, also if a property is violated.
 
     Args:
         protocol: the record, a registered name, or FILE.py:OBJECT.
@@ -83,7 +83,7 @@ def assert_holds(
 ) -> CheckResult:
     """Check a protocol, and fail the test with the report if a property does not hold.
 
-    The arguments are those of `check`.
+    It takes the arguments of `check`.
 
     Raises:
         AssertionError: a property is violated, or the search came to no verdict.

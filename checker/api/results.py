@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path as FilePath
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from antecede.checker.check.report import CheckReport, differences
 from antecede.checker.check.spec import Expectation, expected_verdict
@@ -81,7 +81,7 @@ class Run:
 
 @frozen(eq=False, repr=False)
 class CheckResult:
-    """The result of `antecede.check`, whatever its verdict.
+    """The result of `antecede.check`: the verdict, the counts, and a counterexample.
 
     `print(result)` shows the report of the command `antecede check`. A notebook shows the verdict,
     the reason of a violation, and its picture.
@@ -99,7 +99,7 @@ class CheckResult:
         7
     """
 
-    _report: CheckReport = field()
+    _report: CheckReport
 
     @property
     def verdict(self) -> Verdict:

@@ -281,7 +281,7 @@ def explained(task: Task, result: Result, extras: Extras) -> CheckReport:
 
 
 def _conditions(system: System, result: Result) -> list[str]:
-    """Return on which condition a verdict is true if the protocol says which states are equal."""
+    """Return the condition of a verdict if the author of a protocol chose its equal states."""
     unmerged = system.protocol.unmerged
     decided = result.verdict in (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED)
     if unmerged is None or not decided:

@@ -27,7 +27,7 @@ class Variable:
             the variable to another one.
         text: of the value at the start.
         content: a copy of the value at the start.
-        owner: what has the variable; None for a part that cannot be bound to another value.
+        owner: the object that has the variable; None if it cannot be bound to another value.
     """
 
     name: str
@@ -52,19 +52,20 @@ class Variable:
     def begin_anew(self) -> bool:
         """Give the variable its value of the start; return whether that is possible."""
         self.put(self.value, copy.deepcopy(self.content))
-        if self.has_changed and self.owner is not None:
-            self.put(copy.deepcopy(self.content), None)
+        if self.has_changed:  # a call changed the inside of a value that cannot be filled
+            self._bind(copy.deepcopy(self.content))
         return not self.has_changed
 
     def put(self, value: Any, content: Any) -> None:
-        """Bind the variable to a value, and give a container a content, unless that is None."""
-        if content is None:
-            pass
-        elif isinstance(value, list | bytearray):
+        """Bind the variable to a value; if the value is a container, give it a content."""
+        if isinstance(value, list | bytearray):
             value[:] = content
         elif isinstance(value, set | dict):
             value.clear()
             value.update(content)
+        self._bind(value)
+
+    def _bind(self, value: Any) -> None:
         if self.owner is None or self.now is value:
             return
         holder, name = self.owner
@@ -112,7 +113,7 @@ class Variables(Search):
 
     @contextmanager
     def as_at_the_start(self) -> Iterator[list[Variable]]:
-        """Give all changed variables the values of the start; afterwards those of now.
+        """Give all changed variables the values of the start, and restore their values at the end.
 
         Yields the variables for which that is impossible.
         """
