@@ -340,7 +340,7 @@ def _report_instead(reason: str, over: threading.Event) -> None:
     with _reporting:
         if over.is_set() or _state.concluded:
             return
-        sys.stdout = _state.stdout  # the main thread may have redirected it
+        sys.stdout = _state.stdout or sys.stdout  # the main thread may have redirected it
         value: Any = reason
         try:
             for report in _state.reports[::-1]:
@@ -516,5 +516,8 @@ def within(seconds: float | None, reason: str) -> Iterator[None]:
         yield
         return
     until = time.monotonic() + seconds
-    with watched(lambda: reason if time.monotonic() > until else None, lambda: True):
+    with (
+        at_work("the audit"),  # so that the process may be ended in the midst of it
+        watched(lambda: reason if time.monotonic() > until else None, lambda: True),
+    ):
         yield

@@ -22,9 +22,16 @@ from antecede.checker.simulate.figures import Grid, combined
 from antecede.checker.simulate.scenario import Scenario
 from antecede.checker.sweep.elsewhere import TaskFailedError, found_anywhere
 from antecede.checker.sweep.kept import Row
+from tests.conftest import ROOT
 
 SMALL = Scenario(actors=4, messages=4, interval=4_000_000, job_share=0.3)
 GRID = Grid("asked", "", ("cykas", "mfss"), combined(SMALL, {"hotspots": (0.0, 0.5)}), 7)
+
+
+@pytest.fixture(autouse=True)
+def _workers_find_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers unpickle functions of this file. They import nothing from the current folder."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
 
 
 def test_spark_gives_the_rows_of_one_process(tmp_path: Path) -> None:
