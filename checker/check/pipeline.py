@@ -203,6 +203,11 @@ def _explored_without_numbers(task: Task) -> tuple[Task, Result]:
         except ProtocolError as error:
             return task, failed(task.system, error)
         except ReplayError as error:
+            if task.options.resume is not None:
+                raise InputError(
+                    f"the checkpoint in {str(task.options.resume)!r} was changed: a run that "
+                    "continues it cannot be replayed; start again"
+                ) from error
             raise InternalError(
                 f"a path that the search found cannot be replayed: {error} If your handlers are "
                 "pure functions (--selfcheck all looks at every call), the checker is wrong."
