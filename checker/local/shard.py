@@ -12,7 +12,7 @@ from antecede.checker.tables.arena import Arena
 from antecede.checker.tables.layout import Layout
 from antecede.checker.tables.table_filler import Repacking
 from antecede.checker.tables.tabulate import Words
-from antecede.checker.tables.validation import numbers, whole, wholes
+from antecede.checker.tables.validation import MOST, numbers, whole, wholes
 from antecede.checker.tables.visited import NO_DEPTHS, Depths, Visited
 
 RECENT = 1 << 14
@@ -244,7 +244,8 @@ class Shard:
         self.places.put(numbers("places of transitions", record["places"], np.uint16, kept))
         for name in ("fired", "fresh_kinds"):
             counted = getattr(self, name)
-            counted[:] = numbers("numbers of transitions", record[name], np.int64, counted.shape)
+            kind, shape = counted.dtype, counted.shape
+            counted[:] = numbers("numbers of transitions", record[name], kind, shape, most=MOST)
         self.control[list(COUNTERS)] = wholes("counters", record["counters"])
         if self.control[kernels.FIRED] != self.fired.sum():
             raise ValueError("the numbers of transitions do not add up")

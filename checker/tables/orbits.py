@@ -174,6 +174,8 @@ class Orbits:
             orbit, element = kin[actor, :count] >> 8, kin[actor, :count] & 0xFF
             if (orbit < 0).any() or (orbit >= len(images)).any() or (element >= self.order).any():
                 raise ValueError("a composite has no orbit")
+            if (kin[actor, count:] != -1).any():
+                raise ValueError("a composite that does not exist has an orbit")
             if (images[orbit, element] != np.arange(count)).any():
                 raise ValueError("a composite is not in its orbit")
             begins = self.sources[element * self.actors + actor]
