@@ -15,8 +15,10 @@ import pytest
 
 from antecede.checker.errors import InputError
 from antecede.checker.tables import validation
+from antecede.checker.tables.table_filler import TableFiller
 from tests.campaigns import changed_checkpoints
-from tests.tables.test_checkpoint import HOLDS, resumed, saved_in, stopped_after, system
+from tests.local.test_local import small
+from tests.tables.test_checkpoint import HOLDS, resumed, saved_in, stopped_after
 
 
 @pytest.mark.parametrize("value", [-1, 8, True, 1.0, "1", None])
@@ -95,7 +97,7 @@ def test_a_number_that_cannot_be_right_is_named(
         resumed(HOLDS, tmp_path / "saved")
 
 
-SYMMETRIC = system("mfss", 3, 2, "full")
+SYMMETRIC = small("mfss", 3, 2, history="full")
 
 
 def test_an_index_that_is_too_great_is_refused_in_every_array(tmp_path: Path) -> None:
@@ -107,7 +109,8 @@ def test_an_index_that_is_too_great_is_refused_in_every_array(tmp_path: Path) ->
     for file in saved.glob("array-*.npy"):
         array = np.load(file)
         flat = array.reshape(-1)
-        flat[np.flatnonzero(flat >= 0)[-1]] = np.iinfo(array.dtype).max
+        used = np.flatnonzero(flat >= 0)
+        flat[used[len(used) // 2]] = np.iinfo(array.dtype).max
         np.save(file, array)
         renew(saved, file.name)
         with contextlib.suppress(InputError):
@@ -131,3 +134,26 @@ def renew(saved: Path, name: str) -> None:
 @pytest.mark.parametrize("number", range(3))
 def test_a_search_survives_any_changed_number(tmp_path: Path, number: int) -> None:
     assert [] == changed_checkpoints.changed_checkpoint(random.Random(f"v/{number}"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("array", "at", "value"),
+    [
+        ("kin", (0, 0), -1),
+        ("kin", (0, 0), 1 << 40),
+        ("kin", (0, 0), 7),
+        ("kin", (1, 0), 1),
+        ("images", 0, 1),
+        ("images", 0, -1),
+        ("images", -1, 1 << 20),
+    ],
+)
+def test_an_orbit_consists_of_renamings(array: str, at: Any, value: int) -> None:
+    filler = TableFiller(small("mfss", 3, 1), symmetric=True)
+    layout = filler.layout
+    record = layout.orbits.record(int(layout.counts.max()))
+    layout.orbits.check(record, layout.counts)
+    changed = {name: array.copy() for name, array in record.items()}
+    changed[array][at] = value
+    with pytest.raises(ValueError, match=r"orbit|renamings"):
+        layout.orbits.check(changed, layout.counts)
