@@ -413,6 +413,30 @@ def at_abort(end: Callable[[], None]) -> Callable[[], None]:
     return take_back
 
 
+def until(happens: Callable[[float], bool], undone: str, *, heeds_earlier: bool = True) -> None:
+    """Wait for another program, but not much longer than until a request to end.
+
+    Args:
+        happens: waits for at most some seconds, and returns whether the program was ready.
+        undone: a clause that says what remains undone if the program is never ready.
+        heeds_earlier: whether a request that came before the wait ends it, too.
+
+    Raises:
+        Ended: there was a request, and the program was not ready within GRACE seconds.
+    """
+    heeded = heeds_earlier or wanted() is None
+    asked: float | None = None
+    with looking():
+        while not happens(PERIOD):
+            if not heeded or wanted() is None:
+                continue
+            asked = asked or time.monotonic()
+            if time.monotonic() > asked + GRACE:
+                ended = Ended(_state.wanted)
+                ended.add_note(undone)
+                raise ended
+
+
 @contextmanager
 def looking() -> Iterator[None]:
     """Declare that the code in this block polls `wanted`."""
