@@ -63,6 +63,7 @@ class Task:
         system: the system that the spec describes.
         selfcheck: which calls of handlers to check for determinism and purity.
         statistics: what to add to the result's statistics.
+        is_named: the spec names the protocol, so that another process can import it.
         around: returns the system to explore in the place of the one with self-checking handlers.
     """
 
@@ -74,6 +75,7 @@ class Task:
     watch: Watch
     statistics: dict[str, Any] = field(factory=dict)
     around: Around = as_it_is
+    is_named: bool = True
 
     @property
     def asked(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from antecede.checker import interrupts
+from antecede.checker.check.afresh import afresh
 from antecede.checker.check.engine import explorer_at_once, plain_instead
 from antecede.checker.check.exploring import (
     Around,
@@ -35,7 +36,7 @@ from antecede.checker.model import Protocol
 from antecede.checker.paths.confirm import refuse_merged
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.purity.opaque import with_opaque_messages
-from antecede.checker.purity.selfcheck import look_back, seconds_spent, watched
+from antecede.checker.purity.selfcheck import look_back, repeat_afresh, seconds_spent, watched
 from antecede.checker.search.coverage import never_seen
 from antecede.checker.search.handler_errors import run_to_failure
 from antecede.checker.search.loop import Explorer, Progress, memory_bytes
@@ -111,7 +112,8 @@ def check(
     system = spec.system if protocol is None else system_of(spec, protocol)
     options = checked(evolve(options, search=spec.search))
     bounds = checked(bounds.over(spec.bounds))
-    task = with_engine(Task(spec, system, options, bounds, selfcheck, watch, around=around))
+    task = Task(spec, system, options, bounds, selfcheck, watch, around=around)
+    task = with_engine(evolve(task, is_named=protocol is None))
     with interrupts.instead(partial(_explained_instead, task)):
         task, result = explored(task)
     # A counterexample that was found is not lost if the rest takes too long.
@@ -220,16 +222,24 @@ def _checked(task: Task, self_checking: System) -> Result:
     Raises:
         ProtocolError: a handler is not a pure function.
     """
-    try:
-        result = searched(task, self_checking)
-    except ReplayError:
-        look_back(self_checking.protocol)  # it names the handler that is not pure, if one is
-        raise
-    if task.selfcheck == "off" or result.error is not None:
-        return result
-    look_back(self_checking.protocol)
-    seconds = seconds_spent(self_checking.protocol)
-    return evolve(result, statistics={**result.statistics, "selfcheck_seconds": seconds})
+    if task.selfcheck == "off":
+        return searched(task, self_checking)
+    with afresh(task.spec, named=task.is_named) as again:
+        try:
+            result = searched(task, self_checking)
+        except ReplayError:
+            look_back(self_checking.protocol)  # it names the handler that is not pure, if one is
+            repeat_afresh(self_checking.protocol, again)
+            raise
+        if result.error is not None:
+            return result
+        look_back(self_checking.protocol)
+        repeat_afresh(self_checking.protocol, again)
+        statistics = {
+            "selfcheck_seconds": seconds_spent(self_checking.protocol),
+            "selfcheck_in_new_processes": again.outcome,
+        }
+        return evolve(result, statistics={**result.statistics, **statistics})
 
 
 def self_checking(system: System, mode: str) -> System:
