@@ -155,6 +155,11 @@ def at_start() -> None:
     for number in ENDING:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end_at_start)
+    own_process()
+
+
+def own_process() -> None:
+    """Allow to end this process if its main thread does not end its work."""
     _state.owns_process = True
 
 
@@ -494,6 +499,8 @@ def watched(
 ) -> Iterator[None]:
     """Check in another thread, every PERIOD seconds, whether the block must end.
 
+    Blocks may be nested. A request to end that an outer block made outlasts the inner one.
+
     Args:
         watch: returns the reason to end, or None.
         pressing: returns whether the end is urgent, so that it cannot wait for a poll.
@@ -504,12 +511,13 @@ def watched(
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    done = threading.Event()
+    done, asked = threading.Event(), threading.Event()
 
     def work() -> None:
         while not done.wait(PERIOD):
             reason = None if _state.wanted else watch()
             if reason is not None:
+                asked.set()
                 _state.wanted = reason
                 _insist(done, pressing)
                 return
@@ -523,7 +531,7 @@ def watched(
             with _reporting:
                 done.set()
             thread.join()
-            if not (_state.signalled or is_interruption(_state.wanted)):
+            if asked.is_set() and not (_state.signalled or is_interruption(_state.wanted)):
                 _forget()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from antecede.checker import interrupts
-from antecede.checker.check.afresh import afresh
+from antecede.checker.check.afresh import Afresh, afresh
 from antecede.checker.check.engine import explorer_at_once, plain_instead
 from antecede.checker.check.exploring import (
     Around,
@@ -18,9 +18,9 @@ from antecede.checker.check.exploring import (
     Watch,
     as_it_is,
     failed,
+    limited,
     searched,
     unstarted,
-    within,
 )
 from antecede.checker.check.report import Checked, CheckReport, Refused, differences
 from antecede.checker.check.spec import Spec, judged_by, system_of
@@ -90,18 +90,21 @@ def check(
     extras: Extras = Extras(),
     watch: Watch = lambda _progress: None,
     around: Around = as_it_is,
+    began: float | None = None,
 ) -> CheckReport:
     """Run the check that `spec` describes.
 
     Args:
         spec: what to check, and what to expect.
         options: how to explore; the spec names the search.
-        bounds: when to give up; they replace the spec's own bounds.
+        bounds: when to give up; they replace the spec's own bounds. The time is the time of all
+            stages together: search, self-check, failing run, explanation, and measures.
         protocol: replaces the protocol that `spec` names.
         selfcheck: which calls of handlers to check for determinism and purity.
         extras: what to do besides the search.
         watch: called now and then with the progress.
         around: returns the system to explore; it must behave as the one that it is given.
+        began: the time from which --max-seconds counts, of the monotonic clock; by default now.
 
     Raises:
         InputError: a name or number in the spec cannot be used.
@@ -114,16 +117,26 @@ def check(
     bounds = checked(bounds.over(spec.bounds))
     task = Task(spec, system, options, bounds, selfcheck, watch, around=around)
     task = with_engine(evolve(task, is_named=protocol is None))
-    with interrupts.instead(partial(_explained_instead, task)):
-        task, result = explored(task)
-    # A counterexample that was found is not lost if the rest takes too long.
-    with interrupts.instead(lambda _reason: explained(task, result, Extras())):
-        try:
-            with within(bounds):
+    with limited(bounds, began):
+        with interrupts.instead(partial(_explained_instead, task)):
+            task, result = _explored_in_time(task)
+        if interrupts.wanted() is not None:
+            extras = Extras()
+        # A counterexample that was found is not lost if the rest takes too long.
+        with interrupts.instead(lambda _reason: explained(task, result, Extras())):
+            try:
                 return explained(task, _confirmed_or_failed(task, result), extras)
-        except interrupts.Ended as end:
-            reason = interrupts.reason_of(end)
-            return evolve(explained(task, result, Extras()), unfinished=reason)
+            except interrupts.Ended as end:
+                reason = interrupts.reason_of(end)
+                return evolve(explained(task, result, Extras()), unfinished=reason)
+
+
+def _explored_in_time(task: Task) -> tuple[Task, Result]:
+    """Explore the system; the result says so if there was no time for it."""
+    try:
+        return explored(task)
+    except KeyboardInterrupt as end:
+        return task, unstarted(task.system, interrupts.reason_of(end))
 
 
 def _confirmed_or_failed(task: Task, result: Result) -> Result:
@@ -147,10 +160,12 @@ def check_all(
     selfcheck: str = "on",
     extras: Extras = Extras(),
     watch: Callable[[Spec, Progress], None] = lambda _spec, _progress: None,
+    began: float | None = None,
 ) -> Iterator[Checked]:
     """Run several checks; one that cannot start does not stop the others.
 
-    An interruption ends them all.
+    An interruption ends them all. `began` is the time from which --max-seconds counts for the first
+    check, of the monotonic clock.
     """
     for spec in specs:
         if isinstance(spec, Refused):
@@ -159,11 +174,19 @@ def check_all(
         watched_by = partial(watch, spec)
         try:
             report = check(
-                spec, options, bounds, selfcheck=selfcheck, extras=extras, watch=watched_by
+                spec,
+                options,
+                bounds,
+                selfcheck=selfcheck,
+                extras=extras,
+                watch=watched_by,
+                began=began,
             )
         except (InputError, CapacityError) as error:
             yield Refused(spec.label, error)
             continue
+        finally:
+            began = None
         yield report
         if report.interrupted:
             return
@@ -228,18 +251,42 @@ def _checked(task: Task, self_checking: System) -> Result:
         try:
             result = searched(task, self_checking)
         except ReplayError:
-            look_back(self_checking.protocol)  # it names the handler that is not pure, if one is
-            repeat_afresh(self_checking.protocol, again)
+            _repeat(self_checking, again)  # it names the handler that is not pure, if one is
             raise
         if result.error is not None:
             return result
-        look_back(self_checking.protocol)
-        repeat_afresh(self_checking.protocol, again)
+        try:
+            with interrupts.instead(partial(_unrepeated, result)):
+                _repeat(self_checking, again)
+        except KeyboardInterrupt as end:
+            return _unrepeated(result, interrupts.reason_of(end))
         statistics = {
             "selfcheck_seconds": seconds_spent(self_checking.protocol),
             "selfcheck_in_new_processes": again.outcome,
         }
         return evolve(result, statistics={**result.statistics, **statistics})
+
+
+def _repeat(self_checking: System, again: Afresh) -> None:
+    """Repeat calls of the search, in this process and in new ones.
+
+    Raises:
+        ProtocolError: a handler is not a pure function.
+    """
+    look_back(self_checking.protocol)
+    repeat_afresh(self_checking.protocol, again)
+
+
+def _unrepeated(result: Result, reason: str) -> Result:
+    """Return a result whose self-check was ended: nothing HOLDS, but a violation is one."""
+    if result.verdict is Verdict.VIOLATED or result.stopped_by is not None:
+        return result
+    return evolve(
+        result,
+        verdict=Verdict.INCOMPLETE,
+        properties=dict.fromkeys(result.properties, Verdict.INCOMPLETE),
+        stopped_by=f"{reason}, while the self-check repeated calls",
+    )
 
 
 def self_checking(system: System, mode: str) -> System:
