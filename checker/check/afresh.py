@@ -135,7 +135,9 @@ def _begun(spec: Spec, *, named: bool) -> Afresh:
     try:
         server = _idle.pop() if _idle else _Server.started()
         with _ended_if_broken(server):
-            server.send((evolve(spec), list(sys.path), os.getcwd(), dict(os.environ)))
+            server.send(
+                (evolve(spec), list(sys.argv), list(sys.path), os.getcwd(), dict(os.environ))
+            )
     except Exception as error:
         return Afresh(None, f"no: {error}")
     return Afresh(server)
@@ -261,8 +263,7 @@ def _repeat(link: Connection, task: bytes) -> None:
 
 def _protocol(task: bytes) -> Protocol:
     """Return the protocol of a spec, imported as the check imported it."""
-    spec, path, folder, environment = pickle.loads(task)
-    sys.path[:] = path
+    spec, sys.argv[:], sys.path[:], folder, environment = pickle.loads(task)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
