@@ -216,6 +216,35 @@ def test_a_handler_that_depends_on_nothing_else_is_not_refused(tmp_path: Path, w
     assert "20 calls" == result.statistics["selfcheck_in_new_processes"]
 
 
+ACTION = """
+from antecede import Protocol, Step
+
+flushed = iter([])
+
+def causal_send(state, message):
+    return Step((*state, message))
+
+def flush(state):
+    global flushed
+    flushed = iter([1])
+    return Step((), tuple((m.receiver, m) for m in state)) if state else None
+
+def receive(state, src, message):
+    return Step(state, deliveries=(message,) if flushed.__length_hint__() else ())
+
+P = Protocol(
+    "toy", "", "", lambda actor, actors: (), causal_send, receive, actions={"flush": flush}
+)
+"""
+
+
+def test_calls_are_repeated_alone_because_others_may_leave_something(tmp_path: Path) -> None:
+    """In the opposite order, too, an action comes before the packets."""
+    (tmp_path / "toy.py").write_text(ACTION)
+    result = found(f"{tmp_path / 'toy.py'}:P", "on", messages=1)
+    assert "receive of protocol 'toy' depends on the calls before it" in str(result.error)
+
+
 def test_a_file_in_the_current_folder_is_not_there_in_a_new_process(tmp_path: Path) -> None:
     body = "import os; return Step(state, deliveries=(message,) if os.listdir() else ())"
     result = found(written(tmp_path, "", body))
