@@ -134,7 +134,8 @@ def _on_audit(event: str, arguments: tuple[Any, ...]) -> None:
     if not _observing or not (event == "open" or event in _CHANGES or event in _ENVIRONMENT):
         return
     thread, effects = _observing[0]
-    if thread == threading.get_ident() and not isinstance(arguments[0], int):
+    is_named = isinstance(arguments[0], str | bytes | os.PathLike)
+    if is_named and thread == threading.get_ident():
         effects.on_audit(event, arguments, sys._getframe(1))
 
 
