@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import io
+import math
 import os
 import pickle
 import signal
@@ -36,8 +37,8 @@ from antecede.checker.registry import PIPE
 PATIENCE = 10.0
 """Seconds that a check waits for the repeated calls, besides the time that its checks took."""
 
-LONGEST = 600
-"""Seconds after which a repetition ends itself, if nobody waits for it any more."""
+LONGEST_IMPORT = 600
+"""Seconds after which an import ends itself, if nobody waits for it any more."""
 
 
 class Impossible(Exception):
@@ -73,7 +74,8 @@ class Afresh:
         try:
             with _ended_if_broken(server):
                 _refuse(server.answer(PATIENCE + seconds))
-                server.send([list(map(_pickled, group)) for group in groups])
+                sent = [list(map(_pickled, group)) for group in groups]
+                server.send((sent, math.ceil(PATIENCE + seconds)))
                 answers = server.answer(PATIENCE + seconds)
             _idle.append(server)
             _refuse(answers)
@@ -231,17 +233,17 @@ def serve(link: Connection) -> None:
             task = link.recv_bytes()
         except EOFError:
             return
-        if os.waitpid(_forked(partial(_repeat, link, task)), 0)[1] != 0:
+        if os.waitpid(_forked(partial(_repeat, link, task), LONGEST_IMPORT), 0)[1] != 0:
             return
 
 
-def _forked(work: Callable[[], None]) -> int:
-    """Do some work in a fork; return its process id."""
+def _forked(work: Callable[[], None], seconds: int) -> int:
+    """Do some work in a fork, which ends after some seconds; return its process id."""
     if child := os.fork():
         return child
     code = 1
     with suppress(BaseException):
-        signal.alarm(LONGEST)
+        signal.alarm(seconds)
         work()
         code = 0
     os._exit(code)
@@ -254,9 +256,11 @@ def _repeat(link: Connection, task: bytes) -> None:
     except BaseException as error:
         link.send(f"the import raised {type(error).__name__}: {error}")
         return
+    signal.alarm(0)  # the search may take long
     link.send(True)
+    groups, seconds = link.recv()
     try:
-        link.send([_in_a_fork(protocol, group) for group in link.recv()])
+        link.send([_in_a_fork(protocol, group, seconds) for group in groups])
     except EOFError:
         link.send("a repeated call ended the process")
 
@@ -270,7 +274,9 @@ def _protocol(task: bytes) -> Protocol:
     return system_of(spec).protocol
 
 
-def _in_a_fork(protocol: Protocol, group: list[tuple[str, bytes | None]]) -> list[str | None]:
+def _in_a_fork(
+    protocol: Protocol, group: list[tuple[str, bytes | None]], seconds: int
+) -> list[str | None]:
     """Make some calls in a process of their own, in an empty folder."""
     ours, theirs = Pipe(duplex=False)
     with tempfile.TemporaryDirectory(prefix="antecede-") as folder:
@@ -279,7 +285,7 @@ def _in_a_fork(protocol: Protocol, group: list[tuple[str, bytes | None]]) -> lis
             os.chdir(folder)
             theirs.send([_text(protocol, *call) for call in group])
 
-        child = _forked(work)
+        child = _forked(work, seconds)
         theirs.close()
         try:
             texts: list[str | None] = ours.recv()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import pickle
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -377,6 +380,23 @@ def test_a_process_that_takes_too_long_is_ended(
     assert Verdict.HOLDS is result.verdict
     assert "no: it took more than" in result.statistics["selfcheck_in_new_processes"]
     assert [] == afresh._idle
+
+
+def test_a_search_may_take_longer_than_an_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other process waits for the calls as long as the search takes."""
+    alarms: list[int] = []
+    monkeypatch.setattr(signal, "alarm", alarms.append)
+    monkeypatch.setattr(afresh, "_in_a_fork", lambda _protocol, _group, seconds: [seconds])
+    ours, theirs = multiprocessing.Pipe()
+    name = written(tmp_path, "", "return Step(state, deliveries=(message,))")
+    spec = Spec(name, actors=2, messages=1)
+    ours.send(([[]], 7))
+    task = (spec, sys.argv, sys.path, os.getcwd(), dict(os.environ))
+    afresh._repeat(theirs, pickle.dumps(task))
+    assert [True, [[7]]] == [ours.recv(), ours.recv()]
+    assert [0] == alarms
 
 
 def test_an_interpreter_that_was_killed_is_replaced(tmp_path: Path) -> None:
