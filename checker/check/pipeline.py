@@ -251,13 +251,13 @@ def _checked(task: Task, self_checking: System) -> Result:
         try:
             result = searched(task, self_checking)
         except ReplayError:
-            _repeat(self_checking, again)  # it names the handler that is not pure, if one is
+            _call_again(self_checking, again)  # it names the handler that is not pure, if one is
             raise
         if result.error is not None:
             return result
         try:
             with interrupts.instead(partial(_unrepeated, result)):
-                _repeat(self_checking, again)
+                _call_again(self_checking, again)
         except KeyboardInterrupt as end:
             return _unrepeated(result, interrupts.reason_of(end))
         statistics = {
@@ -267,7 +267,7 @@ def _checked(task: Task, self_checking: System) -> Result:
         return evolve(result, statistics={**result.statistics, **statistics})
 
 
-def _repeat(self_checking: System, again: Afresh) -> None:
+def _call_again(self_checking: System, again: Afresh) -> None:
     """Repeat calls of the search, in this process and in new ones.
 
     Raises:
