@@ -74,7 +74,7 @@ def cell(name: str, network: str) -> tuple[str, CheckReport | None]:
             raised = re.search(r"(\w+) of protocol .* raised (\w+)", result.error or "")
             why = f"{raised[1]} raises {raised[2]}" if raised else result.error
             return f"{result.verdict}: {why or result.stopped_by}", None
-        states += (result.unreduced or result.counts).unique_states
+        states += result.size.unique_states
         reached = f"{actors}×{messages}"
     return f"HOLDS to {reached} ({states:,})", None
 

@@ -319,7 +319,7 @@ def escape() -> Found:
 
 def _cost(spec: Spec) -> Found:
     result = check(spec, selfcheck="off").result
-    path, counts = result.counterexample, result.unreduced or result.counts
+    path, counts = result.counterexample, result.size
     return {
         "workload": spec.workload,
         "messages": spec.messages,

@@ -364,7 +364,7 @@ def test_the_object_in_the_file_is_named_with_the_choices(
 def test_the_first_start_says_that_it_compiles(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = "Compiling the kernels"
+    said = "antecede compiles its search code"
     arguments = ["check", "mfss", "--actors", "2", "--messages", "1"]
     monkeypatch.setattr("antecede.checker.commands.check.kernels_are_compiled", lambda: False)
     assert 0 == cli.main(arguments)
@@ -435,7 +435,12 @@ def test_json_on_standard_output_stands_alone_and_has_the_stable_keys(
         "total_states": 181,
         "depth": 13,
         "final_states": 1,
-        "unreduced": None,
+        "unreduced": {
+            "unique_states": 81,
+            "total_states": 181,
+            "depth": 13,
+            "final_states": 1,
+        },
         "counterexample": None,
         "error": None,
         "stopped_by": None,

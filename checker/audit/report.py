@@ -9,7 +9,7 @@ from typing import Any
 from antecede.checker.amounts import counted
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.render.prose import printable
-from antecede.checker.render.terminal import SHORTEST, wrapped
+from antecede.checker.render.terminal import rate, wrapped
 from antecede.checker.render.ticker import Ticker, fitting
 
 MOST_TORN_SHOWN = 10
@@ -190,11 +190,11 @@ def watching(
         """Show the bytes of the current log, and the events of all logs."""
 
         def line(width: int) -> str:
-            rate = events / max(now() - began, SHORTEST)
+            speed = rate(events, now() - began)
             parts = (
                 f"{events:,} events",
                 f"{size / 1e6:,.0f} MB of this log",
-                f"{rate:,.0f} events/s",
+                f"{speed} events/s" if speed else "",
             )
             return fitting(list(enumerate(parts)), width, ", ")
 

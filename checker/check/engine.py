@@ -134,7 +134,7 @@ def explorer_at_once(system: System, options: Options, max_depth: int | None = N
         BreadthFirst(system, max_depth),
         ready=lambda: compiling.poll() is not None,
         begin=partial(explorer_for, system, options, max_depth),
-        waits_for="plain Python, until the kernels are compiled",
+        waits_for="plain Python, until the search code is compiled",
     )
 
 

@@ -39,8 +39,8 @@ from antecede.checker.purity.opaque import with_opaque_messages
 from antecede.checker.purity.selfcheck import look_back, repeat_afresh, seconds_spent, watched
 from antecede.checker.search.coverage import never_seen
 from antecede.checker.search.handler_errors import run_to_failure
-from antecede.checker.search.loop import Explorer, Progress, memory_bytes
-from antecede.checker.search.measures import measure
+from antecede.checker.search.loop import Explorer, Measuring, Progress, memory_bytes
+from antecede.checker.search.measures import MOST_STATES, measure, refuse_more_than
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.search.sample import SAMPLES, sample
@@ -377,7 +377,9 @@ def _measured(report: CheckReport, task: Task) -> CheckReport:
     result = report.result
     if result.verdict not in (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED):
         return evolve(report, unmeasured=f"the check is {result.verdict}")
+    counts = result.size  # at least so many states can be reached
     try:
+        refuse_more_than(MOST_STATES, counts.unique_states)
         return evolve(report, measures=measure(report.system, _tick(result, task)))
     except CapacityError as limit:
         return evolve(report, unmeasured=str(limit))
@@ -385,13 +387,15 @@ def _measured(report: CheckReport, task: Task) -> CheckReport:
         return evolve(report, result=evolve(result, verdict=Verdict.ERROR, error=str(error)))
 
 
-def _tick(result: Result, task: Task) -> Callable[[], None]:
-    """Return what a pass after the search calls now and then; it raises CapacityError."""
+def _tick(result: Result, task: Task) -> Callable[[int], None]:
+    """Return what the measuring calls now and then; it raises CapacityError."""
     started = time.monotonic()
+    whole = None if result.verdict is Verdict.VIOLATED else result.unreduced
 
-    def tick() -> None:
+    def tick(states: int) -> None:
         seconds = result.seconds + time.monotonic() - started
-        task.watch(Progress(result.counts, 0, seconds, memory_bytes()))
+        measuring = Measuring(states, None if whole is None else whole.unique_states)
+        task.watch(Progress(result.counts, 0, seconds, memory_bytes(), measuring=measuring))
         hit = task.bounds.hit(0, seconds, memory_bytes())
         if hit is not None:
             raise CapacityError(hit)

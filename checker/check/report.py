@@ -147,7 +147,7 @@ def _count_differences(spec: Spec, result: Result) -> list[str]:
     }.get(spec.search, ())
     if spec.search == "depth" and result.verdict is Verdict.VIOLATED:
         exact = ()
-    counts = result.unreduced or result.counts
+    counts = result.size
     return [
         f"expected {key.replace('_', ' ')} {number:,}, found {getattr(counts, key):,} "
         f"(history {spec.history})"

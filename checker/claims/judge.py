@@ -212,7 +212,8 @@ class Judge:
         if key not in self._measures:
             system = system_of(spec, self.named(spec.protocol))
             try:
-                self._measures[key] = measure(system, until(self.bounds.max_seconds))
+                look = until(self.bounds.max_seconds)
+                self._measures[key] = measure(system, lambda _states: look())
             except CapacityError as limit:
                 self._measures[key] = str(limit)
         return self._measures[key]
@@ -222,7 +223,7 @@ def _judged_check(report: CheckReport) -> Finding:
     """Return the finding of a check, which compares its verdict with the claim."""
     result, spec = report.result, report.spec
     command = command_of(spec)
-    counts = result.unreduced or result.counts
+    counts = result.size
     path = result.counterexample
     if result.verdict is Verdict.INCOMPLETE:
         text = f"INCOMPLETE: {result.stopped_by}"

@@ -169,7 +169,7 @@ def _other_bounds(found: Sequence[Row]) -> list[str]:
 def cells(row: Row) -> list[str]:
     """Return the cells of a row for people."""
     result, paper = row.report.result, row.paper
-    counts = result.unreduced or result.counts
+    counts = result.size
     verdict = str(result.verdict)
     if result.stopped_by:
         verdict += f" ({result.stopped_by})"
@@ -240,7 +240,7 @@ def _judged(found: Sequence[Row]) -> bool:
 
 def _row_object(row: Row) -> dict[str, Any]:
     result, paper, spec = row.report.result, row.paper, row.report.spec
-    counts = result.unreduced or result.counts
+    counts = result.size
     return {
         **asdict(as_asked(spec), filter=lambda field, _value: field.name != "properties"),
         "network": row.report.system.network.name,

@@ -201,12 +201,13 @@ def _reported(found: Targets, done: list[Checked], output: Output, bounds: Bound
 
 
 def _announce_compiling(method: Options) -> None:
-    """Say on standard error that the kernels are compiled, if the search needs them."""
+    """Say on standard error that the kernels are being compiled, if the search needs them."""
     if method.engine != "plain" and not kernels_are_compiled() and not lacking():
         console.complain(
-            "Compiling the kernels, which is done once; until then plain Python begins."
+            "antecede compiles its search code, which it does once. Until then it searches in "
+            "plain Python."
             if begins_plainly(method)
-            else "Compiling the kernels, which takes half a minute and is done once."
+            else "antecede compiles its search code, which takes half a minute and is done once."
         )
 
 

@@ -136,9 +136,9 @@ class Stepwise(Explorer):
             final_states=int(self.control[kernels.FINALS]),
         )
 
-    def unreduced(self) -> Counts | None:
-        """Return None: nothing is reduced."""
-        return None
+    def unreduced(self) -> Counts:
+        """Return the counts, because this search uses no symmetry."""
+        return self.counts()
 
     def statistics(self) -> dict[str, Any]:
         """Return further figures, by name."""

@@ -125,7 +125,7 @@ def most(system: System) -> str:
 
 
 def _figures(report: CheckReport) -> tuple[tuple[str, str], ...]:
-    result, counts = report.result, report.result.counts
+    result, counts = report.result, report.result.size
     properties = ", ".join(f"{name} {verdict}" for name, verdict in result.properties.items())
     return (
         ("verdict", str(result.verdict)),

@@ -9,7 +9,7 @@ from antecede.checker.amounts import memory
 from antecede.checker.check.spec import Spec
 from antecede.checker.render.terminal import SHORTEST, elapsed, rounded
 from antecede.checker.render.ticker import Ticker, fitting
-from antecede.checker.search.loop import Progress
+from antecede.checker.search.loop import Measuring, Progress
 
 EXACT = 100_000
 """Numbers below this are never rounded."""
@@ -49,18 +49,30 @@ def _short(number: int) -> str:
 def _parts(progress: Progress, number: Callable[[int], str], label: str) -> list[tuple[int, str]]:
     """Return the parts of the line with their ranks; see `fitting`."""
     counts, seconds = progress.counts, progress.seconds
-    speed = number(int(counts.total_states / seconds)) if seconds >= SHORTEST else "-"
+    if progress.measuring is not None:
+        return [
+            (0, f"{label} {_measured(progress.measuring, number)}".strip()),
+            (7, memory(progress.memory_bytes)),
+            (2, elapsed(seconds)),
+        ]
+    speed = f"{number(int(counts.total_states / seconds))} states/s" if seconds >= SHORTEST else ""
     return [
         (4, f"{progress.waits_for}:" if progress.waits_for else ""),
         (0, f"{label} {place_text(progress)}".strip()),
         (1, f"unique {number(counts.unique_states)}"),
         (8, f"total {number(counts.total_states)}"),
-        (5, f"{speed} states/s"),
-        (6, f"frontier {number(progress.frontier)}"),
+        (5, speed),
+        (6, f"to explore {number(progress.frontier)}"),
         (7, memory(progress.memory_bytes)),
         (2, elapsed(seconds)),
         (3, _end(progress)),
     ]
+
+
+def _measured(measuring: Measuring, number: Callable[[int], str]) -> str:
+    """Return how many states were measured, and of how many if that is known."""
+    every = "" if measuring.every is None else f" of {number(measuring.every)}"
+    return f"measuring costs in plain Python: {number(measuring.states)}{every} states"
 
 
 def place_text(progress: Progress) -> str:
@@ -71,8 +83,9 @@ def place_text(progress: Progress) -> str:
     levels = progress.levels
     if not levels:
         return f"greatest depth {progress.counts.depth:,}"
-    growth = f" (×{_ratio(levels[-1] / levels[-2])})" if len(levels) > 1 else ""
-    return f"level {len(levels):,}{growth}"
+    growth = _ratio(levels[-1] / levels[-2]) if len(levels) > 1 else ""
+    compared = f" ({growth} times level {len(levels) - 1:,})" if growth else ""
+    return f"level {len(levels):,}{compared}"
 
 
 def _ratio(ratio: float) -> str:

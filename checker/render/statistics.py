@@ -31,18 +31,17 @@ def symmetry_text(result: Result) -> str:
         return ""
     if not symmetry["on"]:
         return wrapped(f"  Symmetry is off: {symmetry['reason']}.", "  ")
-    text = (
-        f"  Symmetry: each unique state above stands for up to {symmetry['permutations']} states "
-        "that differ only in the names of actors."
-    )
-    if whole is None or result.stopped_by is not None:
-        # The ratio of an unfinished search says little about the whole.
-        return wrapped(text, "  ")
+    if whole is None:
+        return wrapped(
+            f"  Symmetry: each unique state above stands for up to {symmetry['permutations']} "
+            "states that differ only in the names of actors.",
+            "  ",
+        )
+    explored = result.counts
     return wrapped(
-        f"{text} Without symmetry there are {whole.unique_states:,} unique states "
-        f"({symmetry['reduction']:.2f} times as many), {whole.total_states:,} total states (with "
-        "repeats) and "
-        f"{counted(whole.final_states, 'final state')}.",
+        f"  Symmetry: antecede explored only {counted(explored.unique_states, 'unique state')} and "
+        f"{explored.total_states:,} total states, because up to {symmetry['permutations']} states "
+        "differ only in the names of actors.",
         "  ",
     )
 

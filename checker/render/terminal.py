@@ -9,8 +9,8 @@ from typing import TextIO
 WIDTH = 80
 """Columns of running text."""
 
-SHORTEST = 0.001
-"""The shortest time, in seconds, for which a rate is reported."""
+SHORTEST = 1.0
+"""The shortest time, in seconds, for which a rate is reported. Shorter ones measure the start."""
 
 COLOURS = {
     **dict.fromkeys(("HOLDS", "ok", "PROVED", "LINKED", "CONFIRMED", "CONSISTENT"), "green"),
@@ -75,7 +75,7 @@ def _folded(line: str, wide: int) -> str:
 
 def rate(states: int, seconds: float) -> str:
     """Return states per second in words; empty if the time is shorter than SHORTEST."""
-    return f"{states / seconds:,.0f}" if seconds >= SHORTEST else "-"
+    return f"{states / seconds:,.0f}" if seconds >= SHORTEST else ""
 
 
 def elapsed(seconds: float) -> str:

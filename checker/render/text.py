@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path as FilePath
-
-import attrs
 
 from antecede.checker.amounts import counted, memory
 from antecede.checker.check.report import Checked, CheckReport, Refused, decides
@@ -35,10 +34,7 @@ from antecede.checker.search.counterexample_kinds import Collection
 from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.failing import FAILURES
-from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.transition import EndlessSystem, System
-
-DEFAULT_HISTORY = attrs.fields(Question).history.default
 
 WIDEST = 150
 """Columns of the widest diagram that is worth printing."""
@@ -211,7 +207,7 @@ def _about(result: Result, prop: Property) -> str:
 def _figures(report: CheckReport) -> str:
     """Return what was explored, and beside it what was asked for."""
     result, system = report.result, report.system
-    counts = result.counts
+    counts = result.size
     seen = "distinct states seen" if report.spec.search == "random" else "unique states"
     left = [
         (seen, f"{counts.unique_states:,}"),
@@ -219,25 +215,25 @@ def _figures(report: CheckReport) -> str:
         ("depth", f"{counts.depth:,}"),
         ("final states", f"{counts.final_states:,}"),
         ("time", elapsed(result.seconds)),
-        ("total states/s", rate(counts.total_states, result.seconds)),
+        ("explored/s", rate(result.counts.total_states, result.seconds)),
         ("peak memory", memory(result.peak_memory_bytes)),
     ]
+    left = [(name, value) for name, value in left if value]
     right = [
         ("protocol", system.protocol.name),
         ("actors", f"{system.actors}"),
         ("messages", _messages(system)),
         ("network", network_text(system)),
         ("workload", system.workload.text),
-        ("history", _history(system)),
+        ("history", system.oracle.name),
         ("search", _search(report)),
     ]
     if (variant := model_variant(system)) is not None:
-        left.append(("", ""))
         right.append(("model", variant))
     wide = max(len(name) for name, _ in left)
     return "\n".join(
         f"  {name:<{wide}}  {value:>13}      {other:<8}  {setting}"
-        for (name, value), (other, setting) in zip(left, right, strict=True)
+        for (name, value), (other, setting) in zip_longest(left, right, fillvalue=("", ""))
     )
 
 
@@ -246,12 +242,6 @@ def _messages(system: System) -> str:
     if isinstance(system, EndlessSystem):
         return f"any number, {system.workload.buffer} undelivered per actor"
     return f"{most(system)}{system.messages} per actor"
-
-
-def _history(system: System) -> str:
-    """Return the name of the history; newcomers need not know the default one."""
-    name = system.oracle.name
-    return f"{name} (default)" if name == DEFAULT_HISTORY else name
 
 
 def _search(report: CheckReport) -> str:
@@ -417,7 +407,7 @@ def spec_line(report: Checked) -> str:
     if isinstance(report, Refused):
         return f"{'ERROR':<10}  {'-':<10}  {'-':>13}         {'-':>8}  {report.label}"
     verdict = {0: "ok", 1: "FAILED", 2: "ERROR", 3: "INCOMPLETE"}[report.exit_code]
-    counts = report.result.counts
+    counts = report.result.size
     states = counted(counts.unique_states, "state").split()[1]
     return (
         f"{verdict:<10}  {report.result.verdict:<10}  {counts.unique_states:>13,} {states:<6}  "

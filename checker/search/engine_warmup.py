@@ -98,13 +98,13 @@ class EngineWarmup(Explorer):
         return self.engine.lost(prop, tick)
 
     def unreduced(self) -> Counts | None:
-        """Return the counts without symmetry, if that was used and they are known."""
+        """Return the counts without symmetry; None if it was used and they are unknown."""
         return self.engine.unreduced()
 
     def statistics(self) -> dict[str, Any]:
         """Return further figures, by name."""
         plainly = (
-            {"explored_plainly": "the kernels were not compiled yet"} if self.waits_for else {}
+            {"explored_plainly": "the search code was not compiled yet"} if self.waits_for else {}
         )
         return {**plainly, **self.engine.statistics()}
 

@@ -43,6 +43,19 @@ class Found:
 
 
 @frozen
+class Measuring:
+    """The part of the work after a search that measures the costs of the protocol.
+
+    Attributes:
+        states: the number of states that were measured.
+        every: the number of states to measure, or None if it is unknown.
+    """
+
+    states: int
+    every: int | None
+
+
+@frozen
 class Progress:
     """Figures of a search under way.
 
@@ -50,6 +63,7 @@ class Progress:
         waits_for: the faster engine for which the search waits, in words.
         levels: see `Explorer.levels`.
         nearest: the bound of which most is used up, and its share; None without such bounds.
+        measuring: set if the search is over, and the costs of the protocol are measured.
     """
 
     counts: Counts
@@ -59,6 +73,7 @@ class Progress:
     waits_for: str = ""
     levels: Sequence[int] = ()
     nearest: tuple[float, str] | None = None
+    measuring: Measuring | None = None
 
 
 class Stop(Exception):
@@ -97,7 +112,7 @@ class Explorer(Protocol):
         """
 
     def unreduced(self) -> Counts | None:
-        """Return the counts without symmetry, if that was used and they are known."""
+        """Return the counts without symmetry; None if it was used and they are unknown."""
 
     def statistics(self) -> dict[str, Any]:
         """Return further figures, by name."""

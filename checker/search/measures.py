@@ -115,14 +115,26 @@ def _sum(parts: Any) -> Size:
     return Size(sum(s.integers for s in sizes), sum(s.messages for s in sizes))
 
 
+def refuse_more_than(most: int, states: int) -> None:
+    """Refuse to measure a system with so many states.
+
+    Raises:
+        CapacityError: there are more than `most` states.
+    """
+    if states > most:
+        raise CapacityError(
+            f"more than {most:,} states are too many to be measured; give fewer actors or messages"
+        )
+
+
 def measure(
-    system: System, tick: Callable[[], None] = lambda: None, most: int = MOST_STATES
+    system: System, tick: Callable[[int], None] = lambda _states: None, most: int = MOST_STATES
 ) -> Measures:
     """Measure all reachable states of a system, in plain Python.
 
     Args:
         system: the system; its properties are ignored.
-        tick: called now and then.
+        tick: called now and then with the number of states that were measured.
         most: the greatest number of states that are measured.
 
     Raises:
@@ -161,18 +173,14 @@ class _Measuring:
     def _initial(self) -> StateGraph:
         return StateGraph([initial_state(self.system)])
 
-    def run(self, tick: Callable[[], None]) -> Measures:
+    def run(self, tick: Callable[[int], None]) -> Measures:
         for here, state in enumerate(self.graph.states):  # grows meanwhile
             if here % TICK == 0:
-                tick()
+                tick(here)
             self._look_at(state)
             transitions = enabled(self.system, state)
             for edge in self.graph.expand(self.system, transitions):
-                if edge.number >= self.most:
-                    raise CapacityError(
-                        f"more than {self.most:,} states are too many to be measured; give "
-                        "fewer actors or messages"
-                    )
+                refuse_more_than(self.most, edge.number + 1)
                 self._add_edge(edge.outcome)
             if not transitions:
                 self.finals.append(here)

@@ -64,9 +64,9 @@ class PlainExplorer(Explorer):
         """Return what was explored so far."""
         return Counts(self.unique, self.total, self.deepest, self.finals)
 
-    def unreduced(self) -> Counts | None:
-        """Return None: nothing is reduced."""
-        return None
+    def unreduced(self) -> Counts:
+        """Return the counts, because this search uses no symmetry."""
+        return self.counts()
 
     def statistics(self) -> dict[str, Any]:
         """Return how often transitions of each kind were taken, and what else was met."""

@@ -73,7 +73,8 @@ class Result:
         grown: the shortest run found to each limit that was reached.
         conditions: the unproved conditions of the verdict, in sentences.
         never: the events that never happened in a complete search, in words.
-        unreduced: the counts without symmetry, where symmetry was used and the search finished.
+        unreduced: the counts without symmetry, which are the same for all engines. None if symmetry
+            was used and the search ended within a level.
         statistics: further figures of the engine, by name.
     """
 
@@ -92,6 +93,11 @@ class Result:
     never: tuple[str, ...] = ()
     unreduced: Counts | None = None
     statistics: Mapping[str, Any] = field(factory=dict)
+
+    @property
+    def size(self) -> Counts:
+        """The counts to report: without symmetry, if they are known."""
+        return self.unreduced or self.counts
 
 
 def overall(verdicts: Mapping[str, Verdict]) -> Verdict:

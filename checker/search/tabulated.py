@@ -174,11 +174,15 @@ class TabulatedSearch(Explorer):
         return Counts(totals.unique, 1 + totals.fired, self.state.depth, totals.finals)
 
     def unreduced(self) -> Counts | None:
-        """Return the counts without symmetry, from the sizes of the orbits."""
+        """Return the counts without symmetry, from the sizes of the orbits if it is used."""
         state = self.state
-        if state.unreduced is not None or not state.between_levels or self.dropped:
+        if state.unreduced is not None:
             return state.unreduced
-        waiting = self.transport.waiting_orbits() if self.filler.symmetric else None
+        if not self.filler.symmetric:
+            return self.counts()
+        if not state.between_levels or self.dropped:
+            return None
+        waiting = self.transport.waiting_orbits()
         if waiting is None:
             return None
         states, fired, finals = map(int, self._totals().orbits)
@@ -187,10 +191,11 @@ class TabulatedSearch(Explorer):
     def statistics(self) -> dict[str, Any]:
         """Return further figures, by name."""
         state, totals, tabulation = self.state, self._totals(), self.filler.tabulation
-        orbits, why_not = int(totals.orbits[0]), self.assumptions.no_symmetry
+        why_not, whole, counts = self.assumptions.no_symmetry, self.unreduced(), self.counts()
+        reduction = whole.unique_states / counts.unique_states if whole else None
         unused = self.cluster.unused_statistics() if self.cluster and not state.moved_at else {}
         return {
-            "symmetry": figures(tabulation.symmetry, why_not, orbits, state.expanded),
+            "symmetry": figures(tabulation.symmetry, why_not, reduction),
             **self.transport.statistics(),
             **unused,
             "graded": {"on": self.filler.graded, "reason": tabulation.grading.reason},

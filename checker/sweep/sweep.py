@@ -92,7 +92,7 @@ def row_of(spec: Spec, options: Options, bounds: Bounds, around: Around = as_it_
 def _with_result(row: Row, report: CheckReport) -> Row:
     """Return the row of a check with its result."""
     result = report.result
-    counts, path = result.unreduced or result.counts, result.counterexample
+    counts, path = result.size, result.counterexample
     return {
         **row,
         "verdict": str(result.verdict),

@@ -130,8 +130,8 @@ def _temporary(reasons: str) -> list[Path]:
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     os.environ[CHOSEN] = made
     say(
-        f"compiled kernels are kept only until this command ends, because {reasons}. Name a folder "
-        f"that only you can write to with {CHOSEN}."
+        f"compiled search code is kept only until this command ends, because {reasons}. Name a "
+        f"folder that only you can write to with {CHOSEN}."
     )
     place, _ = private_folder(Path(made))
     return [] if place is None else [place]
@@ -167,7 +167,7 @@ def lacking(threads: int = 1, home: Path | None = None) -> str | None:
     space = SPACE + (os.cpu_count() or 1) * SPACE_PER_CORE + threads * SPACE_PER_THREAD
     needed = (LOADING, space) if compiled else (COMPILING, space + COMPILING_SPACE)
     lacks = memory.lacking(*needed)
-    what = "load the compiled kernels" if compiled else "compile the kernels"
+    what = "load the compiled search code" if compiled else "compile the search code"
     return lacks and f"there is too little memory to {what}: {lacks}"
 
 
@@ -243,7 +243,7 @@ def keep(file: str | None, content: bytes) -> None:
     """
     if file is None:
         say(
-            "compiled kernels cannot be kept, so every start compiles them. Name a folder that "
+            "compiled search code cannot be kept, so every start compiles it. Name a folder that "
             f"only you can write to with {CHOSEN}."
         )
         return
@@ -256,7 +256,7 @@ def keep(file: str | None, content: bytes) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             os.unlink(new)
-        say(f"compiled kernels cannot be kept: {error}; the next start compiles them")
+        say(f"compiled search code cannot be kept: {error}; the next start compiles it")
 
 
 _said: set[str] = set()

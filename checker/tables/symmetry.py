@@ -89,20 +89,20 @@ def why_not(components: Components, asked: bool | None) -> str | None:
 
 
 def figures(
-    symmetry: Symmetry | None, reason: str | None, orbits: int, expanded: int
+    symmetry: Symmetry | None, reason: str | None, reduction: float | None
 ) -> dict[str, Any]:
     """Return statistics of the reduction, or the reason why symmetry is off.
 
     Args:
         symmetry: the renamings of the search, or None.
         reason: the reason why there are none.
-        orbits: the number of states in the orbits of the expanded states.
-        expanded: the number of expanded states.
+        reduction: the number of unique states without symmetry, divided by the number of states
+            that were explored; None if it is unknown.
     """
     if symmetry is None:
         return {"on": False, "reason": reason}
     permutations = len(symmetry.group)
-    return {"on": True, "permutations": permutations, "reduction": orbits / max(expanded, 1)}
+    return {"on": True, "permutations": permutations, "reduction": reduction}
 
 
 @define(eq=False)

@@ -55,7 +55,7 @@ def test_kernels_are_not_compiled_either(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     done = checked_with_little(folder=tmp_path)
     assert (0, "") == (done.returncode, done.stderr)
-    assert "too little memory to compile the kernels" in " ".join(done.stdout.split())
+    assert "too little memory to compile the search code" in " ".join(done.stdout.split())
     assert not (tmp_path / "cache").exists()
 
 
@@ -71,7 +71,7 @@ def test_what_only_kernels_do_ends_with_a_sentence(
 ) -> None:
     done = checked_with_little("--quiet", *options, folder=tmp_path)
     assert (3, "") == (done.returncode, done.stdout)
-    assert done.stderr.startswith("Error: there is too little memory to load the compiled kernels:")
+    assert done.stderr.startswith("Error: there is too little memory to load the compiled search")
     assert f"or leave {named}" in done.stderr
     assert not any(tmp_path.iterdir())
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +25,7 @@ from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.tables import cache, composites, kernels
-from tests.conftest import in_a_process, method
+from tests.conftest import Command, in_a_process, method
 from tests.local.test_local import found, plainly, small
 
 SYSTEMS = [("mfss", 3, 1), ("mfss", 2, 2), ("cykas", 3, 1)]
@@ -187,13 +189,44 @@ def test_kernels_are_compiled_in_the_background_for_the_next_start(tmp_path: Pat
     arguments = ("check", "mfss", "--actors", 3, "--messages", 1, "--statistics")
     first = in_a_process(*arguments, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path))
     assert 0 == first.code
-    assert "until then plain Python begins" in first.err
-    assert "Explored in plain Python: the kernels were not compiled yet." in first.out
+    assert "Until then it searches in plain Python" in first.err
+    assert "Explored in plain Python: the search code was not compiled yet." in first.out
     while not list(tmp_path.glob("antecede/kernels-*/*.kernel")):  # it has the lock
         time.sleep(0.1)
     (file,) = tmp_path.glob("antecede/kernels-*/compiling")
     with open(file, "rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
     second = in_a_process(*arguments, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path))
-    assert "ompiling" not in second.err
+    assert "compiles" not in second.err
     assert "table entries" in second.out
+
+
+FIGURES = re.compile(r"^  (unique states|total states|depth|final states) +([\d,]+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "question", [("mfss", 3, 1), ("cykas-secret-mode", 2, 2), ("fifo", 3, 2), ("tree-star", 2, 2)]
+)
+def test_the_first_start_prints_the_counts_of_all_later_ones(
+    question: tuple[str, int, int], antecede: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any code is compiled, a search in plain Python decides, which uses no symmetry."""
+    protocol, actors, messages = question
+    asked = ("check", protocol, "--actors", actors, "--messages", messages)
+    later, told_later = antecede(*asked).out, json.loads(antecede(*asked, "--json", "-").out)
+    monkeypatch.setattr(engine, "kernels_are_compiled", lambda: False)
+    monkeypatch.setattr(engine, "started", Compiling)
+    first, told_first = antecede(*asked).out, json.loads(antecede(*asked, "--json", "-").out)
+    assert "the search code was not compiled yet" in first
+    assert "the search code was not compiled yet" not in later
+    assert len(FIGURES.findall(first)) == 4
+    assert FIGURES.findall(first) == FIGURES.findall(later)
+    assert told_first["unreduced"] == told_later["unreduced"] is not None
+    assert told_first["unreduced"]["unique_states"] >= told_later["unique_states"]
+
+
+class Compiling:
+    """A process that compiles and never ends."""
+
+    def poll(self) -> None:
+        """Say that the process has not ended."""

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
+from antecede.checker.check import pipeline
 from antecede.checker.check.pipeline import Extras, check
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import CapacityError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import protocol_named
+from antecede.checker.render.progress import progress_text
+from antecede.checker.search.loop import Progress
 from antecede.checker.search.measures import Kind, Measures, Size, measure, size_of
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
@@ -181,6 +184,38 @@ def test_what_cannot_be_measured_is_said_and_the_verdict_stands(
     ran = antecede(*asked, "--json", "-")
     assert 0 == ran.code
     assert "more than 20 states" in json.loads(ran.out)["measures"]["problem"]
+
+
+def test_nothing_is_measured_if_the_first_search_shows_that_it_would_be_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The 45 explored states of mfss 2 x 2 stand for 81."""
+    began: list[object] = []
+    monkeypatch.setattr(pipeline, "measure", lambda *_: began.append(0))
+    monkeypatch.setattr(pipeline, "MOST_STATES", 80)
+    for protocol, verdict in (("mfss", Verdict.HOLDS), ("unordered", Verdict.VIOLATED)):
+        asked = Spec(protocol=protocol, actors=2 if protocol == "mfss" else 3, messages=2)
+        report = check(asked, extras=Extras(measures=True))
+        assert verdict is report.result.verdict
+        assert "more than 80 states" in str(report.unmeasured)
+    assert [] == began
+    monkeypatch.setattr(pipeline, "MOST_STATES", 81)
+    check(Spec(protocol="mfss", actors=2), extras=Extras(measures=True))
+    assert [0] == began
+
+
+def test_the_progress_line_says_that_costs_are_measured() -> None:
+    """It looked like the line of the search, with the counts of its end."""
+    seen: list[str] = []
+
+    def watch(progress: Progress) -> None:
+        seen.append(progress_text(progress))
+
+    asked = Spec(protocol="mfss", actors=3, messages=2)
+    check(asked, extras=Extras(measures=True), watch=watch)
+    line = "measuring costs in plain Python: 4,096 of 6,859 states  "
+    assert any(each.startswith(line) for each in seen)
+    assert seen[0].startswith("level 1  ")
 
 
 def test_measures_are_for_one_check(antecede: Command) -> None:
