@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import sys
 import threading
@@ -50,6 +51,9 @@ DOUBLE = 1.0
 A key may be pressed twice, or a signal may be sent to a process and to its group.
 """
 
+HANGING = 5.0
+"""The time in seconds after which a call of a handler that has not returned is named."""
+
 PERIOD = 0.25
 """The time in seconds between two checks of the time and the memory."""
 
@@ -74,7 +78,10 @@ class Work:
 
     Attributes:
         started: the time at which it started, of the monotonic clock.
+        named: whether `name_hanging` has named it.
     """
+
+    named = False
 
     def __init__(self, what: str) -> None:
         self._text, self.started = what, time.monotonic()
@@ -83,9 +90,26 @@ class Work:
         """Return a clause that says how long the work has taken."""
         return f"{self._text} had not ended after {time.monotonic() - self.started:.0f} seconds"
 
+    def hanging(self) -> str | None:
+        """Return a sentence that names the work if it takes long; None if it is known to."""
+        return None
+
 
 under_way: list[Work] = []
 """The work under way on the main thread, the innermost last."""
+
+
+def name_hanging() -> None:
+    """Say once on standard error which call of a handler has not returned for HANGING seconds."""
+    for work in under_way[-1:]:
+        if work.named or time.monotonic() - work.started < HANGING:
+            continue
+        work.named = True
+        with contextlib.suppress(Exception):  # the texts of arguments are made by the user's code
+            if (sentence := work.hanging()) is not None:
+                start = "\r\x1b[K" if sys.stderr.isatty() else ""  # in place of the live line
+                print(f"{start}{sentence}.", file=sys.stderr, flush=True)
+
 
 _reporting = threading.RLock()
 """Held by the thread that reports, so that only one of them does. It is never released then."""
@@ -238,10 +262,15 @@ def _guarded() -> Iterator[None]:
 def _guard(pipe: int, over: threading.Event) -> None:
     """Read the numbers of signals from a pipe, and see to the end of the work; 0 ends the reading.
 
+    Meanwhile, name calls that hang.
+
     Python writes these numbers. It calls `_on_signal` only if the main thread lets it.
     """
     asked: float | None = None
     while not over.is_set():
+        if not select.select([pipe], [], [], PERIOD)[0]:
+            name_hanging()
+            continue
         ending = [number for number in os.read(pipe, 64) if number in ENDING]
         if not ending or signal.getsignal(ending[0]) != _on_signal or over.is_set():
             continue
@@ -515,6 +544,7 @@ def watched(
 
     def work() -> None:
         while not done.wait(PERIOD):
+            name_hanging()
             reason = None if _state.wanted else watch()
             if reason is not None:
                 asked.set()

@@ -13,11 +13,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from antecede.checker import interrupts
 from antecede.checker.interrupts import Ended
+from antecede.checker.registry import protocol_named
+from antecede.checker.semantics.handlers import called
 from tests.conftest import COMMAND, ROOT, in_a_process
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -468,6 +471,30 @@ def test_a_handler_that_no_exception_ends_is_ended_by_the_bound(tmp_path: Path, 
     assert "had not returned after" in ran.out
     assert "there is no result" not in ran.err
     assert "INCOMPLETE" == json.loads((tmp_path / "found.json").read_text())["verdict"]
+
+
+def test_a_call_that_does_not_return_is_named_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(interrupts, "HANGING", 0.05)
+    said, until_named = "receive of protocol 'unordered' has not returned after 0 seconds", Event()
+
+    def hangs() -> None:
+        while not interrupts.under_way[-1].named and not until_named.wait(0.01):
+            pass
+        until_named.wait(0.1)  # it is named once, however long it takes
+
+    with interrupts.handled():
+        called(protocol_named("unordered"), "receive", hangs, ())
+    err = capsys.readouterr().err
+    assert 1 == err.count("has not returned")
+    assert f"{said}; it was called as receive()." in err
+
+
+def test_a_call_that_returns_in_time_is_not_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with interrupts.handled():
+        called(protocol_named("unordered"), "receive", lambda: time.sleep(0.1), ())
+    assert "" == capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -44,6 +44,7 @@ from antecede.checker.search.measures import MOST_STATES, measure, refuse_more_t
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.search.sample import SAMPLES, sample
+from antecede.checker.semantics.failing import failure_in
 from antecede.checker.semantics.handlers import keep_running
 from antecede.checker.semantics.transition import EndlessSystem, System
 from antecede.checker.settings import checked, setting
@@ -312,9 +313,13 @@ def confirmed(task: Task, result: Result) -> Result:
         return result
     searches = _failure_searches(task.options)
     run = run_to_failure(task.system, searches, task.bounds, task.watch)
-    if run is not None:
-        refuse_merged(run)
-    return evolve(result, counterexample=run)
+    if run is None:
+        return result
+    refuse_merged(run)
+    failure = failure_in(run.last.actors)
+    if failure is None or not failure.traceback:  # the self-check says more about what is returned
+        return evolve(result, counterexample=run)
+    return evolve(result, counterexample=run, error=failure.error)  # the search met another call
 
 
 def _failure_searches(options: Options) -> tuple[Callable[[System], Explorer], ...]:

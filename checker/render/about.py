@@ -14,6 +14,7 @@ from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import lost, wrong_order
 from antecede.checker.render.explanation import Explanation, explain
 from antecede.checker.render.prose import Wording, length_text, listed, printable
+from antecede.checker.semantics.failing import FAILURES
 from antecede.checker.semantics.programs import ANY_MESSAGE
 from antecede.checker.semantics.transition import EndlessSystem, System
 
@@ -41,6 +42,8 @@ class About:
         """The violation and the length of the path, in one line."""
         if self.violates is None:
             return f"A run of {self.length}"
+        if self.violates in FAILURES:
+            return f"ERROR after {self.length}"
         return f"{self.violates} VIOLATED after {self.length}"
 
 
@@ -75,6 +78,8 @@ def _headline(path: Path) -> str:
     if missing := lost(path):
         names = listed([words.message(message) for message in missing])
         return f"{names} {'is' if len(missing) == 1 else 'are'} never delivered"
+    if path.violates in FAILURES:
+        return "The protocol fails"
     if path.violates is not None:
         return f"{path.violates} is violated"
     return f"A run of {path.system.protocol.name}"

@@ -62,7 +62,7 @@ def listed(words: Sequence[str]) -> str:
 def fields_of(local: Any) -> dict[str, Any]:
     """Return the fields of an actor's state; a state without fields is one field, `state`."""
     local = shown(local)
-    names = field_names(local)
+    names = None if isinstance(local, Raised) else field_names(local)
     return {"state": local} if names is None else {name: getattr(local, name) for name in names}
 
 
@@ -122,6 +122,8 @@ class Wording:
 
     def value(self, value: Any) -> str:
         """Return a packet or a state in readable form."""
+        if isinstance(value, Raised):
+            return "failed"
         value = shown(value)
         if isinstance(value, Message):
             return self.message(value)

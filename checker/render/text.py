@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path as FilePath
@@ -33,7 +34,7 @@ from antecede.checker.search import measures
 from antecede.checker.search.counterexample_kinds import Collection
 from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.semantics.failing import FAILURES
+from antecede.checker.semantics.failing import FAILURES, failure_in
 from antecede.checker.semantics.transition import EndlessSystem, System
 
 WIDEST = 150
@@ -42,7 +43,7 @@ WIDEST = 150
 
 def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     """Return the final report on one check."""
-    parts = ["\n".join([headline(report), *_title(report)]), _properties(report)]
+    parts = ["\n".join([_opening(report), *_title(report)]), _properties(report)]
     if (text := endless_text(report)) is not None:
         parts.append(text)
     parts += [*_run_texts(report), _figures(report)]
@@ -147,6 +148,16 @@ def headline(report: CheckReport) -> str:
             + [f"  {difference}" for difference in report.differences]
         )
     return _troubled(start, report.result)
+
+
+def _opening(report: CheckReport) -> str:
+    """Return the headline of a report that has further parts, so that each error appears once."""
+    path = report.result.counterexample
+    if path is None or path.violates not in FAILURES:
+        return headline(report)
+    if f"There {report.result.error}." != explain(path).text:
+        return headline(report)
+    return f"{report.spec.label}: {report.result.verdict}: {_where_it_fails(path)}"
 
 
 def _conditions(result: Result) -> str:
@@ -261,15 +272,25 @@ def path_text(path: Path) -> str:
         *_diagram_parts(path, explanation),
         steps_text(path, explanation),
         "\n".join(wrapped(detail, "    ") for detail in explanation.details),
+        _traceback(path),
     ]
     return "\n\n".join(filter(None, parts))
 
 
 def _what_happens(path: Path) -> str:
     if path.violates in FAILURES:
-        where = f"in step {path.length}" if path.steps else "at the start"
-        return f"The protocol fails {where}"
+        return _where_it_fails(path).capitalize()
     return f"{path.violates} is violated after {length_text(path)}"
+
+
+def _where_it_fails(path: Path) -> str:
+    return f"the protocol fails {f'in step {path.length}' if path.steps else 'at the start'}"
+
+
+def _traceback(path: Path) -> str:
+    """Return the traceback of the exception that ends a run, or ""."""
+    failure = failure_in(path.last.actors)
+    return "" if failure is None else textwrap.indent(failure.traceback, "  ")
 
 
 def run_text(start: str, path: Path) -> str:

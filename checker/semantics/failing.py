@@ -27,7 +27,7 @@ from antecede.checker.model import (
     What,
     Where,
 )
-from antecede.checker.semantics.handlers import called
+from antecede.checker.semantics.handlers import called, traceback_of
 from antecede.checker.semantics.transition import System
 
 HANDLER_RETURNS, PREDICATE_RETURNS = "handler-returns", "predicate-returns"
@@ -48,10 +48,12 @@ class Raised:
     Attributes:
         violates: one of FAILURES.
         error: the error's message, or "" in a search.
+        traceback: the traceback of the exception, or "".
     """
 
     violates: str
     error: str = ""
+    traceback: str = ""
 
 
 def guarded(protocol: Protocol, prop: Property) -> Property:
@@ -191,7 +193,10 @@ class _Deferring:
         try:
             step = take()
         except ProtocolError as error:
-            return Step(Raised(HANDLER_RETURNS, str(error) if self.told else ""))
+            if not self.told:
+                return Step(Raised(HANDLER_RETURNS))
+            told = traceback_of(error) if isinstance(error, HandlerError) else ""
+            return Step(Raised(HANDLER_RETURNS, str(error), told))
         if step is not None and (why := self._unjudged(step.state)) is not None:
             return Step(Raised(PREDICATE_RETURNS, why if self.told else ""))
         return step

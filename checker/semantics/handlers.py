@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 import threading
 import time
 import traceback
@@ -25,6 +26,11 @@ from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
 from antecede.checker.semantics.values import Values, message_in
 
 _OURS = str(Path(__file__).parent.parent)
+_LIBRARIES = (
+    *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    "<frozen ",
+)
+"""The beginnings of the names of files that belong to Python or to installed packages."""
 Args: TypeAlias = tuple[object, ...]
 
 LONG = 1.0
@@ -50,6 +56,11 @@ class _Call(interrupts.Work):
         """Return a clause that names the call, and says how long it has taken."""
         seconds = time.monotonic() - self.started
         return f"{self.what} had not returned after {seconds:.0f} seconds; it was called as {self}"
+
+    def hanging(self) -> str:
+        """Return a sentence that names the call."""
+        seconds = time.monotonic() - self.started
+        return f"{self.what} has not returned after {seconds:.0f} seconds; it was called as {self}"
 
     def __str__(self) -> str:
         """Return the call as Python source."""
@@ -195,12 +206,29 @@ def _raised(call: _Call, error: BaseException) -> str:
 
 
 def _line(error: BaseException) -> str:
-    """Return the last line of the traceback that is outside the checker."""
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith(_OURS + os.sep)]
+    """Return the last line of the traceback in the user's code, as a part of a sentence.
+
+    An error may be raised further on, in a library that this code calls.
+    """
+    theirs = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_theirs(frame)]
+    own = [frame for frame in theirs if not frame.filename.startswith(_LIBRARIES)]
     if not theirs:
         return ""
-    return f" (line {theirs[-1].lineno} of {theirs[-1].filename})"
+    last = (own or theirs)[-1]
+    return f" (line {last.lineno} of {last.filename})"
+
+
+def traceback_of(failure: HandlerError) -> str:
+    """Return the traceback of the exception in a handler, without frames of the checker, or ""."""
+    if failure.__cause__ is None:
+        return ""
+    told = traceback.TracebackException.from_exception(failure.__cause__)
+    told.stack = traceback.StackSummary.from_list([f for f in told.stack if _is_theirs(f)])
+    return "".join(told.format()).rstrip()
+
+
+def _is_theirs(frame: traceback.FrameSummary) -> bool:
+    return not frame.filename.startswith(_OURS + os.sep)
 
 
 def _fault(step: Any, actors: int) -> str | None:

@@ -132,6 +132,46 @@ def test_whatever_a_handler_raises_is_its_error(raised: BaseException, engine: s
     assert 2 == report.result.counterexample.length
 
 
+LOADS = """
+import json
+from antecede import Protocol, Step
+
+def send(state, message):
+    return Step(state, sends=((message.receiver, message),))
+
+def receive(state, src, message):
+    return Step(loaded("{"), deliveries=(message,))
+
+def loaded(text):
+    return json.loads(text)
+
+LOADS = Protocol("loads", "", "", lambda *_: 0, send, receive)
+"""
+
+
+def test_an_error_in_a_library_is_reported_once_at_the_line_of_the_user(
+    tmp_path: FilePath, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "mine.py"
+    source.write_text(LOADS)
+    trace = tmp_path / "bug.svg"
+    assert 2 == main(["check", str(source), "--trace", str(trace)])
+    out = capsys.readouterr().out
+    assert f"{source}: ERROR: the protocol fails in step 2\n" in out
+    joined = "".join(out.split())
+    assert 1 == joined.count("raisedJSONDecodeError")
+    assert f"(line12of{source})" in joined
+    assert "line 9, in receive\n" in out
+    assert out.index("2. Bob receives") < out.index("Traceback (most recent call last):")
+    assert "in called" not in out, "frames of the checker help nobody"
+    assert out.index("json.decoder.JSONDecodeError") < out.index("unique states")
+    drawn = trace.read_text()
+    assert "ERROR after 2 transitions" in drawn
+    assert "handler-returns" not in drawn
+    assert 2 == main(["check", str(source), "--quiet"])
+    assert "ERROR: receive of protocol 'loads' raised JSONDecodeError" in capsys.readouterr().out
+
+
 def test_handler_that_ends_the_process_is_an_error_of_the_handler() -> None:
     report = checked(fails_at(1, lambda: os._exit(0)))
     assert "raised SystemExit: os._exit(0)" in str(report.result.error)
