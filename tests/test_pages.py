@@ -94,6 +94,29 @@ def test_every_link_on_a_page_leads_to_a_file(page: Path) -> None:
     assert [] == [t for t in files if not (page.parent / t).exists()]
 
 
+def installs_without_an_environment(text: str) -> list[str]:
+    """Return the commands that would install into the system's Python, which Debian refuses."""
+    lines = [line.strip() for _, block in FENCED.findall(text) for line in block.splitlines()]
+    return [
+        line
+        for at, line in enumerate(lines)
+        if line.startswith(("pip ", "python3 -m pip ", "python -m pip "))
+        if not any("/bin/activate" in earlier for earlier in lines[max(0, at - 3) : at])
+    ]
+
+
+def test_an_installation_without_an_environment_would_be_seen() -> None:
+    alone = "```sh\npip install .\n```\n"
+    assert ["pip install ."] == installs_without_an_environment(alone)
+    made = "```sh\npython3 -m venv env\n. env/bin/activate\npip install .\n```\n"
+    assert [] == installs_without_an_environment(made)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_page_installs_only_into_a_virtual_environment(page: Path) -> None:
+    assert [] == installs_without_an_environment(page.read_text(encoding="utf-8"))
+
+
 def headings(page: Path) -> set[str]:
     """Return the anchors of a page's headings, as GitHub makes them."""
     found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
