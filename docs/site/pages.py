@@ -23,7 +23,13 @@ LINK = re.compile(r"(\]\()([^)#\s]*)((?:#[^)\s]*)?\))")
 CODE = {".py": "python", ".toml": "toml", ".json": "json", ".yml": "yaml", ".sh": "sh", "": "text"}
 FENCE = re.compile(r"^(```|~~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
-RANKS = {"Design a protocol": 8.0, "Logs and code": 8.0, "Look up": 3.0, "Results": 1.0}
+RANKS = {
+    "Design a protocol": 8.0,
+    "Logs and code": 8.0,
+    "Look up": 3.0,
+    "Results": 1.0,
+    "Work on antecede": 0.5,
+}
 """A section of the navigation -> how much its pages count in the search."""
 FIRST_PAGES, OTHER_PAGES = 4.0, 0.3
 """The same for pages outside the sections, and for pages outside the navigation."""
