@@ -135,7 +135,7 @@ def variants() -> Iterator[Bug]:
 def mutants() -> tuple[list[Bug], dict[str, str]]:
     """Return the mutants that violate a property, and why the others are left out."""
     bugs, left = list[Bug](), dict[str, str]()
-    page = (ROOT / "docs" / "mutants.md").read_text(encoding="utf-8")
+    page = (ROOT / "tests" / "mutants" / "detected.md").read_text(encoding="utf-8")
     for of in map(mutants_in, FILES):
         section = page.partition(f"## {of.protocol}\n")[2].partition("\n## ")[0]
         lines = [line.strip("| ").split(" | ") for line in section.splitlines()]
@@ -156,7 +156,7 @@ def mutants() -> tuple[list[Bug], dict[str, str]]:
 
 
 def _detected(of: Mutants, cell: str) -> tuple[Spec, str]:
-    """Return the check that detects a mutant, and its finding, from the mutants page."""
+    """Return the check that detects a mutant, and its finding, from the row of the mutant."""
     spec = next(spec for spec in of.checks if cell.startswith(f"{label(spec)}: "))
     return spec, cell.removeprefix(f"{label(spec)}: ")
 
