@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT, Command
 
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
-COMMAND = re.compile(r"^    antecede (check .*)$", re.MULTILINE)
+COMMAND = re.compile(r"^antecede (check .*)$", re.MULTILINE)
 WORDS = {"two": 2, "three": 3, "nine": 9}
 
 
@@ -48,7 +48,7 @@ def test_a_finding_is_what_its_command_finds(
     assert int(length) in lengths(section)
 
 
-CLAIM = re.compile(r"^    antecede (claims --claim .*)$", re.MULTILINE)
+CLAIM = re.compile(r"^antecede (claims --claim .*)$", re.MULTILINE)
 
 
 def claims() -> Iterator[tuple[str, str]]:

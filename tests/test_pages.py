@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("benchmarks/*.md")])
 
 FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-COMMANDS = ("", "sh", "text", "console")
+COMMANDS = ("", "sh", "bash", "text", "console")
 INDENTED = re.compile(r"^    antecede (\w.*)$", re.MULTILINE)
 INLINE = re.compile(r"`antecede (\w[^`]*)`")
 NAMED = re.compile(r"`([\w-]+(?:/[\w.-]+)+)`")
