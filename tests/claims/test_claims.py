@@ -33,7 +33,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.protocols.cykas import Yct
 from antecede.protocols.mfss import MFSS, Mfss
 from antecede.protocols.unordered import Data
-from tests.conftest import Command
+from tests.conftest import ROOT, Command
 
 CLAIMS = [claim for source in sources() for claim in source.claims]
 PLAIN = Options(engine="plain")
@@ -496,6 +496,12 @@ def test_the_page_has_a_block_for_each_claim_with_its_commands(
     for block, claim in zip(blocks, found, strict=True):
         commands = re.findall(r"^```sh\n(.*)\n```$", block, re.MULTILINE)
         assert [check["command"] for check in claim["checks"] if check["command"]] == commands
+
+
+def test_the_page_of_the_documentation_has_the_claims_of_today() -> None:
+    page = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
+    found = dict(re.findall(r"^\*\*[A-Z]+\*\* \(`([\w-]+)`\): (.*)$", page, re.MULTILINE))
+    assert {claim.key: claim.text for claim in CLAIMS} == found
 
 
 def test_predicates_at_rest_are_named_in_a_sentence(reported: tuple[int, Path]) -> None:
