@@ -94,6 +94,12 @@ def test_every_link_on_a_page_leads_to_a_file(page: Path) -> None:
     assert [] == [t for t in files if not (page.parent / t).exists()]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_text_of_a_link_to_a_page_is_no_file_name(page: Path) -> None:
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    assert [] == re.findall(r"\[`?[\w/.-]+\.md`?\]\([^)]*\)", text)
+
+
 def installs_without_an_environment(text: str) -> list[str]:
     """Return the commands that would install into the system's Python, which Debian refuses."""
     lines = [line.strip() for _, block in FENCED.findall(text) for line in block.splitlines()]

@@ -57,8 +57,8 @@ has an explanation:
 * *equivalent*: no property can distinguish it from the real protocol.
 * *needs*: only a larger check detects it. Its row names that check and its result.
 
-The file [detected.md](../tests/mutants/detected.md) has a row per mutant, with the change and the
-check that detects it.
+[The list of all mutants](../tests/mutants/detected.md) has a row per mutant, with the change and
+the check that detects it.
 
 The score is the share of detected mutants among those that are not equivalent. It must be at least
 95 %. `make mutants` fails if a real protocol is not correct, if a mutant survives without an
