@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import asdict, evolve, frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.claims.claim import NAMES, Ruling, Source, source_named, sources
 from antecede.checker.claims.judge import Finding, Judged
 from antecede.checker.errors import InputError, unknown
@@ -199,4 +200,5 @@ def markdown(found: Sequence[Judged], files: Files, *, command: str, folder: Pat
         cells=defaultdict(str, cells),
         files=files,
         linked=linked,
+        counted=counted,
     )

@@ -498,6 +498,15 @@ def test_the_page_has_a_block_for_each_claim_with_its_commands(
         assert [check["command"] for check in claim["checks"] if check["command"]] == commands
 
 
+def test_checks_are_folded_except_those_that_refute(reported: tuple[int, Path]) -> None:
+    _, folder = reported
+    for block in (folder / "claims.md").read_text(encoding="utf-8").split("\n### ")[1:]:
+        opened = "<details markdown open>" in block
+        assert opened == ("**REFUTED**" in block)
+        assert block.count("<details markdown") == block.count("</details>") <= 1
+        assert ("```sh" in block) == ("</details>" in block)
+
+
 def test_the_page_of_the_documentation_has_the_claims_of_today() -> None:
     page = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
     found = dict(re.findall(r"^\*\*[A-Z]+\*\* \(`([\w-]+)`\): (.*)$", page, re.MULTILINE))
