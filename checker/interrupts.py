@@ -155,6 +155,11 @@ def at_start() -> None:
     for number in ENDING:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end_at_start)
+    own_process()
+
+
+def own_process() -> None:
+    """Allow to end this process if its main thread does not end its work."""
     _state.owns_process = True
 
 
@@ -413,6 +418,30 @@ def at_abort(end: Callable[[], None]) -> Callable[[], None]:
     return take_back
 
 
+def until(happens: Callable[[float], bool], undone: str, *, heeds_earlier: bool = True) -> None:
+    """Wait for another program, but not much longer than until a request to end.
+
+    Args:
+        happens: waits for at most some seconds, and returns whether the program was ready.
+        undone: a clause that says what remains undone if the program is never ready.
+        heeds_earlier: whether a request that came before the wait ends it, too.
+
+    Raises:
+        Ended: there was a request, and the program was not ready within GRACE seconds.
+    """
+    heeded = heeds_earlier or wanted() is None
+    asked: float | None = None
+    with looking():
+        while not happens(PERIOD):
+            if not heeded or wanted() is None:
+                continue
+            asked = asked or time.monotonic()
+            if time.monotonic() > asked + GRACE:
+                ended = Ended(_state.wanted)
+                ended.add_note(undone)
+                raise ended
+
+
 @contextmanager
 def looking() -> Iterator[None]:
     """Declare that the code in this block polls `wanted`."""
@@ -470,6 +499,8 @@ def watched(
 ) -> Iterator[None]:
     """Check in another thread, every PERIOD seconds, whether the block must end.
 
+    Blocks may be nested. A request to end that an outer block made outlasts the inner one.
+
     Args:
         watch: returns the reason to end, or None.
         pressing: returns whether the end is urgent, so that it cannot wait for a poll.
@@ -480,12 +511,13 @@ def watched(
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    done = threading.Event()
+    done, asked = threading.Event(), threading.Event()
 
     def work() -> None:
         while not done.wait(PERIOD):
             reason = None if _state.wanted else watch()
             if reason is not None:
+                asked.set()
                 _state.wanted = reason
                 _insist(done, pressing)
                 return
@@ -499,7 +531,7 @@ def watched(
             with _reporting:
                 done.set()
             thread.join()
-            if not (_state.signalled or is_interruption(_state.wanted)):
+            if asked.is_set() and not (_state.signalled or is_interruption(_state.wanted)):
                 _forget()
 
 

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from antecede.checker import interrupts
 from antecede.checker.errors import InputError
 
 _COMMAND = re.compile(r"((?:\A|[\r\n])\s*:):|(##)\[")
@@ -64,6 +65,8 @@ def _escape(found: re.Match[str]) -> str:
 class _Raw(io.FileIO):
     """The bytes of a standard stream; they are discarded after a failure."""
 
+    undone = "standard error was not read"
+
     def __init__(self, number: int, escape: Escaping | None) -> None:
         """Write to a file descriptor, which stays open."""
         super().__init__(number, "w", closefd=False)
@@ -77,20 +80,30 @@ class _Raw(io.FileIO):
             rest = text.encode("utf-8", "surrogateescape")
         try:
             while rest:
-                written = super().write(rest)
-                if written is None:  # the descriptor does not block, and the reader is slow
-                    select.select([], [self], [])
-                rest = rest[written or 0 :]
+                interrupts.until(self._takes_more, self.undone, heeds_earlier=False)
+                # A pipe that takes more takes so much without blocking.
+                rest = rest[super().write(rest[: select.PIPE_BUF]) or 0 :]
         except OSError as error:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            self._discard()
             self.fail(error)
+        except interrupts.Ended:
+            self._discard()
+            raise
         return len(whole)
+
+    def _takes_more(self, seconds: float) -> bool:
+        return bool(select.select([], [self], [], seconds)[1])
+
+    def _discard(self) -> None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
 
     def fail(self, error: OSError) -> None:
         """Ignore that the stream cannot be written to."""
 
 
 class _Output(_Raw):
+    undone = "standard output was not read to its end"
+
     def fail(self, error: OSError) -> None:
         """Refuse to go on without standard output."""
         raise InputError(f"cannot write to standard output: {error.strerror}") from None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -108,6 +110,27 @@ def test_who_has_looked_is_left_to_end_in_its_own_time() -> None:
         time.sleep(0.5)
 
 
+@pytest.mark.parametrize("heeds_earlier", [True, False])
+def test_the_wait_for_another_program_ends_by_a_signal(heeds_earlier: bool) -> None:
+    def happens(_seconds: float) -> bool:
+        signal.raise_signal(signal.SIGTERM)
+        interrupts.conclude()
+        return False
+
+    with interrupts.handled(), pytest.raises(Ended, match="SIGTERM") as ended:
+        interrupts.until(happens, "it was not read", heeds_earlier=heeds_earlier)
+    assert ["it was not read"] == ended.value.__notes__
+
+
+def test_an_earlier_signal_ends_the_wait_only_if_it_is_heeded() -> None:
+    with interrupts.handled(), interrupts.looking():
+        signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(Ended):
+            interrupts.until(lambda _seconds: False, "it was not read")
+        late = time.monotonic() + 2 * interrupts.GRACE
+        interrupts.until(lambda _seconds: time.monotonic() > late, "", heeds_earlier=False)
+
+
 # The command
 
 FOREVER = """
@@ -206,6 +229,103 @@ def test_a_signal_to_the_local_engine_leaves_a_last_checkpoint(
     assert 3 == in_a_process(*asked, *bounds, cwd=tmp_path).code
     second = json.loads((tmp_path / "second.json").read_text())
     assert first["unique_states"] == second["unique_states"] > 1
+
+
+QUICK = ("check", "mfss", "--actors", 2, "--messages", 1, "--engine", "plain", "--quiet")
+WRONG = ("check", "unordered", "--actors", 2, "--messages", 2, "--engine", "plain", "--quiet")
+PIPED = {
+    "check --json": (*QUICK, "--json", "pipe"),
+    "check --trace": (*WRONG, "--trace", "pipe", "--trace-format", "json"),
+    "prove --json": ("prove", "mfss", "--quiet", "--json", "pipe"),
+    "prove --junit": ("prove", "mfss", "--quiet", "--junit", "pipe"),
+}
+"""Commands that write to a named pipe, after a line on standard output."""
+
+
+@pytest.mark.parametrize("case", PIPED)
+def test_a_signal_ends_the_wait_for_the_reader_of_a_pipe(case: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    _ends_without_a_reader(PIPED[case], signal.SIGTERM, tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_each_signal_ends_the_wait_for_a_reader(number: signal.Signals, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    _ends_without_a_reader(PIPED["check --json"], number, tmp_path)
+
+
+def test_a_signal_ends_the_wait_for_a_reader_that_does_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    filler = os.open(tmp_path / "pipe", os.O_WRONLY | os.O_NONBLOCK)
+    while True:
+        try:
+            os.write(filler, b"x")
+        except BlockingIOError:
+            break
+    _ends_without_a_reader(PIPED["check --json"], signal.SIGTERM, tmp_path)
+    os.close(reader)
+    os.close(filler)
+
+
+def _ends_without_a_reader(asked: tuple[object, ...], number: signal.Signals, folder: Path) -> None:
+    process = started(*asked, cwd=folder)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.send_signal(number)
+        _, err = process.communicate(timeout=WITHIN)
+    finally:
+        process.kill()
+        process.wait()
+    assert 3 == process.returncode, err
+    assert "Interrupted; 'pipe' was not written, because nobody read it.\n" in err
+    assert "Traceback" not in err
+
+
+def test_a_signal_to_the_search_ends_the_wait_for_a_reader(
+    searching: Start, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    process = searching("--engine", "plain", "--json", "pipe")
+    process.terminate()
+    out, err = process.communicate(timeout=WITHIN)
+    assert 3 == process.returncode
+    assert "INCOMPLETE: ended by SIGTERM" in out
+    assert "'pipe' was not written, because nobody read it" in err
+
+
+def test_a_signal_ends_the_wait_for_a_reader_of_standard_output(tmp_path: Path) -> None:
+    process = started("prove", "mfss", "--json", "-", cwd=tmp_path)
+    assert process.stdout is not None
+    fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
+    assert process.stderr is not None
+    select.select([process.stdout], [], [], WITHIN)
+    process.terminate()
+    assert 3 == process.wait(timeout=WITHIN)
+    assert "Interrupted; standard output was not read to its end." in process.stderr.read()
+    process.communicate()
+
+
+def test_a_signal_ends_the_wait_for_a_reader_before_the_report(tmp_path: Path) -> None:
+    """These files are written before the report, one after the other."""
+    os.mkfifo(tmp_path / "pipe")
+    process = started(*QUICK, "--junit", "done", "--sarif", "pipe", cwd=tmp_path)
+    until((tmp_path / "done").exists)
+    process.terminate()
+    _, err = process.communicate(timeout=WITHIN)
+    assert 3 == process.returncode
+    assert "'pipe' was not written, because nobody read it" in err
+
+
+def test_a_reader_that_comes_late_gets_the_whole_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    process = started(*PIPED["check --json"], cwd=tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline()
+    assert "HOLDS" == json.loads((tmp_path / "pipe").read_text())["verdict"]
+    process.communicate(timeout=WITHIN)
+    assert 0 == process.returncode
 
 
 def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:

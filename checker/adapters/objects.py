@@ -104,6 +104,24 @@ class Kept:
         """A new copy of the object, for invariants and witnesses."""
         return _keepers[self.adapter].opened(self)[0]
 
+    def __moved__(self) -> tuple[Any, ...]:
+        """Return how to make this state in another process that has the same adapter."""
+        keeper = _keepers[self.adapter]
+        made_by = (keeper.name, keeper.copies, keeper.key is not None)
+        return _moved, (made_by, self.actor, self.actors, self.key, keeper.kept[self])
+
+
+def _moved(made_by: tuple[str, str, bool], actor: int, actors: int, key: Any, source: Any) -> Kept:
+    """Return a state of another process."""
+    keeper = next(
+        each
+        for each in _keepers.values()
+        if made_by == (each.name, each.copies, each.key is not None)
+    )
+    state = Kept(keeper.number, actor, actors, key)
+    keeper.kept.setdefault(state, source)
+    return state
+
 
 _keepers: weakref.WeakValueDictionary[int, _Keeper] = weakref.WeakValueDictionary()
 _numbers = itertools.count(1)

@@ -36,6 +36,7 @@ def run(
     selfcheck: str = "on",
     walks: bool = True,
     watch: Callable[[Progress], None] = lambda _progress: None,
+    began: float | None = None,
 ) -> tuple[CheckReport, ...]:
     """Check an adapter breadth-first and, if a bound ends this search, by random walks.
 
@@ -43,6 +44,7 @@ def run(
         options: options of the search, and the number of walks.
         bounds: bounds of both; if walks follow, the breadth-first search gets half of the time.
         selfcheck: the calls to check for determinism.
+        began: the time from which --max-seconds counts, of the monotonic clock; by default now.
 
     Returns:
         One report or two; the counterexample of a walk is shortened.
@@ -52,7 +54,8 @@ def run(
     """
     walks = walks and not isinstance(spec.system, EndlessSystem)
     bounds = bounds.over(spec.bounds)
-    began, seconds = time.monotonic(), bounds.max_seconds
+    began = time.monotonic() if began is None else began
+    seconds = bounds.max_seconds
     half = evolve(bounds, max_seconds=seconds and seconds / 2)
     first = check(
         evolve(spec, search="breadth"),
@@ -60,6 +63,7 @@ def run(
         half if walks else bounds,
         selfcheck=selfcheck,
         watch=watch,
+        began=began,
     )
     if first.result.verdict is not Verdict.INCOMPLETE or first.interrupted or not walks:
         return (first,)

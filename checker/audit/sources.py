@@ -147,7 +147,7 @@ class Source:
         except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(self.name, error) from None
         except Exception as error:
-            if type(error).__module__.partition(".")[0] != "zstandard":
+            if not _is_of_zstd(error):
                 raise
             raise _unreadable(self.name, error) from None
 
@@ -221,6 +221,12 @@ def _of_zstd(stream: Any, name: str) -> Any:
             "install it with: pip install 'antecede[zstd]', or pipe it: zstd -dc FILE | … -"
         ) from None
     return zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
+
+
+def _is_of_zstd(error: Exception) -> bool:
+    """Return whether zstandard raised an error; without a compressed log it is not imported."""
+    package = sys.modules.get("zstandard")
+    return package is not None and isinstance(error, package.ZstdError)
 
 
 def _unreadable(name: str, error: Exception) -> InputError:

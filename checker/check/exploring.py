@@ -63,6 +63,7 @@ class Task:
         system: the system that the spec describes.
         selfcheck: which calls of handlers to check for determinism and purity.
         statistics: what to add to the result's statistics.
+        is_named: the spec names the protocol, so that another process can import it.
         around: returns the system to explore in the place of the one with self-checking handlers.
     """
 
@@ -74,6 +75,7 @@ class Task:
     watch: Watch
     statistics: dict[str, Any] = field(factory=dict)
     around: Around = as_it_is
+    is_named: bool = True
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -110,7 +112,7 @@ def sparing(options: Options, bounds: Bounds) -> Options:
 def _search(
     task: Task, make: Callable[[], Explorer], bounds: Bounds, *, goes_on: bool = False
 ) -> Result:
-    """Explore within some bounds, which also end an explorer that is slow to start.
+    """Explore within some bounds. `limited` ends an explorer that is slow to start.
 
     `make` makes the explorer, which may take long. `goes_on` says that it is needed afterwards.
     """
@@ -124,7 +126,7 @@ def _search(
     if most is not None and channel_bytes(task.system) > most:
         actors = task.system.actors
         return not_begun(f"{most_memory_text(most)}: the channels between {actors:,} actors do")
-    with interrupts.instead(not_begun), within(bounds):
+    with interrupts.instead(not_begun):
         try:
             explorer = make()
         except KeyboardInterrupt as end:
@@ -133,13 +135,18 @@ def _search(
 
 
 @contextmanager
-def within(bounds: Bounds) -> Iterator[None]:
+def limited(bounds: Bounds, began: float | None = None) -> Iterator[None]:
     """Apply --max-seconds and --max-memory to this block, even if it does not poll.
+
+    Args:
+        bounds: the limits.
+        began: the time from which --max-seconds counts, of the monotonic clock; by default now.
 
     Raises:
         Ended: it did not poll in time.
     """
-    with interrupts.watched(_limits(bounds), partial(_urgent, bounds.max_memory)):
+    since = time.monotonic() if began is None else began
+    with interrupts.watched(_limits(bounds, since), partial(_urgent, bounds.max_memory)):
         yield
 
 
@@ -158,10 +165,10 @@ def _endless(task: Task, self_checking: System) -> Result:
             made.append(pausing_explorer(self_checking, task.options, bounds.max_depth))
         return made[0]
 
-    def part(within: Bounds) -> Result:
+    def part(wider: Bounds) -> Result:
         left = bounds.max_seconds and bounds.max_seconds - (time.monotonic() - began)
-        within = evolve(within, max_seconds=left and max(left, 0.001))
-        result = _search(task, explorer, within, goes_on=True)
+        wider = evolve(wider, max_seconds=left and max(left, 0.001))
+        result = _search(task, explorer, wider, goes_on=True)
         if (result.stopped_by or "").startswith("--max-seconds"):
             return evolve(result, stopped_by=bounds.hit(0, math.inf, 0))
         return result
@@ -182,9 +189,8 @@ def _endless(task: Task, self_checking: System) -> Result:
             search.close()
 
 
-def _limits(bounds: Bounds) -> Callable[[], str | None]:
+def _limits(bounds: Bounds, began: float) -> Callable[[], str | None]:
     """Return a function that names a bound that was passed without the search noticing."""
-    began = time.monotonic()
 
     def passed() -> str | None:
         seconds = time.monotonic() - began - LATE
@@ -201,7 +207,7 @@ def starting(bounds: Bounds) -> Iterator[None]:
         CapacityError: that takes too long, or too much memory.
     """
     try:
-        with within(bounds):
+        with limited(bounds):
             yield
     except interrupts.Ended as end:
         if interrupts.is_interruption(str(end)):

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from antecede.checker import interrupts
+from antecede.checker.check.afresh import Afresh, afresh
 from antecede.checker.check.engine import explorer_at_once, plain_instead
 from antecede.checker.check.exploring import (
     Around,
@@ -17,9 +18,9 @@ from antecede.checker.check.exploring import (
     Watch,
     as_it_is,
     failed,
+    limited,
     searched,
     unstarted,
-    within,
 )
 from antecede.checker.check.report import Checked, CheckReport, Refused, differences
 from antecede.checker.check.spec import Spec, judged_by, system_of
@@ -35,7 +36,7 @@ from antecede.checker.model import Protocol
 from antecede.checker.paths.confirm import refuse_merged
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.purity.opaque import with_opaque_messages
-from antecede.checker.purity.selfcheck import look_back, seconds_spent, watched
+from antecede.checker.purity.selfcheck import look_back, repeat_afresh, seconds_spent, watched
 from antecede.checker.search.coverage import never_seen
 from antecede.checker.search.handler_errors import run_to_failure
 from antecede.checker.search.loop import Explorer, Progress, memory_bytes
@@ -89,18 +90,21 @@ def check(
     extras: Extras = Extras(),
     watch: Watch = lambda _progress: None,
     around: Around = as_it_is,
+    began: float | None = None,
 ) -> CheckReport:
     """Run the check that `spec` describes.
 
     Args:
         spec: what to check, and what to expect.
         options: how to explore; the spec names the search.
-        bounds: when to give up; they replace the spec's own bounds.
+        bounds: when to give up; they replace the spec's own bounds. The time is the time of all
+            stages together: search, self-check, failing run, explanation, and measures.
         protocol: replaces the protocol that `spec` names.
         selfcheck: which calls of handlers to check for determinism and purity.
         extras: what to do besides the search.
         watch: called now and then with the progress.
         around: returns the system to explore; it must behave as the one that it is given.
+        began: the time from which --max-seconds counts, of the monotonic clock; by default now.
 
     Raises:
         InputError: a name or number in the spec cannot be used.
@@ -111,17 +115,28 @@ def check(
     system = spec.system if protocol is None else system_of(spec, protocol)
     options = checked(evolve(options, search=spec.search))
     bounds = checked(bounds.over(spec.bounds))
-    task = with_engine(Task(spec, system, options, bounds, selfcheck, watch, around=around))
-    with interrupts.instead(partial(_explained_instead, task)):
-        task, result = explored(task)
-    # A counterexample that was found is not lost if the rest takes too long.
-    with interrupts.instead(lambda _reason: explained(task, result, Extras())):
-        try:
-            with within(bounds):
+    task = Task(spec, system, options, bounds, selfcheck, watch, around=around)
+    task = with_engine(evolve(task, is_named=protocol is None))
+    with limited(bounds, began):
+        with interrupts.instead(partial(_explained_instead, task)):
+            task, result = _explored_in_time(task)
+        if interrupts.wanted() is not None:
+            extras = Extras()
+        # A counterexample that was found is not lost if the rest takes too long.
+        with interrupts.instead(lambda _reason: explained(task, result, Extras())):
+            try:
                 return explained(task, _confirmed_or_failed(task, result), extras)
-        except interrupts.Ended as end:
-            reason = interrupts.reason_of(end)
-            return evolve(explained(task, result, Extras()), unfinished=reason)
+            except interrupts.Ended as end:
+                reason = interrupts.reason_of(end)
+                return evolve(explained(task, result, Extras()), unfinished=reason)
+
+
+def _explored_in_time(task: Task) -> tuple[Task, Result]:
+    """Explore the system; the result says so if there was no time for it."""
+    try:
+        return explored(task)
+    except KeyboardInterrupt as end:
+        return task, unstarted(task.system, interrupts.reason_of(end))
 
 
 def _confirmed_or_failed(task: Task, result: Result) -> Result:
@@ -145,10 +160,12 @@ def check_all(
     selfcheck: str = "on",
     extras: Extras = Extras(),
     watch: Callable[[Spec, Progress], None] = lambda _spec, _progress: None,
+    began: float | None = None,
 ) -> Iterator[Checked]:
     """Run several checks; one that cannot start does not stop the others.
 
-    An interruption ends them all.
+    An interruption ends them all. `began` is the time from which --max-seconds counts for the first
+    check, of the monotonic clock.
     """
     for spec in specs:
         if isinstance(spec, Refused):
@@ -157,11 +174,19 @@ def check_all(
         watched_by = partial(watch, spec)
         try:
             report = check(
-                spec, options, bounds, selfcheck=selfcheck, extras=extras, watch=watched_by
+                spec,
+                options,
+                bounds,
+                selfcheck=selfcheck,
+                extras=extras,
+                watch=watched_by,
+                began=began,
             )
         except (InputError, CapacityError) as error:
             yield Refused(spec.label, error)
             continue
+        finally:
+            began = None
         yield report
         if report.interrupted:
             return
@@ -203,6 +228,11 @@ def _explored_without_numbers(task: Task) -> tuple[Task, Result]:
         except ProtocolError as error:
             return task, failed(task.system, error)
         except ReplayError as error:
+            if task.options.resume is not None:
+                raise InputError(
+                    f"the checkpoint in {str(task.options.resume)!r} was changed: a run that "
+                    "continues it cannot be replayed; start again"
+                ) from error
             raise InternalError(
                 f"a path that the search found cannot be replayed: {error} If your handlers are "
                 "pure functions (--selfcheck all looks at every call), the checker is wrong."
@@ -215,16 +245,48 @@ def _checked(task: Task, self_checking: System) -> Result:
     Raises:
         ProtocolError: a handler is not a pure function.
     """
-    try:
-        result = searched(task, self_checking)
-    except ReplayError:
-        look_back(self_checking.protocol)  # it names the handler that is not pure, if one is
-        raise
-    if task.selfcheck == "off" or result.error is not None:
-        return result
+    if task.selfcheck == "off":
+        return searched(task, self_checking)
+    with afresh(task.spec, named=task.is_named) as again:
+        try:
+            result = searched(task, self_checking)
+        except ReplayError:
+            _repeat(self_checking, again)  # it names the handler that is not pure, if one is
+            raise
+        if result.error is not None:
+            return result
+        try:
+            with interrupts.instead(partial(_unrepeated, result)):
+                _repeat(self_checking, again)
+        except KeyboardInterrupt as end:
+            return _unrepeated(result, interrupts.reason_of(end))
+        statistics = {
+            "selfcheck_seconds": seconds_spent(self_checking.protocol),
+            "selfcheck_in_new_processes": again.outcome,
+        }
+        return evolve(result, statistics={**result.statistics, **statistics})
+
+
+def _repeat(self_checking: System, again: Afresh) -> None:
+    """Repeat calls of the search, in this process and in new ones.
+
+    Raises:
+        ProtocolError: a handler is not a pure function.
+    """
     look_back(self_checking.protocol)
-    seconds = seconds_spent(self_checking.protocol)
-    return evolve(result, statistics={**result.statistics, "selfcheck_seconds": seconds})
+    repeat_afresh(self_checking.protocol, again)
+
+
+def _unrepeated(result: Result, reason: str) -> Result:
+    """Return a result whose self-check was ended: nothing HOLDS, but a violation is one."""
+    if result.verdict is Verdict.VIOLATED or result.stopped_by is not None:
+        return result
+    return evolve(
+        result,
+        verdict=Verdict.INCOMPLETE,
+        properties=dict.fromkeys(result.properties, Verdict.INCOMPLETE),
+        stopped_by=f"{reason}, while the self-check repeated calls",
+    )
 
 
 def self_checking(system: System, mode: str) -> System:

@@ -12,7 +12,7 @@ from attrs import define, evolve, field, frozen
 
 from antecede.checker import interrupts
 from antecede.checker.amounts import counted
-from antecede.checker.check.exploring import until
+from antecede.checker.check.exploring import limited, until
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport, differences
 from antecede.checker.check.spec import Spec, system_of
@@ -118,7 +118,7 @@ class Judge:
                 return
 
     def finding(self, evidence: Evidence, key: str = "") -> Finding:
-        """Run one piece of evidence of the claim with this key.
+        """Run one piece of evidence of the claim with this key, within the bounds.
 
         A name that this version does not know leaves the claim open.
         """
@@ -128,9 +128,13 @@ class Judge:
             return Finding(Ruling.UNDECIDED, "", "rows of antecede simulate decide it")
         started = time.monotonic()
         try:
-            outcome = self._run(evidence, key)
+            with limited(self.bounds):
+                outcome = self._run(evidence, key)
         except InputError as error:
             outcome = Finding(Ruling.UNDECIDED, "", str(error))
+        except KeyboardInterrupt as end:
+            outcome = Finding(Ruling.UNDECIDED, "", interrupts.reason_of(end))
+            self.interrupted = interrupts.is_interruption(outcome.text)
         return evolve(outcome, seconds=time.monotonic() - started)
 
     def _run(self, evidence: Check, key: str) -> Finding:
@@ -211,9 +215,6 @@ class Judge:
                 self._measures[key] = measure(system, until(self.bounds.max_seconds))
             except CapacityError as limit:
                 self._measures[key] = str(limit)
-            except KeyboardInterrupt:
-                self.interrupted = True
-                return interrupts.wanted() or interrupts.BY_USER
         return self._measures[key]
 
 

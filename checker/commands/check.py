@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,7 @@ def command(names: tuple[str, ...], selfcheck: str, **values: Any) -> int:
     A spec is a TOML file with a question and its expected answer. Options replace the settings of a
     spec. If one of several specs cannot be checked, the others still are.
     """
+    began = time.monotonic()
     output, extras = Output(**taken(values, Output)), Extras(**taken(values, Extras))
     bounds, method = shared.search_from(values)
     with starting(bounds):
@@ -173,6 +175,7 @@ def command(names: tuple[str, ...], selfcheck: str, **values: Any) -> int:
             selfcheck=selfcheck,
             extras=extras,
             watch=watching(ticker, many=many),
+            began=began,
         ):
             add(result)
     return _reported(found, done, output, bounds)

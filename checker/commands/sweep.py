@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from antecede.checker import interrupts
+from antecede.checker.check.exploring import starting
 from antecede.checker.check.spec import Spec
 from antecede.checker.check.targets import targets_of
 from antecede.checker.commands import console, outputs, parameters
@@ -74,7 +75,9 @@ def command(
     names = names_in(protocols)
     if not targets and not names:
         raise InputError("there is nothing to check; name protocols or specs")
-    specs = targets_of(targets).strictly()
+    bounds = Bounds(**parameters.taken_from(values, Bounds))
+    with starting(bounds):
+        specs = targets_of(targets).strictly()
     axes = {"protocol": names, **parameters.given(**taken(values, Question))}
     _check_place(place, workers, values)
     actors = _numbers_of_actors(axes, place) if smallest else ()
@@ -82,7 +85,6 @@ def command(
         raise InputError("--max-messages is for --smallest; give --messages")
     wanted = sweeps.combined(specs or [Spec(protocol=names[0])], axes)
     outputs.check_rows(output, parquet_file)
-    bounds = Bounds(**parameters.taken_from(values, Bounds))
     given = parameters.taken_from(values, Options)
     master, spark_log = given.pop("master", None), given.pop("spark_log", False)
     options = Options(**{"threads": 1, **given})

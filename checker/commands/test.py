@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
@@ -62,6 +63,7 @@ def command(
     the bounds that you give, and takes half of --max-seconds. If it finds nothing within these
     limits, random walks follow.
     """
+    began = time.monotonic()
     bounds, method = shared.search_from(values)
     outputs.check_traces([] if trace_file is None else [trace_file], trace_format)
     outputs.check_outputs(("json", json_file), ("trace", trace_file))
@@ -89,5 +91,6 @@ def command(
             selfcheck=selfcheck,
             walks=walks > 0,
             watch=partial(watching(ticker), spec),
+            began=began,
         )
     return reported(done)

@@ -27,6 +27,7 @@ from antecede.checker.local.shard import (
     NextLevel,
     Rows,
     Shard,
+    check_links,
     mark,
     renumber,
     repack_level,
@@ -35,10 +36,10 @@ from antecede.checker.search.options import Options
 from antecede.checker.search.transport import Address
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arena, Arenas
-from antecede.checker.tables.checkpoint import Saved
 from antecede.checker.tables.grading import NotGradedError, Weights
 from antecede.checker.tables.table_filler import Repacking, TableFiller, refuse_crowds, wrapping
 from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.validation import truth, wholes
 from antecede.checker.tables.visited import Visited
 
 
@@ -425,6 +426,7 @@ class Expansion:
                 ahead.visited = self._visited()
             for level in shard.levels:
                 level.count = 0
+            shard.waiting = []
 
     # Paths.
 
@@ -448,9 +450,19 @@ class Expansion:
             "shards": [shard.record(traces=self._traces) for shard in self.shards],
         }
 
-    def adopt(self, record: dict[str, Any], saved: Saved) -> None:
-        """Take over what another process recorded, in an empty expansion with its `block`."""
-        self.forgot = record["forgot"]
-        self.composites_kept, self.composites_dropped = record["composites"]
+    def adopt(self, record: dict[str, Any]) -> None:
+        """Take over what another process recorded, in an empty expansion with its `block`.
+
+        Raises:
+            ValueError: this is no such record.
+        """
+        self.forgot = truth("whether states were forgotten", record["forgot"])
+        kept, dropped = wholes("numbers of composites", record["composites"])
+        self.composites_kept, self.composites_dropped = kept, dropped
         for shard, its_record in zip(self.shards, record["shards"], strict=True):
-            shard.adopt(its_record, saved)
+            shard.adopt(its_record, self.filler.layout, traces=self._traces)
+        if len({len(shard.starts) for shard in self.shards}) > 1:
+            raise ValueError("the threads are at different levels")
+        check_links(self.shards, traces=self._traces)
+        if self.options.sweep_line:
+            self.each(lambda shard: shard.visited.recount(self.filler.tables))

@@ -9,9 +9,10 @@ from attrs import define, field
 
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arena
-from antecede.checker.tables.checkpoint import Saved
+from antecede.checker.tables.layout import Layout
 from antecede.checker.tables.table_filler import Repacking
 from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.validation import MOST, numbers, whole, wholes
 from antecede.checker.tables.visited import NO_DEPTHS, Depths, Visited
 
 RECENT = 1 << 14
@@ -31,6 +32,16 @@ NO_ROWS = np.empty(0, np.int64)
 
 PIECE = 1 << 20
 """Rows that are packed anew at a time."""
+
+COUNTERS = (
+    kernels.FIRED,
+    kernels.FINALS,
+    kernels.ORBIT_STATES,
+    kernels.ORBIT_FIRED,
+    kernels.ORBIT_FINALS,
+    kernels.DECREASED,
+)
+"""The places of `Shard.control` that matter between two chunks."""
 
 
 @define(eq=False)
@@ -75,12 +86,21 @@ class Level:
             self.depths.release(0)
         self.count = 0
 
-    def adopt(self, record: dict[str, Any], saved: Saved) -> None:
-        """Take over what another process recorded."""
-        self.count = int(record["count"])
-        saved.into(record["rows"], self.rows)
+    def adopt(self, record: dict[str, Any], layout: Layout) -> None:
+        """Take over what another process recorded.
+
+        Raises:
+            ValueError: this is no such record.
+        """
+        self.count = whole("the states of a level", record["count"])
+        length = (self.count * layout.row_words,)
+        rows = numbers("the states of a level", record["rows"], np.int64, length)
+        layout.check_rows(rows)
+        self.rows.put(rows)
+        kept = self.count * (self.depths is not None)
+        depths = numbers("depths of states", record["depths"], np.uint16, (kept,))
         if self.depths is not None:
-            saved.into(record["depths"], self.depths)
+            self.depths.put(depths)
 
 
 @define(eq=False)
@@ -200,28 +220,93 @@ class Shard:
             "waiting": [(w.source, w.todo, w.begin, w.end) for w in self.waiting],
             "fired": self.fired,
             "fresh_kinds": self.fresh_kinds,
-            "control": self.control,
+            "counters": [int(self.control[place]) for place in COUNTERS],
             "starts": self.starts,
         }
 
-    def adopt(self, record: dict[str, Any], saved: Saved) -> None:
-        """Take over what another process recorded."""
-        self.level.adopt(record["level"], saved)
+    def adopt(self, record: dict[str, Any], layout: Layout, *, traces: bool) -> None:
+        """Take over what another process recorded.
+
+        What refers to states of other shards is checked by `checked_links`, once they are there.
+
+        Raises:
+            ValueError: this is no such record.
+        """
+        self.level.adopt(record["level"], layout)
         for ahead, (visited, following) in zip(self.ahead, record["ahead"], strict=True):
-            ahead.visited.adopt(visited, saved)
-            ahead.following.adopt(following, saved)
-        saved.into(record["parents"], self.parents)
-        saved.into(record["places"], self.places)
-        for name in ("fired", "fresh_kinds", "control"):
-            getattr(self, name)[:] = record[name]
-        self.starts, shown = list(record["starts"]), record["shown"]
-        self.waiting = [Rows(*rows) for rows in record["waiting"]]
-        self.shown[: len(shown)] = shown
+            ahead.visited.adopt(visited, layout.check_rows)
+            ahead.following.adopt(following, layout)
+        self.starts = wholes("the beginnings of levels", record["starts"])
+        if self.starts[0] or sorted(self.starts) != self.starts:
+            raise ValueError("the beginnings of levels are not in order")
+        kept = ((self.starts[-1] + self.following.count) * traces,)
+        self.parents.put(numbers("parents of states", record["parents"], np.uint32, kept))
+        self.places.put(numbers("places of transitions", record["places"], np.uint16, kept))
+        for name in ("fired", "fresh_kinds"):
+            counted = getattr(self, name)
+            kind, shape = counted.dtype, counted.shape
+            counted[:] = numbers("numbers of transitions", record[name], kind, shape, most=MOST)
+        self.control[list(COUNTERS)] = wholes("counters", record["counters"])
+        if self.control[kernels.FIRED] != self.fired.sum():
+            raise ValueError("the numbers of transitions do not add up")
+        self._adopt_unfinished(record)
+
+    def _adopt_unfinished(self, record: dict[str, Any]) -> None:
+        """Take over which rows were to be expanded, and what the level showed."""
+        self.waiting = []
+        for source, todo, begin, end in record["waiting"]:
+            first, last = wholes("the rows that wait", [begin, end])
+            tried = numbers("the rows that wait", todo, np.int64).copy()
+            self.waiting.append(Rows(whole("a thread", source), tried, first, last))
+        shown, most = record["shown"], len(self.shown)
+        found = numbers("the properties that a level shows", shown, np.int64, (None, 3), least=-1)
+        if len(found) > most:
+            raise ValueError(f"a level shows properties in more than {most} ways")
+        self.shown[: len(found)] = found
+        self.control[kernels.FOUND] = len(found)
 
     @property
     def unfinished(self) -> int:
         """The number of rows that its thread is to expand."""
         return sum(rows.count for rows in self.waiting)
+
+
+def check_links(shards: list[Shard], *, traces: bool) -> None:
+    """Check everything by which a shard that was taken over refers to states of any shard.
+
+    Raises:
+        ValueError: there is no such state.
+    """
+    counts = np.array([shard.level.count for shard in shards], np.int64)
+    for shard in shards:
+        for rows in shard.waiting:
+            most = int(counts[rows.source]) if rows.source < len(shards) else 0
+            numbers("the rows that wait", rows.todo, np.int64, most=most - 1)
+            if not rows.begin <= rows.end <= most:
+                raise ValueError("rows wait that do not exist")
+        bits, links, places = shard.shown[: shard.control[kernels.FOUND]].T
+        numbers("the properties of a level", bits, np.int64, most=(1 << 31) - 1)
+        numbers(
+            "the properties that a level shows",
+            places,
+            np.int64,
+            least=-1,
+            most=kernels.MOST_TRANSITIONS,
+        )
+        _check_parents(links, counts)
+    for depth in range(1, len(shards[0].starts) * traces):
+        before = np.array([shard.starts[depth] - shard.starts[depth - 1] for shard in shards])
+        for shard in shards:
+            ends = [*shard.starts, shard.starts[-1] + shard.following.count]
+            _check_parents(shard.parents.array[ends[depth] : ends[depth + 1]], before)
+
+
+def _check_parents(parents: Any, counts: Words) -> None:
+    """Check numbers of states, as index * threads + thread; `counts` has the states per thread."""
+    for start in range(0, len(parents), PIECE):
+        piece = parents[start : start + PIECE].astype(np.int64)
+        if piece.min() < 0 or (piece // len(counts) >= counts[piece % len(counts)]).any():
+            raise ValueError("a state has a parent that does not exist")
 
 
 def repack_level(level: Level, repacking: Repacking) -> None:

@@ -39,12 +39,16 @@ from antecede.checker.tables.arena import Arenas, reserve_bytes
 from antecede.checker.tables.checkpoint import Files, Saved
 from antecede.checker.tables.table_filler import Repacking, wrapping
 from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.validation import whole
 
 BLOCKS = 1 << 17
 """Entries that one thread may send to all owners in a chunk.
 
 More of them leave the caches. Fewer make more chunks, and Python costs time between two chunks.
 """
+MOST_BLOCK = max(BLOCKS, 2 * kernels.MOST_TRANSITIONS)
+"""The most entries of a block; blocks grow where a state has very many transitions."""
+
 PIECE = 1 << 20
 """Rows whose combinations are looked up in one go."""
 
@@ -275,10 +279,19 @@ class Threads:
         """Write nothing: `record` has everything."""
         return {}
 
-    def adopt(self, record: dict[str, Any], saved: Saved, setup: Setup) -> None:
+    def adopt(self, record: dict[str, Any], _saved: Saved, setup: Setup) -> None:
         """Continue from a checkpoint."""
-        self._make_room(setup, record["block"])
-        self.expansion.adopt(record, saved)
+        self._make_room(setup, whole("the size of a block", record["block"], 1, MOST_BLOCK))
+        with wrapping():
+            self.expansion.adopt(record)
+
+    def holds(self, open_states: int, current: int) -> bool:
+        """Return whether there are so many states to be expanded, and so many in this level.
+
+        In the middle of a level, states were found that the first number leaves out.
+        """
+        here = sum(shard.level.count for shard in self.shards)
+        return here == current <= open_states <= self.expansion.frontier
 
     def drop(self) -> None:
         """Give memory and files back; counts remain."""

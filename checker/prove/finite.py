@@ -84,11 +84,12 @@ class Universe:
             self.assume(*formulas, *(self.in_range(v) for v in free))
             if check(self.solver) != z3.sat:
                 return None
-            return self._read(self.solver.model(), free)
+            return self.read(self.solver.model(), free)
         finally:
             self.solver.pop()
 
-    def _read(self, found: Any, free: Sequence[Any]) -> Example:
+    def read(self, found: Any, free: Sequence[Any] = ()) -> Example:
+        """Return the structure of a solution of the solver, with values for the free constants."""
         numbers = {
             name: {str(found.eval(e, True)): k for k, e in enumerate(elements)}
             for name, elements in self.elements.items()

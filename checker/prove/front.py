@@ -15,6 +15,7 @@ from typing import Any
 import z3
 from attrs import evolve
 
+from antecede.checker import interrupts
 from antecede.checker.amounts import counted
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import AntecedeError, InputError, unknown
@@ -197,8 +198,9 @@ def _named_if_wrong(found: Link) -> Link:
 
         def called(*arguments: Any) -> Any:
             try:
-                result = function(*arguments)
-                return [*result] if isinstance(result, Iterator) else result
+                with interrupts.at_work(f"the function {name!r} of the link"):
+                    result = function(*arguments)
+                    return [*result] if isinstance(result, Iterator) else result
             except (AntecedeError, Mismatch):
                 raise
             except Exception as error:

@@ -93,6 +93,8 @@ class Proof:
     Attributes:
         undecided: the needs of `vacuity` that were not decided. If one of them cannot be met, the
             proof is vacuous.
+        run_length: the number of actions of a run that delivers a message, or None if none was
+            found.
         stopped_by: the reason why the proof ended early, or None.
     """
 
@@ -100,6 +102,7 @@ class Proof:
     shown: tuple[Shown, ...]
     seconds: float
     undecided: tuple[str, ...] = ()
+    run_length: int | None = None
     stopped_by: str | None = None
 
     @property
@@ -139,12 +142,7 @@ def obligations(model: Model, without: Conjunct | None = None) -> Iterator[Oblig
 
 def initial(model: Model) -> tuple[Formula, ...]:
     """Return formulas for the initial state: every relation that can change is empty."""
-    return tuple(
-        z3.ForAll(u, z3.Not(relation(*u)))
-        for relation in model.relations
-        if not relation.rigid
-        for u in [[z3.Const(f"i{k}", sort) for k, sort in enumerate(relation.sorts)]]
-    )
+    return tuple(relation.empty for relation in model.relations if not relation.rigid)
 
 
 def at_rest(model: Model, given: tuple[Formula, ...]) -> Obligation:
@@ -187,10 +185,10 @@ def prove(
     started = time.monotonic()
     every = tuple(obligations(validate(model)))
     answers: list[Shown] = []
-    undecided: tuple[str, ...] = ()
+    sense = vacuity.Sense()
     stopped = None
     try:
-        undecided = vacuity.undecided(model, timeout)
+        sense = vacuity.sense(model, timeout)
         for done, obligation in enumerate(every):
             watch(done, len(every), obligation)
             answers.append(_decided(model, obligation, timeout))
@@ -198,7 +196,8 @@ def prove(
         stopped = reason_of(end)
         rest = every[len(answers) :]
         answers += [Shown(obligation, Answer.UNKNOWN, 0.0, stopped) for obligation in rest]
-    return Proof(model, tuple(answers), time.monotonic() - started, undecided, stopped)
+    seconds = time.monotonic() - started
+    return Proof(model, tuple(answers), seconds, sense.undecided, sense.run_length, stopped)
 
 
 def follows(model: Model, formula: Formula, timeout: float = TIMEOUT) -> bool:

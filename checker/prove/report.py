@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from antecede.checker.amounts import counted
 from antecede.checker.prove import obligations as asked
 from antecede.checker.prove.finite import Example
 from antecede.checker.prove.formula import Structure
@@ -46,6 +47,7 @@ def text(proof: Proof) -> str:
         width=max(map(len, places)),
         proved=lambda shown: sum(one.answer is Answer.PROVED for one in shown),
         not_proved=_not_proved,
+        counted=counted,
         wrapped=wrapped,
     ).rstrip("\n")
 
@@ -114,6 +116,7 @@ def as_object(proof: Proof) -> dict[str, Any]:
         ],
         "obligations": [_shown(model, one) for one in proof.shown],
         "undecided": list(proof.undecided),
+        "run_length": proof.run_length,
         "stopped_by": proof.stopped_by,
         "seconds": round(proof.seconds, 3),
         "produced_by": versions(),

@@ -84,6 +84,16 @@ class Relation:
         """Return the atom that applies the relation to `arguments`."""
         return self.symbol(*arguments)
 
+    @property
+    def formals(self) -> tuple[Any, ...]:
+        """One variable per argument."""
+        return tuple(z3.Const(f"u{k}", sort) for k, sort in enumerate(self.sorts))
+
+    @property
+    def empty(self) -> Formula:
+        """The formula that the relation contains nothing."""
+        return z3.ForAll(list(self.formals), z3.Not(self(*self.formals)))
+
 
 @frozen(eq=False)
 class Update:
@@ -217,6 +227,11 @@ class Model:
         return next(relation for relation in self.relations if relation.name == name)
 
     @property
+    def changing(self) -> tuple[Relation, ...]:
+        """The relations that are no ghosts and not rigid."""
+        return tuple(one for one in self.relations if not (one.rigid or one.ghost))
+
+    @property
     def claims(self) -> tuple[Conjunct, ...]:
         """The safety claim, and integrity, which every model owes."""
         many = any(relation.name == "to" for relation in self.relations)
@@ -248,7 +263,7 @@ def becomes(relation: Relation, variables: Sequence[Any], formula: Formula) -> U
 
 def gains(relation: Relation, *arguments: Term) -> Update:
     """Return the update that adds the tuple `arguments` to the relation."""
-    u = _formals(relation)
+    u = relation.formals
     same = z3.And([a == b for a, b in zip(u, arguments, strict=True)])
     return Update(relation, u, z3.Or(relation(*u), same))
 
@@ -261,10 +276,6 @@ def gains_all(relation: Relation, variables: Sequence[Any], formula: Formula) ->
 def loses_all(relation: Relation, variables: Sequence[Any], formula: Formula) -> Update:
     """Return the update that removes all tuples that satisfy `formula`."""
     return Update(relation, tuple(variables), z3.And(relation(*variables), z3.Not(formula)))
-
-
-def _formals(relation: Relation) -> tuple[Any, ...]:
-    return tuple(z3.Const(f"u{k}", sort) for k, sort in enumerate(relation.sorts))
 
 
 # --- the parts of every model: the application's events, their order, and R's ghosts

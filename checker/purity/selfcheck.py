@@ -8,15 +8,17 @@ circumstances:
 * The function is called again on equal copies of the arguments, and an earlier call is repeated.
   This finds randomness, the clock, variables that outlive a call, and the identity of objects.
 * Clones of the function are called in a few worlds (`World`) where sets iterate in another order,
-  and `hash` and `id` return other values. A clone that calls a clock is refused.
+  and `hash` and `id` return other values.
 
 All results must have one canonical text, and the arguments must keep theirs. Returned values must
-be immutable, hashable, and equal only if all their fields are equal. After a search, `look_back`
-repeats some of the checked calls. If variables have changed meanwhile, it also repeats calls with
-the variables as they were at first (`Variables`), as a new process would make them.
+be immutable, hashable, and equal only if all their fields are equal. A call that reads a clock, or
+changes a file, is refused (`Effects`). After a search, `look_back` repeats some of the checked
+calls, also in new processes in which nothing was called before. If variables have changed, it
+repeats calls with the variables as they were at first (`Variables`), too, because a protocol that
+only exists in this process has no other.
 
-A fault can be missed, for example in methods of the user's classes, which are not cloned, or if
-only few of the later calls show it. Every reported fault was observed.
+A fault can be missed, for example if only few of the later calls show it. Every reported fault was
+observed.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import operator
 import random
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from types import FunctionType
 from typing import Any, TypeAlias
@@ -36,6 +38,7 @@ import attrs
 
 from antecede.checker.errors import AdapterError, HandlerError, ProtocolError, unknown
 from antecede.checker.model import Protocol, Step
+from antecede.checker.purity.effects import Effects, listen, top_package
 from antecede.checker.purity.usable import (
     Usable,
     copied,
@@ -43,11 +46,12 @@ from antecede.checker.purity.usable import (
     for_people,
     has_order,
     hash_fault,
+    text_in_any_process,
     text_of,
     unusable,
 )
 from antecede.checker.purity.variables import Variables
-from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World, top_package
+from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World
 from antecede.checker.semantics.values import Values, same, stands_for_another
 
 MODES = {
@@ -78,6 +82,11 @@ _LOOKED_BACK = 32
 _DRAWS = 64
 """Repetitions of a call that drew from `random`. A fair coin is missed with probability 2^-64."""
 
+_ADVICE = (
+    "let it depend on nothing but its arguments, change nothing, and use a timeout of the protocol "
+    "to wait"
+)
+
 Args: TypeAlias = tuple[Any, ...]
 
 _PARAMETERS = {
@@ -104,39 +113,67 @@ def watched(protocol: Protocol, mode: str = "on", first: int | None = None) -> P
         raise unknown("self-check mode", mode, MODES)
     if mode == "off":
         return protocol
-    memory = _Memory(protocol)
+    listen()
+    memory = _Memory(protocol, mode)
 
-    def each(kind: str, given: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
-        usual = FIRST if kind in ("handler", "action") else FIRST_JUDGED
+    def watch(name: str, function: Callable[..., Any]) -> _Watch:
+        kind, _, own = name.partition(".")
+        usual = FIRST if not own or kind == "actions" else FIRST_JUDGED
         budget = math.inf if mode == "all" else usual if first is None else first
-        return {name: _Watch(memory, one, kind, name, budget) for name, one in given.items()}
+        return _Watch(memory, function, _KINDS.get(kind, "handler"), own or name, budget)
 
-    return attrs.evolve(
-        protocol,
-        **each("handler", _handlers(protocol)),
-        actions=each("action", protocol.actions),
-        invariants=each("invariant", protocol.invariants),
-        joint_invariants=each("invariant", protocol.joint_invariants),
-        witnesses=each("witness", protocol.witnesses),
-        joint_witnesses=each("witness", protocol.joint_witnesses),
-    )
+    watches = {name: watch(name, each) for name, each in functions_of(protocol).items()}
+    records: dict[str, Any] = {
+        kind: {name: watches[f"{kind}.{name}"] for name in getattr(protocol, kind)}
+        for kind in _KINDS
+    }
+    handlers: dict[str, Any] = {n: each for n, each in watches.items() if n in _PARAMETERS}
+    return attrs.evolve(protocol, **handlers, **records)
 
 
-def _watches(protocol: Protocol) -> list[_Watch]:
+_KINDS = {
+    "actions": "action",
+    "invariants": "invariant",
+    "joint_invariants": "invariant",
+    "witnesses": "witness",
+    "joint_witnesses": "witness",
+}
+"""Fields of a protocol that are dictionaries of functions -> the word for one of them."""
+
+
+def functions_of(protocol: Protocol) -> dict[str, Callable[..., Any]]:
+    """Return the functions of a protocol: `receive`, `actions.NAME`, `invariants.NAME`, …."""
+    more = {f"{kind}.{n}": each for kind in _KINDS for n, each in getattr(protocol, kind).items()}
+    return _handlers(protocol) | more
+
+
+def _watches(protocol: Protocol) -> dict[str, _Watch]:
     """Return the functions of a protocol that check themselves."""
-    functions = [
-        *_handlers(protocol).values(),
-        *protocol.actions.values(),
-        *protocol.invariants.values(),
-        *protocol.joint_invariants.values(),
-        *protocol.witnesses.values(),
-        *protocol.joint_witnesses.values(),
-    ]
-    return [function for function in functions if isinstance(function, _Watch)]
+    functions = {
+        # An endless workload has a check around a handler that checks itself.
+        name: each if isinstance(each, _Watch) else getattr(each, "handler", None)
+        for name, each in functions_of(protocol).items()
+    }
+    return {name: each for name, each in functions.items() if isinstance(each, _Watch)}
 
 
 _FROM_THE_START = 500
 """The number of calls of each function that are repeated if variables have changed."""
+
+
+_AFRESH = {"on": (100, 4), "all": (1_000, 32)}
+"""Numbers of calls that are repeated in a new process: of each function, together with all others,
+and of each handler, alone."""
+
+Asked: TypeAlias = tuple[str, Args]
+"""The name of a function, as in `functions_of`, and the arguments of a call."""
+
+Again: TypeAlias = Callable[[Sequence[Sequence[Asked]], float], list[list[str | None]]]
+"""Makes calls, each group in a new process, and returns the texts of their outcomes.
+
+The text is None if the arguments cannot be sent to another process. The number is the time in
+seconds that the checks took so far.
+"""
 
 
 def look_back(protocol: Protocol) -> None:
@@ -146,14 +183,36 @@ def look_back(protocol: Protocol) -> None:
         ProtocolError: one of them has another result now.
     """
     with redirect_stdout(sys.stderr):
-        for watch in _watches(protocol):
+        for watch in _watches(protocol).values():
             watch.look_back()
             watch.begin_again()
 
 
+def repeat_afresh(protocol: Protocol, again: Again) -> None:
+    """Repeat some calls in one new process, in the opposite order, and some in one of their own.
+
+    Raises:
+        ProtocolError: one of them has another result there.
+    """
+    watches = _watches(protocol)
+    alone, together = list[tuple[str, _Call]](), list[tuple[str, _Call]]()
+    for name, watch in watches.items():
+        most, few = _AFRESH[watch.memory.mode]
+        calls = [(name, call) for call in watch.spread(most)]
+        together += calls
+        alone += () if watch.judges else calls[:: max(len(calls) // few, 1)]
+    groups = [together[::-1], *([each] for each in alone)]
+    asked = [[(name, call.args) for name, call in group] for group in groups]
+    for group, texts in zip(groups, again(asked, seconds_spent(protocol)), strict=True):
+        for (name, call), text in zip(group, texts, strict=True):
+            watches[name].compare_afresh(call, text)
+
+
 def seconds_spent(protocol: Protocol) -> float:
     """Return the time in seconds that the checks of a protocol have taken."""
-    return sum({id(watch.memory): watch.memory.seconds for watch in _watches(protocol)}.values())
+    return sum(
+        {id(watch.memory): watch.memory.seconds for watch in _watches(protocol).values()}.values()
+    )
 
 
 def _handlers(protocol: Protocol) -> dict[str, Callable[..., Any]]:
@@ -165,16 +224,20 @@ class _Memory:
     """The shared state of the watches of one protocol.
 
     Attributes:
+        mode: one of MODES.
         values: states and sends returned so far.
         usable: parts of results that were found to be usable.
         seconds: the time that the checks took.
         luck: the state of the module `random` after the latest checked call.
         variables: the variables of the functions, as they were before the search.
+        effects: what the first trial of a call reads and changes outside.
     """
 
-    def __init__(self, protocol: Protocol) -> None:
+    def __init__(self, protocol: Protocol, mode: str) -> None:
         self.protocol = protocol
+        self.mode = mode
         self.variables = Variables.of(protocol)
+        self.effects = Effects(self.homes)
         self.values = Values()
         self.usable = Usable()
         self.seconds = 0.0
@@ -217,12 +280,16 @@ class _Memory:
 
     def world(self, order: Order, twists: Iterable[str] | None = None) -> World:
         """Return a new world, by default with all twists."""
-        homes = {
+        return World(order, frozenset(TWISTS if twists is None else twists), self.homes)
+
+    @functools.cached_property
+    def homes(self) -> frozenset[str]:
+        """The packages of the handlers; an installed protocol is the user's code, too."""
+        return frozenset(
             top_package(handler.__globals__)
             for handler in (*_handlers(self.protocol).values(), *self.protocol.actions.values())
             if isinstance(handler, FunctionType)
-        }
-        return World(order, frozenset(TWISTS if twists is None else twists), frozenset(homes))
+        )
 
 
 def _are_same(some: Args, others: Args) -> bool:
@@ -239,9 +306,16 @@ class _Outcome:
     @functools.cached_property
     def text(self) -> str:
         """The text of the value or of the exception."""
-        if self.raised:
-            return f"raised {type(self.value).__name__}: {self.value}"
-        return text_of(self.value)
+        return self._raised or text_of(self.value)
+
+    @property
+    def text_in_any_process(self) -> str:
+        """The text, without the pickles of real objects, which differ between processes."""
+        return self._raised or text_in_any_process(self.value)
+
+    @property
+    def _raised(self) -> str | None:
+        return f"raised {type(self.value).__name__}: {self.value}" if self.raised else None
 
     def differs(self, other: _Outcome) -> bool:
         """Return whether the texts differ; values that share their parts are compared quickly."""
@@ -290,11 +364,11 @@ class _Watch:
         self.handler = handler
         self.memory = memory
         self._name = name
-        self._is_predicate = kind not in ("handler", "action")
+        self.judges = kind not in ("handler", "action")
         self._is_optional = kind == "action" or name == "timeout"
         self._title = name if kind == "handler" else f"{kind} {name!r}"
         self._parameters = _PARAMETERS[name] if kind == "handler" else ("state",)
-        self._makes_step = not self._is_predicate and (
+        self._makes_step = not self.judges and (
             kind == "action" or name not in ("initial", "in_flight")
         )
         self._seen: set[Args] = set()
@@ -341,7 +415,12 @@ class _Watch:
         """
         before = self.memory.texts_before(args)
         luck = self.memory.luck
-        result = self.handler(*args)
+        with self.memory.effects.observed() as faults:
+            result = self.handler(*args)
+        if self.memory.variables.clocks:
+            faults += Variables.of(self.handler).clocks
+        if faults:
+            raise self._error(before, f"{faults[0]}; {_ADVICE}")
         drew = self.memory.has_drawn(luck)
         self._compare_arguments(before, args)
         if not self._is_of_expected_type(result):
@@ -369,17 +448,32 @@ class _Watch:
             if not self.left:
                 self._seen.clear()
 
+    def spread(self, most: int) -> list[_Call]:
+        """Return about `most` of the calls that were checked, evenly spread."""
+        return self._past[:: max(len(self._past) // most, 1)]
+
     def look_back(self) -> None:
         """Repeat some of the calls that were checked."""
-        for call in self._past[:: max(len(self._past) // _LOOKED_BACK, 1)]:
+        for call in self.spread(_LOOKED_BACK):
             self._compare_later(call)
+
+    def compare_afresh(self, call: _Call, text: str | None) -> None:
+        """Compare the outcome of a call with its text in a new process."""
+        before = call.outcome.text_in_any_process
+        if text not in (None, before):
+            raise self._error(
+                call.shown,
+                f"depends on the calls before it, or on its process: it returned {before}, and "
+                f"in a new process in an empty folder {text}. Let it depend on nothing but its "
+                "arguments",
+            )
 
     def begin_again(self) -> None:
         """Repeat calls with the variables of the start, if any has changed since."""
         changed = self.memory.variables.changed()
         if not changed:
             return
-        for call in self._past[:: max(len(self._past) // _FROM_THE_START, 1)]:
+        for call in self.spread(_FROM_THE_START):
             with self.memory.variables.as_at_the_start() as lasting:
                 if lasting:
                     raise self._error(
@@ -399,7 +493,7 @@ class _Watch:
 
     def _read(self, result: Any) -> Any:
         """Return the relevant part of a result: a bool for a predicate."""
-        return bool(result) if self._is_predicate else result
+        return bool(result) if self.judges else result
 
     def _is_of_expected_type(self, result: Any) -> bool:
         if not self._makes_step:
@@ -418,7 +512,7 @@ class _Watch:
 
     def _inspect(self, shown: tuple[Any, ...], result: Any) -> None:
         """Check that the values in `result` can be parts of a state."""
-        if self._is_predicate:
+        if self.judges:
             return
         path = "" if self._makes_step else "packets" if self._name == "in_flight" else "state"
         fault = unusable(result, path, self.memory.usable)
@@ -458,15 +552,7 @@ class _Watch:
         if not self.left:
             pairs = [pairs[self._checks % len(pairs)]]
         for world, args in pairs:
-            world.called.clear()
             other = self._run(world.value(self.handler), args)
-            if world.called:
-                raise self._error(
-                    call.shown,
-                    f"calls {world.called[0]}(), so it depends on the clock, on chance or on the "
-                    "process; let it depend on nothing but its arguments, and use a timeout "
-                    "of the protocol to wait",
-                )
             if other.differs(call.outcome) and not _is_artefact(other):
                 raise self._error(call.shown, self._twist_that_matters(world, call, other))
 
@@ -530,6 +616,21 @@ class _Watch:
         return ProtocolError(
             f"{where} {fault}; it was called as {self._name}({', '.join(map(str, shown))})"
         )
+
+
+def text_afresh(protocol: Protocol, name: str, args: Args) -> str:
+    """Call a function of a protocol, in a new process, and return the text of the outcome."""
+    function = functions_of(protocol)[name]
+    judges = name.startswith(("invariants.", "joint_", "witnesses."))
+
+    def call() -> Any:
+        result = function(*args)
+        return bool(result) if judges else result
+
+    try:
+        return _outcome(call).text_in_any_process
+    except AdapterError as error:
+        return _Outcome(error, raised=True).text_in_any_process
 
 
 def _refusal(result: Any, values: Values) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import collections
 import copy
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from antecede.checker.errors import ProtocolError
 from antecede.checker.semantics.values import (
     ATOMS,
     canonical,
+    field_names,
     names_in,
     parts,
     shown,
@@ -31,6 +33,27 @@ def text_of(value: Any) -> str:
         return canonical(value)
     except ProtocolError:
         return repr(value)
+
+
+def text_in_any_process(value: Any) -> str:
+    """Return the canonical text of what people are shown of a value and of its parts.
+
+    An atom without such a text has its `repr`, without its place in memory.
+    """
+    if (other := shown(value)) is not value:
+        return text_in_any_process(other)
+    if isinstance(value, Mapping):
+        pairs = ((text_in_any_process(key), text_in_any_process(value[key])) for key in value)
+        return "{" + ",".join(sorted(f"{key}:{content}" for key, content in pairs)) + "}"
+    inner = [text_in_any_process(part) for part in parts(value)]
+    if (names := field_names(value)) is not None:
+        fields = ",".join(f"{name}={text}" for name, text in zip(names, inner, strict=True))
+        return f"{type(value).__name__}({fields})"
+    if isinstance(value, (set, frozenset)):
+        return "{" + ",".join(sorted(inner)) + "}"
+    if isinstance(value, (tuple, list)):
+        return "(" + ",".join(inner) + ")"
+    return re.sub(r" at 0x[0-9a-f]+", "", text_of(value))
 
 
 def for_people(value: Any) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from antecede.checker.purity.effects import clock_in
 from antecede.checker.sources import Owner, Search, is_followed, text_of_plain
 
 
@@ -35,6 +36,11 @@ class Variable:
     text: str
     content: Any
     owner: Owner
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """A key that no other variable has as long as this object exists."""
+        return id(self.value if self.owner is None else self.owner[0]), self.name
 
     @property
     def now(self) -> Any:
@@ -76,12 +82,25 @@ class Variable:
                 setattr(holder, name, value)
 
 
+_changed_before: dict[tuple[int, str], Variable] = {}
+"""Variables as they were before an earlier check in this process whose calls changed them."""
+
+
 @define(eq=False)
 class Variables(Search):
-    """The variables that some functions can reach, as they were when this was made."""
+    """The variables that some functions can reach, as they were when this was made.
+
+    If calls of an earlier check changed a variable, it is as it was before that check.
+
+    Attributes:
+        found: the variables.
+        caches: functions with a cache.
+        clocks: partials that call a clock, as clauses.
+    """
 
     found: list[Variable] = field(factory=list)
     caches: list[Any] = field(factory=list)
+    clocks: list[str] = field(factory=list)
 
     @classmethod
     def of(cls, *roots: Any) -> Variables:
@@ -95,11 +114,14 @@ class Variables(Search):
         """Follow a value; the cache of a function may hide that a variable decides."""
         if callable(getattr(value, "cache_clear", None)):
             self.caches.append(value)
+        if (clock := clock_in(value)) is not None:
+            self.clocks.append(f"uses {name}, which calls {clock}()")
         super().visit(value, name, owner)
 
     def visit_plain(self, value: Any, name: str, text: str, owner: Owner) -> None:
         """Note a variable."""
-        self.found.append(Variable(name, value, text, copy.deepcopy(value), owner))
+        variable = Variable(name, value, text, copy.deepcopy(value), owner)
+        self.found.append(_changed_before.get(variable.place, variable))
 
     def visit_module(self, name: str, file: str | None) -> bool:
         """Return whether a module is followed; its imports change no variables."""
@@ -109,7 +131,9 @@ class Variables(Search):
 
     def changed(self) -> list[Variable]:
         """Return the variables that have changed."""
-        return [variable for variable in self.found if variable.has_changed]
+        changed = [variable for variable in self.found if variable.has_changed]
+        _changed_before.update((variable.place, variable) for variable in changed)
+        return changed
 
     @contextmanager
     def as_at_the_start(self) -> Iterator[list[Variable]]:

@@ -1,7 +1,7 @@
 """Worlds: clones of the user's functions in perturbed circumstances.
 
 In a world, sets iterate in another order, and `hash` and `id` return other values. A pure handler
-returns the same result in every world, and never calls a clock.
+returns the same result in every world.
 """
 
 from __future__ import annotations
@@ -12,17 +12,12 @@ import collections
 import copy
 import functools
 import linecache
-import os
-import secrets
-import sys
-import time
-import uuid
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from collections.abc import Callable
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeAlias
 
 from antecede.checker.errors import ProtocolError
+from antecede.checker.purity.effects import is_of_user
 from antecede.checker.purity.usable import children, copied
 from antecede.checker.semantics.values import canonical, field_names
 from antecede.checker.sources import codes_in, names_in
@@ -64,12 +59,10 @@ class World:
 
     Attributes:
         order: the order of iteration of sets.
-        called: the functions in CALLS_REFUSED that were called.
     """
 
     def __init__(self, order: Order, twists: frozenset[str], homes: frozenset[str]) -> None:
         self.order = order
-        self.called: list[str] = []
         self._homes = homes
         self._twists = twists
         self._clones: dict[int, tuple[Any, Any]] = {}
@@ -109,7 +102,7 @@ class World:
         """Return this world's version of a value found in a variable."""
         if id(value) in self._clones:
             return self._clones[id(value)][1]
-        make = World._recording if _is_refused(value) else _CLONERS.get(type(value))
+        make = _CLONERS.get(type(value))
         return value if make is None else make(self, value)
 
     def lookup(self, scope: dict[str, Any], name: str) -> Any:
@@ -137,21 +130,8 @@ class World:
         self._clones[id(value)] = (value, clone)
         return clone
 
-    def _is_users(self, scope: dict[str, Any]) -> bool:
-        """Return whether the module with these variables is the user's own code."""
-        top = top_package(scope)
-        if top in self._homes:
-            return True
-        parts = Path(str(scope.get("__file__", ""))).parts
-        installed = "site-packages" in parts or "dist-packages" in parts
-        return (
-            not installed
-            and top not in ("antecede", "antecede.checker")
-            and top not in sys.stdlib_module_names
-        )
-
     def _function(self, function: FunctionType) -> Any:
-        if not self._is_users(function.__globals__):
+        if not is_of_user(function.__globals__, self._homes):
             return self._kept(function, function)
         code = _with_set_calls(function) if "order" in self._twists else function.__code__
         clone = FunctionType(
@@ -190,16 +170,9 @@ class World:
         return MethodType(self.value(method.__func__), method.__self__)
 
     def _module(self, module: ModuleType) -> Any:
-        if module not in _MODULES and not self._is_users(vars(module)):
+        if not is_of_user(vars(module), self._homes):
             return module
         return self._kept(module, _ModuleView(self, module))
-
-    def _recording(self, function: Callable[..., Any]) -> Any:
-        def recorded(*arguments: Any, **options: Any) -> Any:
-            self.called.append(CALLS_REFUSED[function])
-            return function(*arguments, **options)
-
-        return self._kept(function, recorded)
 
     def _tuple(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(map(self.value, value))
@@ -236,31 +209,6 @@ _CLONERS: dict[type, Callable[[World, Any], Any]] = {
 }
 """Exact type of a value -> the function that clones it. Other values are not cloned."""
 
-_MODULES = (os, secrets, time, uuid)
-
-CALLS_REFUSED: dict[Callable[..., Any], str] = {
-    getattr(module, name): f"{module.__name__}.{name}"
-    for module, names in {
-        os: ("getenv", "getpid", "getrandom", "urandom"),
-        secrets: ("choice", "randbelow", "randbits", "token_bytes", "token_hex", "token_urlsafe"),
-        time: (
-            *("time", "monotonic", "perf_counter", "process_time", "thread_time"),
-            *("time_ns", "monotonic_ns", "perf_counter_ns", "process_time_ns", "thread_time_ns"),
-            "localtime",
-        ),
-        uuid: ("uuid1", "uuid4"),
-    }.items()
-    for name in names
-    if hasattr(module, name)
-}
-"""Functions that no handler may call -> their names. Their results depend on no argument."""
-
-
-def _is_refused(value: Any) -> bool:
-    return isinstance(value, FunctionType | BuiltinFunctionType | MethodType) and (
-        value in CALLS_REFUSED
-    )
-
 
 class _ModuleView:
     """A module whose attributes are a world's versions."""
@@ -274,12 +222,6 @@ class _ModuleView:
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._world.assign(vars(self._module), name, value)
-
-
-def top_package(scope: Mapping[str, Any]) -> str:
-    """Return the top-level package of a module; for antecede, the package inside it."""
-    parts = str(scope.get("__name__", "")).split(".")
-    return ".".join(parts[:2] if parts[0] == "antecede" else parts[:1])
 
 
 def _other_hash(value: Any) -> int:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import select
+import time
 from pathlib import Path
 
+from antecede.checker import interrupts
 from antecede.checker.errors import InputError
 
 
@@ -49,7 +52,7 @@ def write_whole(target: str, text: str | bytes) -> None:
     data = text.encode() if isinstance(text, str) else text
     try:
         if is_stream(path):
-            path.write_bytes(data)
+            _write_stream(path, data)
             return
         beside = _beside(path)
         try:
@@ -59,6 +62,41 @@ def write_whole(target: str, text: str | bytes) -> None:
             beside.unlink(missing_ok=True)
     except OSError as error:
         raise _unwritable(target, error) from None
+
+
+def _write_stream(path: Path, data: bytes) -> None:
+    """Write to a pipe or a device. A request to end also ends the wait for a reader.
+
+    Raises:
+        OSError: the stream cannot be written.
+        Ended: there was a request to end, and nobody read.
+    """
+    undone = f"{str(path)!r} was not written, because nobody read it"
+    opened: list[int] = []
+
+    def has_reader(seconds: float) -> bool:
+        try:
+            opened.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError as error:
+            if error.errno != errno.ENXIO or not path.is_fifo():
+                raise
+            time.sleep(seconds)
+        return bool(opened)
+
+    interrupts.until(has_reader, undone)
+    (descriptor,) = opened
+    try:
+        rest = memoryview(data)
+        while rest:
+            interrupts.until(lambda seconds: _takes_more(descriptor, seconds), undone)
+            with contextlib.suppress(BlockingIOError):
+                rest = rest[os.write(descriptor, rest) :]
+    finally:
+        os.close(descriptor)
+
+
+def _takes_more(descriptor: int, seconds: float) -> bool:
+    return bool(select.select([], [descriptor], [], seconds)[1])
 
 
 def append(target: str, text: str, *, create: bool = False) -> None:

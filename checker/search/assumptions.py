@@ -19,6 +19,7 @@ from antecede.checker.tables.grading import NotGradedError, Weights
 from antecede.checker.tables.symmetry import NotSymmetricError, why_not
 from antecede.checker.tables.table_filler import TableFiller
 from antecede.checker.tables.tabulate import SelfPacketError
+from antecede.checker.tables.validation import table, text, truth
 
 UNFOUNDED = (NotSymmetricError, SelfPacketError, NotGradedError)
 """The errors that are raised when an assumption does not hold."""
@@ -135,5 +136,14 @@ class Assumptions:
 
     @classmethod
     def recorded(cls, record: Mapping[str, Any]) -> Self:
-        """Return the assumptions that were recorded."""
-        return cls(**record)
+        """Return the assumptions that were recorded.
+
+        Raises:
+            ValueError: this is no such record.
+        """
+        no_symmetry = record["no_symmetry"]
+        return cls(
+            **{name: truth(name, record[name]) for name in ("self_channels", "weighs", "forgets")},
+            no_symmetry=None if no_symmetry is None else text("a reason", no_symmetry),
+            tried=[dict(table("weights", weights)) for weights in record["tried"]],
+        )

@@ -12,7 +12,8 @@ from antecede.checker.search.loop import Found
 from antecede.checker.search.result import Counts
 from antecede.checker.search.transport import LevelReport, Totals
 from antecede.checker.semantics.transition import System
-from antecede.checker.tables.grading import Weights
+from antecede.checker.tables.grading import MOST_WEIGHT, Weights
+from antecede.checker.tables.validation import table, text, truth, whole, wholes
 
 MOST_DEPTH = (1 << 16) - 2
 """Weighted levels keep the depth of each state in two bytes."""
@@ -85,14 +86,32 @@ class SearchState:
 
     @classmethod
     def recorded(cls, system: System, record: dict[str, Any]) -> Self:
-        """Return the state that was recorded."""
-        runs = {name: transitions_at(system, p) for name, p in record["found"].items()}
-        unreduced = record["unreduced"] and Counts(*record["unreduced"])
+        """Return the state that was recorded.
+
+        Raises:
+            ValueError: this is no such record.
+        """
+        known = {prop.name for prop in system.properties}
+        runs = {
+            name: transitions_at(system, wholes("the places of a run", places))
+            for name, places in record["found"].items()
+        }
+        if not runs.keys() <= known:
+            raise ValueError("a property that was not asked for is violated")
+        levels = wholes("the states of a level", record["levels"])
+        weights = table("weights", record["weights"]).items()
+        unreduced = record["unreduced"]
         return cls(
-            **{
-                **record,
-                "found": {name: Found(run) for name, run in runs.items()},
-                "totals": Totals(*record["totals"]),
-                "unreduced": unreduced,
-            }
+            found={name: Found(run) for name, run in runs.items()},
+            truncated=truth("whether states were left out", record["truncated"]),
+            levels=levels,
+            frontier=whole("the states to be expanded", record["frontier"], 1),
+            current=whole("the states of this level", record["current"]),
+            weights={
+                text("a kind", kind): whole("a weight", w, 1, MOST_WEIGHT) for kind, w in weights
+            },
+            between_levels=truth("whether a level is done", record["between_levels"]),
+            moved_at=whole("a depth", record["moved_at"], most=len(levels)),
+            totals=Totals.recorded(record["totals"]),
+            unreduced=None if unreduced is None else Counts(*wholes("counts", unreduced)),
         )

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -44,6 +44,7 @@ from antecede.checker.search.transport import (
     Transport,
 )
 from antecede.checker.semantics.transition import System
+from antecede.checker.settings import checked
 from antecede.checker.tables.checkpoint import (
     Checkpoints,
     Contents,
@@ -58,6 +59,7 @@ from antecede.checker.tables.grading import Weights
 from antecede.checker.tables.symmetry import NotSymmetricError, figures
 from antecede.checker.tables.table_filler import TableFiller
 from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.validation import seconds
 
 RESUMED_OPTIONS = ("traces", "block", "forget_from")
 """Options that a resumed search takes from its checkpoint."""
@@ -254,7 +256,6 @@ class TabulatedSearch(Explorer):
             "assumptions": self.assumptions.record(),
             "seconds_before": self.seconds_before + time.monotonic() - self._began,
             "state": self.state.record(self.system),
-            "symmetric": self.filler.symmetric,
             "tables": self.filler.record(),
             "transports": [transport.record() for transport in self.transports],
         }
@@ -269,24 +270,40 @@ class TabulatedSearch(Explorer):
         saved.refuse_unless(self._fingerprint())
         with readable(saved.folder):
             record = saved.restore()
-            self.options = evolve(self.options, **record["options"])
+            its_options = {name: record["options"][name] for name in RESUMED_OPTIONS}
+            checked(Options(**its_options))
+            self.options = evolve(self.options, **its_options)
             self.assumptions = Assumptions.recorded(record["assumptions"])
             self.assumptions.weighs &= self.max_depth is None
-            self.seconds_before = record["seconds_before"]
+            self.seconds_before = seconds("the time before", record["seconds_before"])
             self.state = SearchState.recorded(self.system, record["state"])
-            symmetric = record["symmetric"]
-            self.filler = self.assumptions.filler(self.system, self.options, symmetric=symmetric)
-            self.filler.adopt(record["tables"])
-            self.global_properties = GlobalProperties(self.filler)
-            self.transports, setup = [], Setup(self.filler, self.state.weights)
-            for transport, its_record in zip(
-                (self.threads, self.cluster), record["transports"], strict=False
-            ):
-                assert transport is not None, "the engine is part of the fingerprint"
+            self._adopt_tables(record["tables"])
+            setup = Setup(self.filler, self.state.weights)
+            moved = [self.cluster] if self.cluster and self.state.moved_at else []
+            self.transports = [self.threads, *moved]
+            for transport, its in zip(self.transports, record["transports"], strict=True):
                 transport.options = self.options
-                transport.adopt(its_record, saved, setup)
-                self.transports.append(transport)
+                transport.adopt(its, saved, setup)
+            counts = self.state.frontier, self.state.current
+            if not (self.state.moved_at or self.threads.holds(*counts)):
+                raise ValueError("the states of a level do not have their number")
             self.unjudged = self.transport.pauses
+
+    def _adopt_tables(self, record: Mapping[str, Any]) -> None:
+        """Make the tables of a checkpoint again.
+
+        Raises:
+            ValueError: they contradict what the saved search assumed.
+        """
+        symmetric = self.assumptions.no_symmetry is None
+        try:
+            self.filler = self.assumptions.filler(self.system, self.options, symmetric=symmetric)
+            self.filler.adopt(record)
+        except UNFOUNDED as error:
+            raise ValueError(f"it assumes too much: {error}") from None
+        if self.state.weights and not self.filler.tabulation.grading.allows(self.state.weights):
+            raise ValueError("its levels have other weights")
+        self.global_properties = GlobalProperties(self.filler)
 
     def _save(self) -> None:
         """Write a checkpoint."""
@@ -430,8 +447,7 @@ class TabulatedSearch(Explorer):
             if prop.name in self.found:
                 continue
             if self.options.traces:
-                places = [*self._places_to(address), *([place] if place >= 0 else [])]
-                self.found[prop.name] = self._run(places, prop)
+                self.found[prop.name] = self._run_to(address, place, prop)
             elif prop.sought:  # a witness need only exist
                 self.found[prop.name] = Found(())
             else:
@@ -452,6 +468,18 @@ class TabulatedSearch(Explorer):
             self.found.setdefault(prop.name, Found(()))
         if decided(self.system, self):
             raise ByDepthError("a search by depth finds the shortest run to a witness")
+
+    def _run_to(self, address: Address, place: int, prop: Property) -> Found:
+        """Return the run to a state, and on by the transition at `place` unless that is -1.
+
+        Raises:
+            ReplayError: there is no such run.
+        """
+        try:
+            places = [*self._places_to(address), *([place] if place >= 0 else [])]
+            return self._run(places, prop)
+        except LookupError:
+            raise ReplayError(f"no run for {prop.name} has the links of the states.") from None
 
     def _places_to(self, address: Address) -> list[int]:
         """Return the places of the transitions that lead from the initial state to another one."""

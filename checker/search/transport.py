@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 from attrs import define, field, frozen
@@ -23,6 +23,7 @@ from antecede.checker.tables.checkpoint import Files, Saved
 from antecede.checker.tables.grading import Weights
 from antecede.checker.tables.table_filler import Repacking, TableFiller
 from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.validation import MOST, numbers, whole
 from antecede.checker.tables.visited import NO_DEPTHS, Depths
 
 Pause: TypeAlias = Callable[[], None]
@@ -112,6 +113,24 @@ class Totals:
     kinds: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
     new: Words | None = field(factory=lambda: np.zeros(1 << 10, np.int64))
     orbits: Words = field(factory=lambda: np.zeros(3, np.int64))
+
+    @classmethod
+    def recorded(cls, record: Any) -> Self:
+        """Return the sums that `attrs.astuple` took apart.
+
+        Raises:
+            ValueError: they are none.
+        """
+        unique, fired, finals, kinds, new, orbits = record
+        shape, most = (1 << 10,), MOST
+        return cls(
+            whole("a number of states", unique),
+            whole("a number of transitions", fired),
+            whole("a number of final states", finals),
+            numbers("numbers of transitions", kinds, np.int64, shape, most=most),
+            None if new is None else numbers("new states", new, np.int64, shape, most=most),
+            numbers("sizes of orbits", orbits, np.int64, (3,), most=most),
+        )
 
     def __add__(self, other: Totals) -> Totals:
         """Return the sums of both."""
@@ -230,6 +249,9 @@ class FirstTransport(Transport, Protocol):
 
         When all are yielded, only what traces need is kept.
         """
+
+    def holds(self, open_states: int, current: int) -> bool:
+        """Return whether there are so many states to be expanded, and so many in this level."""
 
     def fill(self, missed: Words) -> Repacking | None:
         """Fill missing table entries, as `TableFiller.fill` does, and pack all rows anew."""

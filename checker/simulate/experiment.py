@@ -9,6 +9,7 @@ from typing import TypeAlias
 import attrs
 from attrs import frozen
 
+from antecede.checker import interrupts
 from antecede.checker.errors import AntecedeError, CapacityError, ClusterError, InputError
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.handlers import digest, handlers_of
@@ -102,7 +103,8 @@ def row_of(wanted: Asked) -> Row:
     try:
         handlers = handlers_of(wanted.protocol, twins=wanted.twins)
         tolerant = wanted.protocol in CONTROLS
-        run = simulate(handlers, wanted.scenario, wanted.seed, tolerant=tolerant)
+        with interrupts.at_work(f"the simulation of {wanted.protocol} with seed {wanted.seed}"):
+            run = simulate(handlers, wanted.scenario, wanted.seed, tolerant=tolerant)
     except AntecedeError as error:
         prefix = FAILED if isinstance(error, InputError) else ""
         return {**row, **dict.fromkeys(RESULTS), "error": f"{prefix}{error}"}

@@ -10,16 +10,23 @@ from __future__ import annotations
 import io
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import asdict
+from attrs import asdict, frozen
 
-from antecede.checker.spark.numbering import Form
+from antecede.checker.spark.codec import Codec
+from antecede.checker.spark.numbering import Form, fields_of, words_of
 from antecede.checker.spark.partition import Partition
-from antecede.checker.tables.checkpoint import Files
+from antecede.checker.spark.rows import INDEX_BITS
+from antecede.checker.tables import kernels
+from antecede.checker.tables.checkpoint import UNFIT, Files
+from antecede.checker.tables.layout import fit
+from antecede.checker.tables.packing import MOST_BITS
+from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.validation import numbers, pieces, whole, wholes
 
 
 def partition_name(number: int) -> str:
@@ -62,14 +69,118 @@ def written(folder: Path, found: list[tuple[str, int, int]]) -> Files:
     return {name: (size, checksum) for name, size, checksum in found}
 
 
+@frozen(eq=False)
+class Bounds:
+    """The greatest numbers that the rows of a checkpoint may have.
+
+    Attributes:
+        codec: the packing of flat rows.
+        needs: the bits that each column needs.
+        sizes: per actor and column, one more than the greatest number in it.
+        counts: per part, the number of composites that have numbers.
+        levels: how many levels a transition can lead down.
+        graded: as in `ClusterState`.
+    """
+
+    codec: Codec
+    needs: Sequence[int]
+    sizes: Sequence[Sequence[int]]
+    counts: Sequence[int]
+    levels: int
+    graded: bool
+
+    def check(self, partition: Partition) -> None:
+        """Check a partition that somebody may have changed.
+
+        Raises:
+            ValueError: a number in it is too great.
+        """
+        form, flat = partition.form, self._codec_of(partition.form.columns)
+        if form.numbers and len(form.numbers) != len(self.counts):
+            raise ValueError("the rows have too few numbers")
+        words = words_of(form.numbers) if form.numbers else flat.words
+        for name in ("level", "visited", "following"):
+            rows = numbers("rows", getattr(partition, name), np.int64)
+            self._check_rows(rows.reshape(-1, words), form, flat)
+        self.check_flat(partition.rest, flat)
+        found = len(partition.level) // words
+        # If states are forgotten, the level has only the rows that wait.
+        waiting, most = (found, (1 << INDEX_BITS) - 1) if self.graded else (None, found - 1)
+        numbers("the rows that wait", partition.todo, np.int64, (waiting,), most=most)
+        kept = len(partition.visited) // words
+        numbers("the progress of states", partition.progress, np.int32, (kept,))
+        rest = len(partition.rest) // flat.words
+        marked = len(partition.following) // words + rest if len(partition.marks) else 0
+        lead = 1 << kernels.LEAD_BITS
+        numbers("marks", partition.marks, np.int32, (marked,), -lead, self.levels * lead)
+
+    def _codec_of(self, columns: Sequence[int]) -> Codec:
+        """Return the packing with columns of these widths, which a checkpoint has."""
+        if not fit(self.needs, columns):
+            raise ValueError("the widths of columns do not fit")
+        return self.codec.with_widths(columns)
+
+    def _check_rows(self, rows: Words, form: Form, flat: Codec) -> None:
+        if form.numbers:
+            fields_of(form.numbers).check("states", rows, self.counts)
+        else:
+            self.check_flat(rows.ravel(), flat)
+
+    def check_flat(self, rows: Any, codec: Codec) -> None:
+        """Check flat rows.
+
+        Raises:
+            ValueError: the tables lack a number.
+        """
+        numbers("flat rows", rows, np.int64)
+        for piece in pieces(rows.reshape(-1, codec.words)):
+            local = codec.unpacked(piece.ravel())
+            for column, sizes in enumerate(zip(*self.sizes, strict=True)):
+                if (codec.column(local, column) >= np.array(sizes)).any():
+                    raise ValueError("states have a part that does not exist")
+
+    def check_records(self, records: Words, columns: Sequence[int]) -> None:
+        """Check records of composites, as `CompositeStore.add` takes them.
+
+        Raises:
+            ValueError: the tables lack a number.
+        """
+        codec = self._codec_of(columns)
+        if records.shape[1] != 1 + codec.placed.words:
+            raise ValueError("the composites have too few words")
+        each = 1 + codec.parted
+        numbers("composites", records[:, 0], np.int64, most=codec.actors * each - 1)
+        for column, half in enumerate(codec.placed.half):
+            its = records[records[:, 0] % each == half]
+            most = np.array([sizes[column] for sizes in self.sizes])[its[:, 0] // each]
+            if (codec.placed.fields.read(its[:, 1:], column) >= most).any():
+                raise ValueError("composites have a part that does not exist")
+
+
 def load_task(folder: str) -> Callable[[int], list[tuple[int, Partition]]]:
     """Return a function from a partition's number to its pieces, read from a checkpoint."""
+    return lambda number: [(number, _partition_in(folder, number))]
 
-    def load(number: int) -> list[tuple[int, Partition]]:
-        with np.load(Path(folder) / partition_name(number), allow_pickle=False) as saved:
-            arrays = dict(saved)
-        columns, numbers = (arrays.pop(name).astype(int) for name in ("columns", "numbers"))
-        form = Form(tuple(columns.tolist()), tuple(numbers.tolist()))
-        return [(number, Partition(form=form, piece=int(arrays.pop("piece")), **arrays))]
 
-    return load
+def check_task(folder: str, bounds: Bounds) -> Callable[[int], str | None]:
+    """Return a function from a partition's number to what is wrong with its file, if anything."""
+
+    def check(number: int) -> str | None:
+        try:
+            bounds.check(_partition_in(folder, number))
+        except UNFIT as error:
+            return str(error) or type(error).__name__
+        return None
+
+    return check
+
+
+def _partition_in(folder: str, number: int) -> Partition:
+    with np.load(Path(folder) / partition_name(number), allow_pickle=False) as saved:
+        arrays = dict(saved)
+    columns, widths = (
+        tuple(wholes("widths", arrays.pop(name).tolist(), 0, MOST_BITS))
+        for name in ("columns", "numbers")
+    )
+    piece = whole("a piece", arrays.pop("piece").item())
+    return Partition(form=Form(columns, widths), piece=piece, **arrays)

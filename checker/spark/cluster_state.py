@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from attrs import asdict, astuple, define, field
 
 from antecede.checker.search.transport import Totals
 from antecede.checker.spark.row_accounting import RowCounts
+from antecede.checker.tables.packing import MOST_BITS
 from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.validation import numbers, table, truth, whole, wholes
 
 
 @define(eq=False)
@@ -54,7 +57,47 @@ class ClusterState:
 
     @classmethod
     def recorded(cls, record: dict[str, Any]) -> Self:
-        """Return the state that was recorded."""
-        held = {p: RowCounts(*counts) for p, counts in record["held"].items()}
-        totals, columns = Totals(*record["totals"]), tuple(record["columns"])
-        return cls(**{**record, "held": held, "totals": totals, "columns": columns})
+        """Return the state that was recorded; what depends on the tables is not checked yet.
+
+        Raises:
+            ValueError: this is no such record.
+        """
+        owners = whole("the number of partitions", record["owners"], 1)
+        held = {
+            whole("a partition", p, most=owners - 1): RowCounts(*wholes("rows", counts))
+            for p, counts in record["held"].items()
+        }
+        composites = record["composites"]
+        if composites is not None:
+            composites = numbers("composites", composites, np.int64, (None, None))
+        return cls(
+            owners=owners,
+            began_at=whole("a depth", record["began_at"], 1),
+            graded=truth("whether states have one depth", record["graded"]),
+            totals=Totals.recorded(record["totals"]),
+            links=[_links_of_level(level, owners) for level in record["links"]],
+            stragglers={
+                whole("a partition", p, most=owners - 1): (
+                    numbers("rows", rows, np.int64),
+                    numbers("links", links, np.int64),
+                )
+                for p, (rows, links) in record["stragglers"].items()
+            },
+            settled=truth("whether rows are counted", record["settled"]),
+            least=whole("the least progress", record["least"], -1),
+            held=held,
+            rounds=[dict(table("a round", each)) for each in record["rounds"]],
+            columns=tuple(wholes("widths of columns", record["columns"], 0, MOST_BITS)),
+            composites=composites,
+        )
+
+
+def _links_of_level(level: Any, owners: int) -> list[list[Words]]:
+    """Return the links of a level, per partition and piece.
+
+    Raises:
+        ValueError: they are none.
+    """
+    if len(level) != owners:
+        raise ValueError("some partitions have no links")
+    return [[numbers("links", links, np.int64) for links in pieces] for pieces in level]

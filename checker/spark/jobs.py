@@ -72,6 +72,12 @@ class Jobs:
             )
         )
 
+    def first_of(self, task: Callable[[int], Any]) -> Any:
+        """Return the first result of a task for the numbers of all partitions that is not None."""
+        results = self.cluster.sc.parallelize(range(self.owners), self.owners).map(task)
+        found = wait_for(self.cluster.sc, results.collect)
+        return next((each for each in found if each is not None), None)
+
     def _spread(self, pairs: list[tuple[int, Any]]) -> Any:
         return self.cluster.sc.parallelize(pairs, self.owners).partitionBy(self.owners, owner_of)
 

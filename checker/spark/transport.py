@@ -37,7 +37,7 @@ from antecede.checker.search.transport import (
     Showing,
     Totals,
 )
-from antecede.checker.spark.checkpoint import load_task, save_task, written
+from antecede.checker.spark.checkpoint import Bounds, check_task, load_task, save_task, written
 from antecede.checker.spark.cluster import Cluster, check_available, failing_clearly
 from antecede.checker.spark.cluster_state import ClusterState
 from antecede.checker.spark.codec import Codec, widened
@@ -470,16 +470,44 @@ class SparkTransport:
             InputError: a partition's file is damaged, or there are fewer or more of them.
         """
         self.state = ClusterState.recorded(record)
+        if sum(name.startswith("partition-") for name in saved.files) != self.state.owners:
+            raise ValueError("the partitions do not have their number")
         if self.options.partitions not in (None, self.state.owners):
             raise InputError(
                 f"--partitions is {self.options.partitions}, and the checkpoint has "
                 f"{self.state.owners}; a search keeps its partitions"
             )
+        bounds = self._bounds(setup)
         with failing_clearly():
             self.cluster = Cluster.start(self.options.master, log=self.options.spark_log)
             jobs = self._connect(self.cluster, setup)
-            jobs.load(load_task(str(saved.folder.resolve())))
+            bounds = evolve(bounds, counts=self.tables.own.numbering.counts.tolist())
+            folder = str(saved.folder.resolve())
+            if problem := jobs.first_of(check_task(folder, bounds)):
+                raise ValueError(problem)
+            jobs.load(load_task(folder))
         self.jobs = jobs
+
+    def _bounds(self, setup: Setup) -> Bounds:
+        """Check composites and stragglers; return what partitions are checked by.
+
+        Raises:
+            ValueError: a number in them is too great.
+        """
+        layout, state = setup.filler.layout, self.state
+        actors = setup.filler.system.actors
+        codec = Codec.of(actors, layout.col_widths, parted=layout.parted)
+        sizes = [layout.column_sizes(actor) for actor in range(actors)]
+        needs, levels = layout.needed_columns(slack=0), setup.open_levels
+        bounds = Bounds(codec, needs, sizes, (), levels, state.graded)
+        if state.composites is not None:
+            bounds.check_records(state.composites, state.columns)
+        for rows, links in state.stragglers.values():
+            its = codec.with_widths(state.columns or layout.col_widths)
+            bounds.check_flat(rows, its)
+            if len(links) != len(rows) // its.words:
+                raise ValueError("some states have no links")
+        return bounds
 
     def drop(self) -> None:
         """Let go of the partitions; counts remain."""

@@ -1,7 +1,9 @@
 """Distributes calls over processes of this machine; a killed process fails only its own call.
 
-Every worker has its own pool, so that its death is attributed to the call that it was running.
-Workers end together with their parent process, so a killed sweep leaves no process behind.
+Every worker has its own pool, so that its death is attributed to the call that it was running. A
+worker whose call does not end in time sends the result so far and ends itself, see
+`interrupts.instead`. Workers end together with their parent process, so a killed sweep leaves no
+process behind.
 """
 
 from __future__ import annotations
@@ -16,8 +18,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as ready
 from typing import Any, TypeVar
+
+from attrs import frozen
 
 from antecede.checker import interrupts, streams
 from antecede.checker.errors import CapacityError
@@ -34,14 +39,43 @@ PAUSE = 0.2
 KILLED = "its process was killed, most likely for want of memory"
 
 
+@frozen(eq=False)
+class _Worker:
+    """A process, as a pool of one.
+
+    Attributes:
+        last: receives the result of a call that did not end, before the process ends itself.
+    """
+
+    pool: ProcessPoolExecutor
+    last: Connection
+
+    def submit(self, call: Callable[[Item], Value], item: Item) -> Future[Value]:
+        """Start a call."""
+        return self.pool.submit(_call, call, item)
+
+    def result(self, future: Future[Any]) -> Any:
+        """Return the result of a call that has ended, or CapacityError if the process was killed.
+
+        An exception of the call is raised.
+        """
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            with suppress(EOFError, OSError):
+                if self.last.poll():
+                    return self.last.recv()
+            return CapacityError(KILLED)
+
+
 class Workers:
     """Processes that are used for several distributions of calls, one after the other."""
 
     def __init__(self, processes: int) -> None:
         """Prepare so many processes; each starts with its first call."""
         self._idle = [_worker() for _ in range(processes)]
-        self._pools = list(self._idle)
-        self._no_abort = interrupts.at_abort(lambda: _kill(self._pools))
+        self._all = list(self._idle)
+        self._no_abort = interrupts.at_abort(lambda: _kill(self._all))
 
     def __enter__(self) -> Workers:
         """Return the workers."""
@@ -51,9 +85,10 @@ class Workers:
         """End all processes, also those that are busy."""
         with interrupts.shielded():
             self._no_abort()
-            _kill(self._pools)
-            for pool in self._pools:
-                pool.shutdown(cancel_futures=True)
+            _kill(self._all)
+            for worker in self._all:
+                worker.pool.shutdown(cancel_futures=True)
+                worker.last.close()
 
     def spread(
         self,
@@ -69,31 +104,32 @@ class Workers:
             tick: called now and then with the items under way, the earliest first.
         """
         idle, waiting = self._idle, deque(items)
-        running = dict[Future[Value], tuple[Item, ProcessPoolExecutor]]()
+        running = dict[Future[Value], tuple[Item, _Worker]]()
         while waiting or running:
             while idle and waiting:
-                pool, item = idle.pop(), waiting.popleft()
+                worker, item = idle.pop(), waiting.popleft()
                 with _starting_safely():
-                    running[pool.submit(call, item)] = item, pool
+                    running[worker.submit(call, item)] = item, worker
             tick([item for item, _ in running.values()])
             for future in wait(running, PAUSE, FIRST_COMPLETED).done:
-                item, pool = running.pop(future)
-                result: Value | CapacityError
-                try:
-                    result = future.result()
-                except BrokenProcessPool:
-                    result = CapacityError(KILLED)
-                    pool = _worker()
-                    self._pools.append(pool)
-                idle.append(pool)
+                item, worker = running.pop(future)
+                result = worker.result(future)
+                if isinstance(future.exception(), BrokenProcessPool):
+                    worker = _worker()
+                    self._all.append(worker)
+                idle.append(worker)
                 yield item, result
 
 
-def _worker() -> ProcessPoolExecutor:
+def _worker() -> _Worker:
     context = multiprocessing.get_context("spawn")
     asked = SAFE_PATH in os.environ
+    last, writing = context.Pipe(duplex=False)
     with _starting_safely():  # the pool's semaphores start a process, too
-        return ProcessPoolExecutor(1, mp_context=context, initializer=_begin, initargs=(asked,))
+        pool = ProcessPoolExecutor(
+            1, mp_context=context, initializer=_begin, initargs=(asked, writing)
+        )
+    return _Worker(pool, last)
 
 
 @contextmanager
@@ -118,19 +154,39 @@ def _starting_safely() -> Iterator[None]:
             os.environ[SAFE_PATH] = before
 
 
-def _kill(pools: list[ProcessPoolExecutor]) -> None:
-    processes: list[Any] = [p for pool in pools for p in (pool._processes or {}).values()]
+def _kill(workers: list[_Worker]) -> None:
+    processes: list[Any] = [p for each in workers for p in (each.pool._processes or {}).values()]
     for process in processes:
         with suppress(Exception):
             process.kill()
 
 
-def _begin(keep_safe_path: bool) -> None:
+_to_parent: list[Connection] = []
+"""In a worker: the way to `_Worker.last`."""
+
+
+def _call(call: Callable[[Item], Value], item: Item) -> Value:
+    """Call in a worker; if the call does not end, its report is sent and the worker ends."""
+
+    def report(result: object) -> int:
+        if isinstance(result, str):  # the call has no report of its own
+            result = CapacityError(result)
+        _to_parent[0].send(result)
+        return interrupts.ABORTED
+
+    with interrupts.instead(report):
+        return call(item)
+
+
+def _begin(keep_safe_path: bool, to_parent: Connection) -> None:
     """Leave Ctrl-C and SIGHUP to the parent process, and end together with it.
 
     Args:
         keep_safe_path: False: the programs that a check starts import as they would anywhere.
+        to_parent: see `_Worker.last`.
     """
+    _to_parent.append(to_parent)
+    interrupts.own_process()
     if not keep_safe_path:
         os.environ.pop(SAFE_PATH, None)
     streams.replace(sys.argv[1:], os.environ)

@@ -17,9 +17,11 @@ from typing import Any, TypeAlias
 
 from attrs import asdict, define, evolve, field
 
+from antecede.checker import interrupts
 from antecede.checker.amounts import counted
 from antecede.checker.check.exploring import Around, as_it_is
 from antecede.checker.check.pipeline import check
+from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import AntecedeError, CapacityError
 from antecede.checker.registry import protocol_named
@@ -80,9 +82,15 @@ def row_of(spec: Spec, options: Options, bounds: Bounds, around: Around = as_it_
     """Run one check and return its row; the row of an impossible check has the error."""
     row = columns_of(spec, options, bounds)
     try:
-        report = check(spec, options, bounds, selfcheck="off", around=around)
+        with interrupts.instead(partial(_with_result, row)):
+            report = check(spec, options, bounds, selfcheck="off", around=around)
     except AntecedeError as error:
         return {**row, "verdict": "ERROR", "error": str(error)}
+    return _with_result(row, report)
+
+
+def _with_result(row: Row, report: CheckReport) -> Row:
+    """Return the row of a check with its result."""
     result = report.result
     counts, path = result.unreduced or result.counts, result.counterexample
     return {

@@ -131,6 +131,11 @@ class Arena:
         if error:
             raise CapacityError(f"cannot spill to {str(self.folder)!r}: {os.strerror(error)}")
 
+    def put(self, values: Any) -> None:
+        """Copy an array of the same type to the beginning."""
+        self.ensure(len(values))
+        self.array[: len(values)] = values
+
     def release(self, elements: int) -> None:
         """Free the memory or disk space behind the first `elements`, if it is much."""
         used = max(_whole_pages(elements * self.array.itemsize), KEPT)

@@ -28,6 +28,7 @@ import re
 import shutil
 import stat
 import time
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -39,9 +40,9 @@ from attrs import define, field, frozen
 from antecede.checker.errors import ClusterError, InputError
 from antecede.checker.reading import content_of
 from antecede.checker.settings import shown
-from antecede.checker.tables.arena import Arena
+from antecede.checker.tables.validation import KINDS
 
-FORMAT = 5
+FORMAT = 6
 PIECE = 1 << 24
 """The size in bytes of the pieces in which files are checksummed."""
 
@@ -64,7 +65,15 @@ MOST_SHOWN = 400
 
 _NAME = re.compile(r"checkpoint-(\d{6,})")
 _MANIFEST = "manifest.json"
-_UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+UNFIT = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    zipfile.BadZipFile,
+)
 """The exceptions that malformed content may raise."""
 
 
@@ -308,6 +317,8 @@ def decoded(value: Any, load: Callable[[str], Any]) -> Any:
         return load(content)
     if form == "numbers":
         kind, shape, numbers = content
+        if kind not in KINDS:
+            raise ValueError(f"{shown(kind)} is no type of numbers")
         return np.array(numbers, kind).reshape(shape)
     if form == "tuple":
         return tuple(decoded(item, load) for item in content)
@@ -393,14 +404,6 @@ class Saved:
             raise self.damaged(_MANIFEST)
         return np.asarray(np.lib.format.open_memmap(self.folder / name, mode="c"))
 
-    def into(self, stored: Any, arena: Arena) -> int:
-        """Copy an array of the state into an arena; return the number of its elements."""
-        arena.ensure(stored.size)
-        if stored.dtype != arena.array.dtype:
-            raise ValueError(f"an array holds {stored.dtype} instead of {arena.array.dtype}")
-        arena.array[: stored.size] = stored.reshape(-1)
-        return int(stored.size)
-
     def damaged(self, name: str) -> InputError:
         """Return the error for a damaged file."""
         return InputError(
@@ -467,7 +470,7 @@ def last_in(folder: Path) -> Saved:
         manifest = _without_checksum(data)
         if manifest["format"] == FORMAT:
             return Saved(path, *_parts_of(manifest))
-    except _UNFIT:
+    except UNFIT:
         raise Saved(path, {}, None, {}).damaged(_MANIFEST) from None
     raise InputError(
         f"the checkpoint {str(path)!r} has format {shown(manifest['format'])}, which another "
@@ -479,7 +482,7 @@ def _parts_of(manifest: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any, File
     """Return the fingerprint, the encoded state and the files that a manifest lists.
 
     Raises:
-        ValueError: a value has a wrong type. A missing key raises another error of _UNFIT.
+        ValueError: a value has a wrong type. A missing key raises another error of UNFIT.
     """
     about = dict(manifest["about"].items())
     files = {name: (size, crc) for name, (size, crc) in manifest["files"].items()}
@@ -521,7 +524,7 @@ def readable(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"cannot read the checkpoint {str(folder)!r}: {error.strerror}") from None
-    except _UNFIT as error:
+    except UNFIT as error:
         raise InputError(
             f"the checkpoint {str(folder)!r} does not fit this protocol: {error}"
         ) from None

@@ -21,8 +21,9 @@ from attrs import define, field
 
 from antecede.checker.tables import kernels
 from antecede.checker.tables.composites import CompositeStore
-from antecede.checker.tables.packing import Fields, Placement, wider
+from antecede.checker.tables.packing import MOST_BITS, Fields, Placement, wider
 from antecede.checker.tables.tabulate import Tabulation, Words
+from antecede.checker.tables.validation import numbers, wholes
 
 
 @define(eq=False)
@@ -51,7 +52,7 @@ class Layout(CompositeStore):
 
     def __attrs_post_init__(self) -> None:
         """Start with narrow columns, and with rows of one word if possible."""
-        self.col_widths = self._needed_columns(slack=1)
+        self.col_widths = self.needed_columns(slack=1)
         self._place_columns()
         symmetry = self.tabulation.symmetry
         perms = [self._of_parts(p) for p in symmetry.group] if symmetry is not None else []
@@ -77,7 +78,22 @@ class Layout(CompositeStore):
         parts = len(self.counts)
         self.progress, self._progressed = np.zeros(parts * room, np.int32), 0 * self.counts
 
-    def _needed_columns(self, slack: int) -> list[int]:
+    def column_sizes(self, actor: int) -> list[int]:
+        """Return, for each column of an actor, one more than the greatest number in it."""
+        t = self.tabulation
+        sizes = [
+            len(t.states[actor].values),
+            len(t.positions[actor].values),
+            len(t.knows[actor].values),
+            len(t.pending[actor].values),
+            t.sequences.get(kernels.RECORDED << 4 | actor, 1),
+            t.sequences.get(kernels.STAMPS << 4 | actor, 1),
+            (t.system.network.budget or 0) * (actor == 0) + 1,
+            *(len(t.contents[k].values) for k, (src, _) in enumerate(t.channels) if src == actor),
+        ]
+        return sizes + [1] * (len(self.col_widths) - len(sizes))
+
+    def needed_columns(self, slack: int) -> list[int]:
         """Return the bits that each column needs now, plus `slack`."""
         t = self.tabulation
         sizes = [
@@ -111,12 +127,12 @@ class Layout(CompositeStore):
     @property
     def columns_fit(self) -> bool:
         """Every number that the tables hold fits its column."""
-        needs = self._needed_columns(slack=0)
+        needs = self.needed_columns(slack=0)
         return all(n <= w for n, w in zip(needs, self.col_widths, strict=True))
 
     def widen_columns(self) -> None:
         """Pack the local words anew, with wider columns; composites keep their numbers."""
-        before, needs = self._placed, self._needed_columns(slack=2)
+        before, needs = self._placed, self.needed_columns(slack=2)
         self.col_widths = [max(n, w) for n, w in zip(needs, self.col_widths, strict=True)]
         self._placed = Placement.of(self.col_widths, parted=self.parted)
         self.repack(before, self._placed)
@@ -140,15 +156,44 @@ class Layout(CompositeStore):
         }
 
     def adopt(self, record: Mapping[str, Any]) -> None:
-        """Take over the composites of another run whose tables have the same numbers."""
-        self.col_widths, self.row_widths = list(record["col_widths"]), list(record["row_widths"])
+        """Take over the composites of another run whose tables have the same numbers.
+
+        Raises:
+            ValueError: this is no record of such composites.
+        """
+        parts = len(self.counts)
+        self.col_widths = wholes("widths of columns", record["col_widths"], 0, MOST_BITS)
+        self.row_widths = wholes("widths in rows", record["row_widths"], 1, MOST_BITS)
+        counts = numbers("numbers of composites", record["counts"], np.int64, (parts,), least=1)
+        if len(self.row_widths) != parts or not fit(self.needed_columns(slack=0), self.col_widths):
+            raise ValueError("the widths of columns do not fit")
         self._place_columns()
         self.place_rows()
-        self.counts, saved, actors = record["counts"], record["dec"], len(self.counts)
-        if saved.shape != (actors, int(self.counts.max()) * self.words):
-            raise ValueError("the composites do not fit their number")
-        self.hold(saved, 2 * max(int(self.counts.max()), 128))
+        if (counts > self.row_fields.mask + 1).any():
+            raise ValueError("the composites do not fit rows")
+        self.counts, most = counts.copy(), int(counts.max())
+        shape = (parts, most * self.words)
+        dec = numbers("composites", record["dec"], np.int64, shape)
+        self._check_composites(dec.reshape(parts, most, self.words))
+        self.hold(dec, 2 * max(most, 128))
+        self.orbits.check(record["orbits"], self.counts)
         self.orbits.adopt(record["orbits"], self.room)
+
+    def _check_composites(self, dec: Words) -> None:
+        """Check that the tables have every number in composites, of shape (parts, n, words)."""
+        for part, (words, count) in enumerate(zip(dec, self.counts, strict=True)):
+            mine = [k for k in range(len(self._half)) if self._half[k] == part % self.each]
+            fields = Fields(*(places[mine] for places in self._col))
+            sizes = self.column_sizes(part // self.each)
+            fields.check("the composites", words[:count], [sizes[k] for k in mine])
+
+    def check_rows(self, rows: Words) -> None:
+        """Check that the composites in flat rows exist.
+
+        Raises:
+            ValueError: they do not.
+        """
+        self.row_fields.check("states", rows.reshape(-1, self.row_words), self.counts.tolist())
 
     def encode(self, columns: list[list[int]]) -> Words:
         """Return the local words of all actors for their columns, as records for `add`."""
@@ -234,3 +279,10 @@ class Layout(CompositeStore):
             self.progress[part * most + new.start : part * most + new.stop] = values
         self._progressed[:] = self.counts
         return self.progress
+
+
+def fit(needs: Sequence[int], widths: Sequence[int]) -> bool:
+    """Return whether columns of these widths have as many bits as they need, or none."""
+    if len(needs) != len(widths):
+        return False
+    return all(need == width or 0 < need < width for need, width in zip(needs, widths, strict=True))

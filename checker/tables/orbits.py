@@ -12,6 +12,7 @@ from attrs import define, field
 from antecede.checker.tables import kernels
 from antecede.checker.tables.components import Words
 from antecede.checker.tables.packing import wider
+from antecede.checker.tables.validation import numbers
 
 MOST_ORDERED = 6
 """The most actors for whose orders there is room in `Orbits.choices`."""
@@ -149,6 +150,41 @@ class Orbits:
             self.kin.reshape(self.actors, -1)[:, : record["kin"].shape[1]] = record["kin"]
             self.images = record["images"]
             self.known[0] = len(self.images) // self.order
+
+    def check(self, record: dict[str, Any], counts: Words) -> None:
+        """Check a `record` of another process: orbits consist of renamings of their composites.
+
+        Args:
+            record: as `record` returned it.
+            counts: the number of composites of each actor.
+
+        Raises:
+            ValueError: this is no such record.
+        """
+        if not self.order:
+            return
+        most = int(counts.max())
+        kin = numbers("orbits", record["kin"], np.int64, (self.actors, most), least=-1)
+        flat = numbers("renamings", record["images"], np.int32)
+        if len(flat) % self.order:
+            raise ValueError("an orbit has too few renamings")
+        images = flat.reshape(-1, self.order)
+        first = np.full(len(images), -1, np.int64)
+        for actor, count in enumerate(counts.tolist()):
+            orbit, element = kin[actor, :count] >> 8, kin[actor, :count] & 0xFF
+            if (orbit < 0).any() or (orbit >= len(images)).any() or (element >= self.order).any():
+                raise ValueError("a composite has no orbit")
+            if (kin[actor, count:] != -1).any():
+                raise ValueError("a composite that does not exist has an orbit")
+            if (images[orbit, element] != np.arange(count)).any():
+                raise ValueError("a composite is not in its orbit")
+            begins = self.sources[element * self.actors + actor]
+            known, first[orbit] = first[orbit], begins
+            if ((known != -1) & (known != begins)).any() or (first[orbit] != begins).any():
+                raise ValueError("an orbit begins with two composites")
+        targets = self.targets.reshape(self.order, -1).T
+        if (first < 0).any() or (images >= counts[targets[first]]).any():
+            raise ValueError("an orbit has a composite that does not exist")
 
 
 def _choices(sources: Words) -> Any:

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from antecede.checker.tables import kernels
 from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.validation import pieces
 
 WORD_BITS = 63
 MOST_BITS = 40
@@ -79,6 +80,27 @@ class Fields(NamedTuple):
     def write(self, words: Any, field: int, values: Any) -> None:
         """Put values of shape (…) into a field whose bits are 0."""
         words[..., self.word[field]] |= values << self.shift[field]
+
+    def check(self, what: str, rows: Words, counts: Sequence[int]) -> None:
+        """Check numbers that another process packed.
+
+        Args:
+            what: the noun for the rows in an error.
+            rows: of shape (n, words).
+            counts: per field, one more than the greatest number that it may hold.
+
+        Raises:
+            ValueError: a number is greater, or a bit outside of the fields is set.
+        """
+        used = np.zeros(rows.shape[1], np.int64)
+        for field in range(len(counts)):
+            self.write(used, field, self.mask[field])
+        for piece in pieces(rows):
+            if (np.bitwise_or.reduce(piece, axis=0) & ~used).any():
+                raise ValueError(f"{what} have bits that mean nothing")
+            for field, count in enumerate(counts):
+                if int(self.read(piece, field).max()) >= count:
+                    raise ValueError(f"{what} have a part that does not exist")
 
     def note(self, array: Words, starts: Iterable[int]) -> None:
         """Write the words, shifts and masks into `array`, beginning at the three `starts`."""

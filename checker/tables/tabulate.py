@@ -34,6 +34,7 @@ from antecede.checker.tables.grading import ARMED, LOST, SENT, Change, Grading, 
 from antecede.checker.tables.histories import Histories, NetworkSend
 from antecede.checker.tables.sequences import RenamedSequences, values_of
 from antecede.checker.tables.symmetry import NotSymmetricError, Symmetry, renamed_messages
+from antecede.checker.tables.validation import numbers, seconds, whole
 
 MOST_KINDS = 1 << 10
 """The most kinds of transitions that the kernels count."""
@@ -153,9 +154,13 @@ class Tabulation(Histories):
 
         Raises:
             InputError: a call now returns a different value.
+            ValueError: this is no such record.
         """
-        ends = np.cumsum(record["lengths"])
-        with_first = np.split(record["asked"], ends[:-1]) if len(ends) else []
+        asked = numbers("table keys", record["asked"], np.int64)
+        lengths = numbers("numbers of table keys", record["lengths"], np.int64, most=len(asked))
+        if lengths.sum() != len(asked):
+            raise ValueError("the table keys do not fit their number")
+        with_first = np.split(asked, np.cumsum(lengths)[:-1]) if len(lengths) else []
         for keys in with_first[len(self.asked) :]:
             self.fill(keys)
         if self._made() != record["made"]:
@@ -163,7 +168,8 @@ class Tabulation(Histories):
                 "the protocol's handlers return something else than when the checkpoint was "
                 "written: are they pure functions? start again"
             )
-        self.calls, self.seconds = int(record["calls"]), float(record["seconds"])
+        self.calls = whole("the number of calls", record["calls"])
+        self.seconds = seconds("the time of calls", record["seconds"])
 
     def _made(self) -> str:
         """Return a digest of the tables' content."""

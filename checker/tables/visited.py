@@ -17,8 +17,8 @@ from attrs import define, field
 from antecede.checker.errors import CapacityError
 from antecede.checker.tables import kernels
 from antecede.checker.tables.arena import Arena
-from antecede.checker.tables.checkpoint import Saved
 from antecede.checker.tables.tabulate import Words
+from antecede.checker.tables.validation import PIECE, numbers, whole
 
 Depths = np.ndarray[Any, np.dtype[np.uint16]]
 NO_DEPTHS: Depths = np.empty(0, np.uint16)
@@ -62,6 +62,10 @@ class Visited:
 
     def __attrs_post_init__(self) -> None:
         """Start small and empty."""
+        self._empty()
+
+    def _empty(self) -> None:
+        """Let all slots be empty."""
         self._ensure(self.capacity)
         self.slots[: self.slot_count * self.width] = -1
 
@@ -208,28 +212,38 @@ class Visited:
             yield part[part[:, 0] != -1]
 
     def record(self) -> dict[str, Any]:
-        """Return the set's counters as data for `adopt`."""
+        """Return the set as data for `adopt`."""
         return {
-            "states": self.states,
             "dropped": self.dropped,
-            "capacity": self.capacity,
-            "tally": self.tally,
             "slots": self.slots[: self.slot_count * self.width],
             "depths": self.slot_depths[: self.slot_count],
         }
 
-    def adopt(self, record: dict[str, Any], saved: Saved) -> None:
-        """Take over the counters and slots that another process saved.
+    def adopt(self, record: dict[str, Any], check: Callable[[Words], None]) -> None:
+        """Insert the states that another process recorded.
+
+        Args:
+            record: result of the other set's `record`.
+            check: raises ValueError for rows that are none.
 
         Raises:
-            ValueError: the saved data do not fit this set.
+            ValueError: this is no such record.
         """
-        self.states, self.dropped = int(record["states"]), int(record["dropped"])
-        self.capacity, self.tally = int(record["capacity"]), record["tally"]
-        if saved.into(record["slots"], self.arena) != self.slot_count * self.width:
-            raise ValueError("the visited set does not have its size")
-        if self.depths is not None:
-            saved.into(record["depths"], self.depths)
+        self.dropped = whole("forgotten states", record["dropped"])
+        slots = numbers("visited states", record["slots"], np.int64, least=-1)
+        slots = slots.reshape(-1, self.width)
+        depths = numbers("their depths", record["depths"], np.uint16)
+        if len(depths) != len(slots) * (self.depths is not None):
+            raise ValueError("some visited states have no depths")
+        self.capacity = max(len(slots) - TAIL, SMALLEST)
+        self._empty()
+        for start in range(0, len(slots), PIECE):
+            part = slots[start : start + PIECE]
+            held = part[:, 0] != -1
+            rows = part[held]
+            check(rows)
+            kept = depths[start : start + PIECE][held] if len(depths) else NO_DEPTHS
+            self.add(rows.ravel(), depths=kept)
 
     def close(self) -> None:
         """Free the memory."""

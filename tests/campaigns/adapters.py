@@ -244,6 +244,10 @@ PLANS: dict[int, tuple[Protocol, Habits]] = {}
 """The rules and habits of objects; an object knows their number."""
 
 
+LOG: list[str] = []
+"""A default argument that objects share."""
+
+
 class Node:
     """The rules of a machine as an object that changes itself."""
 
@@ -251,7 +255,7 @@ class Node:
     calls: ClassVar[int] = 0
     cache: ClassVar[dict[Any, Any]] = {}
 
-    def __init__(self, plan: int, cell: Cell, log: list[str] = []) -> None:  # noqa: B006
+    def __init__(self, plan: int, cell: Cell, log: list[str] = LOG) -> None:
         self.plan, self.log = plan, log
         self.tool: Any = None
         self.packet: Any = None
@@ -535,7 +539,7 @@ def difference(case: Case, habits: Habits) -> str | None:
         RELEASE.set()
         RELEASE.clear()
         LOOPS.close()
-        for store in (PLANS, Node.cache, TASKS):
+        for store in (PLANS, Node.cache, TASKS, LOG):
             store.clear()
     if habits.shares == "counter" and actual.end == "refused":
         # Its dropped deliveries may violate a property before two equal calls differ.

@@ -82,7 +82,11 @@ State: TypeAlias = tuple[tuple[int, ...], History]
 
 
 class Explorer:
-    """A model over three actors and a fixed number of messages."""
+    """A model over three actors and a fixed number of messages.
+
+    Attributes:
+        delivers: whether some explored run delivers a message.
+    """
 
     def __init__(self, model: Model, count: int) -> None:
         """Compile the model for `count` messages."""
@@ -102,6 +106,7 @@ class Explorer:
             for action in model.actions
             if any(update.relation.name == "delivered" for update in action.updates)
         }
+        self.delivers = False
         self.environment = {action.name for action in model.actions if action.environment}
 
     def applies(self, placement: Placement) -> bool:
@@ -172,6 +177,7 @@ class Explorer:
     def untrue(self, state: State, placement: Placement, events: Sequence[Event]) -> str | None:
         """Return a proved claim that is not true in a state; `events` can happen there."""
         values = self.values(state, placement, 0)
+        self.delivers |= values["delivered"] > 0
         if unsent := values["delivered"] & ~values["sent"]:
             return f"message {unsent.bit_length() - 1} is delivered and was never causal-sent"
         overtaken = state[1].overtaken(placement, values["delivered"], self.model.safety.name)

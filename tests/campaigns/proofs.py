@@ -2,7 +2,8 @@
 
 Most random variations of a model are refused or not proved. A counterexample to induction is
 replayed in plain Python. A model that is PROVED is explored: all ways to place three messages among
-three actors, and some ways to place up to 3 × 2 messages as far as a bound on the states.
+three actors, and some ways to place up to 3 × 2 messages as far as a bound on the states. Some run
+must deliver a message.
 """
 
 from __future__ import annotations
@@ -81,7 +82,11 @@ def _explored(model: Model, chance: random.Random, tally: Counter[str]) -> str |
         reason = explorers[count].wrong(placement, chance.randrange(count), most)
         if reason is not None:
             return reason
-    return None if applied else "it is PROVED of no system with up to 3 × 2 messages"
+    if not applied:
+        return "it is PROVED of no system with up to 3 × 2 messages"
+    if not any(explorer.delivers for explorer in explorers.values()):
+        return "it is PROVED, and no run delivers any of up to 3 × 2 messages"
+    return None
 
 
 def chosen_placements(chance: random.Random) -> Iterator[Placement]:

@@ -19,7 +19,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from tests.campaigns import edges, fuzz, hostile, hostile_logs, raising, stored
+from tests.campaigns import changed_checkpoints, edges, fuzz, hostile, hostile_logs, raising, stored
 
 BATCH = 200
 """Inputs of the fuzzer between two other days."""
@@ -35,6 +35,7 @@ DAYS: dict[str, Day] = {
     "constants": stored.changed_constants,
     "files": stored.odd_files,
     "kernels": stored.odd_kernels,
+    "changed checkpoints": changed_checkpoints.changed_checkpoint,
     "pages": raising.explored,
     "logs": hostile_logs.hostile_log,
     "streams": edges.unusable,
@@ -45,6 +46,7 @@ ON_SPARK: dict[str, Day] = {
     "kills on Spark": partial(hostile.killed, spark=True),
     "interruptions of Spark": partial(hostile.interrupted, spark=True),
     "disks of Spark": partial(hostile.full_disk, spark=True),
+    "changed checkpoints of Spark": changed_checkpoints.changed_on_spark,
 }
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.purity import selfcheck
-from tests.campaigns.memories import compare_memories
+from antecede.checker.check import pipeline
+from antecede.checker.purity import effects, selfcheck
+from tests.campaigns.memories import CLOCKS, compare_memories
 
 
 def differences(folder: Path, cases: int = 300) -> Iterator[str]:
@@ -20,14 +21,26 @@ def differences(folder: Path, cases: int = 300) -> Iterator[str]:
 
 def test_handlers_with_memory_are_right_or_refused(tmp_path: Path) -> None:
     assert [] == list(differences(tmp_path, 50))
+    assert [] == list(tmp_path.iterdir())
 
 
 def test_a_memory_that_changes_verdicts_would_be_found(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(selfcheck._Watch, "begin_again", lambda _watch: None)
+    monkeypatch.setattr(pipeline, "repeat_afresh", lambda _protocol, _again: None)
     assert next(differences(tmp_path))
-    assert "difference(Case(" in next(tmp_path.iterdir()).read_text()
+    assert "difference(CASE," in next(tmp_path.iterdir()).read_text()
+
+
+def test_a_clock_that_is_not_refused_would_be_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(effects, "REFUSED", {})
+    monkeypatch.setattr(effects, "_IN_PYTHON", {})
+    assert next(each for each in differences(tmp_path) if each.splitlines()[0].endswith(CLOCKED))
+
+
+CLOCKED = tuple(f", {clock}" for clock in CLOCKS)
 
 
 def test_a_refusal_of_a_right_cache_would_be_found(

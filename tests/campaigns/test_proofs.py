@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from antecede.checker.prove import vacuity
 from antecede.checker.prove.front import model_named
 from antecede.checker.prove.vocabulary import Model
 from antecede.cli import main
@@ -45,7 +46,7 @@ def without_checks(monkeypatch: pytest.MonkeyPatch, change: str) -> None:
     """Leave out the checks that refuse a change."""
     for check in HOLES[change][1]:
         monkeypatch.setattr(f"{CHECKS}.{check}", lambda *_anything: None)
-    monkeypatch.setattr("antecede.checker.prove.vacuity.undecided", lambda *_anything: ())
+    monkeypatch.setattr(vacuity, "_undecided", lambda *_anything: ())
 
 
 @pytest.mark.parametrize("change", HOLES)
@@ -75,6 +76,22 @@ def test_a_campaign_finds_a_proof_without_integrity(
     assert main(["prove", "--quiet", f"{file}:MODEL"]) == 0
     monkeypatch.undo()
     assert main(["prove", "--quiet", f"{file}:MODEL"]) == 1
+
+
+def test_a_campaign_finds_a_proof_of_a_model_that_delivers_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The conjuncts and guards alone do not show that no run reaches the states they allow."""
+    monkeypatch.setattr(vacuity, "actions_to_deliver", lambda *_anything: 1)
+    waiting = ("wait for a first one",)
+    seeds = (f"y/{number}" for number in count())
+    tried = (seed for seed in seeds if waiting == tuple(dict(drawn(seed).changes)))
+    found = next(filter(None, (compare_proofs(seed, tmp_path, Counter()) for seed in tried)))
+    assert "no run delivers any of up to 3 × 2 messages" in found[0]
+    (file,) = tmp_path.iterdir()
+    assert main(["prove", "--quiet", f"{file}:MODEL"]) == 0
+    monkeypatch.undo()
+    assert main(["prove", "--quiet", f"{file}:MODEL"]) == 2
 
 
 SPIES = ("spy on a ghost", 785079216)

@@ -86,6 +86,9 @@ BASES: dict[str, tuple[int, Callable[[], Model]]] = {
 EARLY = 0.1
 """The probability that a case varies the model that delivers early."""
 
+WAITING, ONLY_WAITING = 0.15, 0.5
+"""The probability that an action waits for a first one, and then that nothing else changes."""
+
 flag = Relation("flag", (MESSAGE,), "{0} has a flag")
 busy = Relation("busy", (ACTOR,), "{0} is busy")
 shadow = Relation("shadow", (MESSAGE,), "{0} is in the shadow of R", ghost=True)
@@ -128,7 +131,12 @@ def drawn(seed: str) -> Variation:
     (base,) = chance.choices(list(BASES), [weight for weight, _ in BASES.values()])
     if random.Random(f"early {seed}").random() < EARLY:
         base = "delivers early"
-    return Variation(base, tuple((name, chance.randrange(10**9)) for name in names))
+    changes = tuple((name, chance.randrange(10**9)) for name in names)
+    waiting = random.Random(f"waiting {seed}")
+    if waiting.random() < WAITING:
+        change = ("wait for a first one", waiting.randrange(10**9))
+        changes = (change,) if waiting.random() < ONLY_WAITING else (*changes, change)
+    return Variation(base, changes)
 
 
 # --- formulas
@@ -208,6 +216,18 @@ def add_guard(chance: random.Random, model: Model) -> Model:
         return evolve(action, guards=(*action.guards, guard))
 
     return _changed(chance, model, change)
+
+
+def wait_for_a_first_one(chance: random.Random, model: Model) -> Model:
+    """Let actions wait until a relation contains another message; often nothing can be first."""
+    relations = [one for one in model.changing if set(one.sorts) == {MESSAGE}]
+    relation = chance.choice(relations)
+    variables = [z3.Const(f"w{k}", MESSAGE) for k in range(len(relation.sorts))]
+    some = relation(*variables)
+    if chance.random() < 0.5:
+        some = z3.And(some, variables[0] != c)
+    guard = Guard("waits for a first one", z3.Exists(variables, some))
+    return _changed(chance, model, lambda one: evolve(one, guards=(*one.guards, guard)))
 
 
 def replace_guard(chance: random.Random, model: Model) -> Model:
@@ -356,5 +376,6 @@ CHANGES: dict[str, tuple[int, Callable[[random.Random, Model], Model]]] = {
     "change the claim": (1, change_safety),
     "add an action": (1, add_action),
     "drop an action": (1, drop_action),
+    "wait for a first one": (0, wait_for_a_first_one),
 }
-"""What may be changed, with weights."""
+"""What may be changed, with weights; a change of weight 0 is added to others."""

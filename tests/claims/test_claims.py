@@ -407,6 +407,63 @@ def test_a_seeded_bug_refutes_what_is_said_of_the_protocol(key: str) -> None:
     assert Ruling.REFUTED == judged.ruling
 
 
+# The words of the claims, and the page
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "claims.md").read_text(encoding="utf-8")
+LIVENESS = {"all-delivered", "can-deliver"}
+SCRIPTED = ("script", "program", "reaction")
+
+
+def shows_liveness(given: Evidence) -> bool:
+    """Return whether a check shows that messages of a finite workload are delivered.
+
+    A script or a program that the claim names is finite by its words.
+    """
+    if not isinstance(given, Check) or given.spec.workload.startswith(SCRIPTED):
+        return False
+    checks_all = not given.table and LIVENESS & set(given.spec.properties)
+    return bool(checks_all) or "at_rest" in given.table
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)
+def test_a_claim_that_only_finite_workloads_support_says_so(claim: Claim) -> None:
+    specs = [given.spec for given in claim.evidence if isinstance(given, Check)]
+    decided = any(spec.workload.startswith("endless") for spec in specs)
+    if decided or row_of(claim).split(" | ")[2] == "REFUTED":
+        return
+    if any(map(shows_liveness, claim.evidence)):
+        assert re.search("finite workload|within the bounds", f"{claim.text} {claim.note}")
+
+
+def row_of(claim: Claim) -> str:
+    """Return the row of a claim on the page, without its outer bars."""
+    (row,) = re.findall(rf"^\| ({re.escape(words_of(claim))} \| .*) \|$", PAGE, re.MULTILINE)
+    return str(row)
+
+
+def words_of(claim: Claim) -> str:
+    """Return the first two cells of a claim's row."""
+    note = f"<br>*{claim.note}*" if claim.note else ""
+    return f"{claim.place} | {claim.text}{note}"
+
+
+def test_the_page_has_the_words_of_all_claims_in_their_order() -> None:
+    verdicts = "CONFIRMED|CONSISTENT|REFUTED|UNDECIDED"
+    rows = re.findall(rf"^\| (.* \| .*) \| (?:{verdicts}) \| .* \|$", PAGE, re.MULTILINE)
+    assert list(map(words_of, CLAIMS)) == rows
+    for source in sources():
+        assert f"## {source.name}\n\n{source.citation}. {source.remark}".strip() in PAGE
+
+
+def test_the_page_has_the_commands_of_plain_checks() -> None:
+    for claim in CLAIMS:
+        plain = [one for one in claim.evidence if isinstance(one, Check) and not one.table]
+        for given in plain:
+            command = command_of(given.spec).removeprefix("antecede ").replace("|", "\\|")
+            assert f"`{command}`: " in row_of(claim)
+
+
 # The command
 
 

@@ -354,9 +354,9 @@ def test_columns_that_need_two_words_are_found_again() -> None:
 
 
 def test_local_words_grow_to_two_and_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Layout._needed_columns
+    real = Layout.needed_columns
     monkeypatch.setattr(
-        Layout, "_needed_columns", lambda self, slack: [n and n + 14 for n in real(self, slack)]
+        Layout, "needed_columns", lambda self, slack: [n and n + 14 for n in real(self, slack)]
     )
     explorer = search_on_threads(small("cykas", 3, 1, history="full"), options=method())
     result = explore(explorer.system, explorer)

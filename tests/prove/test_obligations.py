@@ -71,7 +71,7 @@ def test_what_the_solver_does_not_decide_in_time_is_unknown() -> None:
 
 def test_nothing_is_proved_from_axioms_that_may_be_contradictory() -> None:
     """All obligations are proved, but no known system satisfies the axioms."""
-    undecided = vacuity.undecided(endless(), 0.3)
+    undecided = vacuity.sense(endless(), 0.3).undecided
     assert "the axioms are true of some system" in undecided
     shown = prove(model_named("mfss"))
     assert Answer.PROVED is shown.answer

@@ -10,10 +10,10 @@ import z3
 from attrs import evolve
 
 from antecede.checker.errors import InputError
-from antecede.checker.prove import vacuity
+from antecede.checker.prove import delivery, report, vacuity
 from antecede.checker.prove.front import model_named
 from antecede.checker.prove.obligations import Answer, prove
-from antecede.checker.prove.stock import LIFE_OF_A_POST, posted
+from antecede.checker.prove.stock import LIFE_OF_A_POST, acknowledged, posted
 from antecede.checker.prove.vocabulary import (
     Action,
     AtRest,
@@ -21,6 +21,7 @@ from antecede.checker.prove.vocabulary import (
     Guard,
     Model,
     c,
+    delivered,
     dst,
     messages,
     replaced,
@@ -41,14 +42,10 @@ def mfss(**changes: Any) -> Model:
     return evolve(model_named("mfss"), **changes)
 
 
-def never_posting() -> Model:
-    """Return MFSS with a guard of post that is never true."""
-    never = Guard("never", z3.Not(sent(c)))
-    return mfss(
-        actions=replaced(
-            mfss().actions, "post", lambda one: evolve(one, guards=(*one.guards, never))
-        )
-    )
+def guarded(name: str, guard: Guard) -> Model:
+    """Return MFSS with one more guard of an action,."""
+    actions = replaced(mfss().actions, name, lambda one: evolve(one, guards=(*one.guards, guard)))
+    return mfss(actions=actions, at_rest=None)
 
 
 VACUOUS: dict[str, tuple[Callable[[], Model], str]] = {
@@ -82,7 +79,7 @@ VACUOUS: dict[str, tuple[Callable[[], Model], str]] = {
         "nothing of the protocol; it follows from: nothing.",
     ),
     "an action is never possible": (
-        never_posting,
+        lambda: guarded("post", Guard("never", z3.Not(sent(c)))),
         "the action 'post' can never happen, so a proof would say nothing of it; these contradict "
         "each other: the guard 'was causal-sent', the guard 'never'.",
     ),
@@ -96,6 +93,22 @@ VACUOUS: dict[str, tuple[Callable[[], Model], str]] = {
         ),
         "the action 'deliver' can never happen, so a proof would say nothing of it; these "
         "contradict each other: the conjunct 'none', the guard 'was posted'.",
+    ),
+    "no message can be the first that is causal-sent": (
+        lambda: guarded("causal-send", Guard("somebody has sent", z3.Exists([x], sent(x)))),
+        "no run of the model causal-sends a message, so a proof would say nothing of the protocol. "
+        "These prevent it: the guard 'somebody has sent' of 'causal-send', the relation 'sent', "
+        "which is empty at the start.",
+    ),
+    "no message can be the first that is delivered": (
+        lambda: guarded("deliver", Guard("one was delivered", z3.Exists([x], delivered(x)))),
+        "no run of the model delivers a message, so a proof would say nothing of the protocol. "
+        "These prevent it: the guard 'one was delivered' of 'deliver', the relation 'delivered', "
+        "which is empty at the start.",
+    ),
+    "two actions wait for each other": (
+        lambda: guarded("post", Guard("one was acknowledged", z3.Exists([x], acknowledged(x)))),
+        "no run of the model delivers a message",
     ),
     "nothing can be undone": (
         lambda: mfss(at_rest=AtRest(z3.BoolVal(False), "nothing is wrong")),
@@ -121,13 +134,15 @@ def test_without_the_refusal_nonsense_would_be_proved(
     case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wherever the rest of the model is as it was, all its obligations can be shown."""
-    monkeypatch.setattr(vacuity, "undecided", lambda _model, _timeout: ())
+    monkeypatch.setattr(vacuity, "sense", lambda _model, _timeout: vacuity.Sense())
     assert Answer.PROVED is prove(evolve(VACUOUS[case][0](), at_rest=None)).answer
 
 
 @pytest.mark.parametrize("name", PROOFS)
 def test_no_registered_proof_is_vacuous(name: str) -> None:
-    assert () == vacuity.undecided(model_named(name), 20.0)
+    sense = vacuity.sense(model_named(name), 20.0)
+    assert () == sense.undecided
+    assert sense.run_length == (2 if name.startswith("tree") else 3)
 
 
 def test_what_only_a_large_state_shows_is_possible() -> None:
@@ -136,4 +151,32 @@ def test_what_only_a_large_state_shows_is_possible() -> None:
     axiom = ("there are five messages", z3.Exists(many, z3.Distinct(*many)))
     need = next(vacuity.needs(mfss(axioms=(axiom,))))
     assert not vacuity.is_possible(mfss(axioms=(axiom,)), need, 20.0)
-    assert () == vacuity.undecided(mfss(axioms=(axiom,)), 20.0)
+    assert vacuity.Sense((), 3) == vacuity.sense(mfss(axioms=(axiom,)), 20.0)
+
+
+def test_a_run_is_as_long_as_it_must_be() -> None:
+    """A delivery waits here until two other messages were causal-sent."""
+    others = z3.Exists([x, y], z3.And(sent(x), sent(y), z3.Distinct(x, y, c)))
+    model = guarded("deliver", Guard("two others were sent", others))
+    sense = vacuity.sense(model, 20.0)
+    assert 5 == sense.run_length
+    proof = prove(model)
+    assert Answer.PROVED is proof.answer
+    assert "not vacuous: a run of 5 actions delivers a message" in report.text(proof)
+    assert 5 == report.as_object(proof)["run_length"]
+
+
+def test_without_a_run_in_time_the_proof_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The delivery needs four actions, and only runs of three are tried."""
+    model = guarded("deliver", Guard("another was sent", z3.Exists([x], z3.And(sent(x), x != c))))
+    monkeypatch.setattr(delivery, "LONGEST", 3)
+    proof = prove(model)
+    assert Answer.UNKNOWN is proof.answer
+    assert None is proof.run_length
+    assert "UNKNOWN: whether a run of the model delivers a message" in report.text(proof)
+
+
+def test_a_run_that_python_reads_otherwise_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delivery, "applied", lambda structure, *_step: structure)
+    with pytest.raises(AssertionError, match="two readings differ"):
+        vacuity.sense(mfss(), 20.0)

@@ -317,7 +317,6 @@ def receive(state, src, packet):
         ("hash(packet) % 2", "depends on hash(), which differs from process to process"),
         ("hash((src, Bag(packet))) % 2", "depends on hash()"),
         ("id(packet) % 2", "depends on id(), which is no part of a value"),
-        ("time.perf_counter_ns()", "different results for the same arguments"),
         ("random.randrange(2)", "it draws from the module random"),
         ("random.Random().random()", "different results for the same arguments"),
         ("int(state is START)", "depends on the identity of objects"),

@@ -7,6 +7,7 @@ import re
 import shlex
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -67,8 +68,36 @@ def test_of_two_bounds_of_a_bug_none_includes_the_other() -> None:
 def test_the_picture_shows_the_stored_results() -> None:
     pytest.importorskip("matplotlib")
     text = PICTURE.read_text(encoding="utf-8")
-    assert figure(BUGS) == text
+    assert words(figure(BUGS)) == words(text)
+    assert points(figure(BUGS)) == pytest.approx(points(text), abs=0.005)
     check_scheme(text)
+
+
+def test_a_picture_of_other_results_has_other_points() -> None:
+    pytest.importorskip("matplotlib")
+    others = points(figure(BUGS[: len(BUGS) * 9 // 10]))
+    assert others != pytest.approx(points(PICTURE.read_text(encoding="utf-8")), abs=0.005)
+
+
+def words(picture: str) -> list[str]:
+    """Return the texts in a picture."""
+    texts = ElementTree.fromstring(picture).itertext()
+    return [text.strip() for text in texts if text.strip()]
+
+
+def points(picture: str) -> list[float]:
+    """Return the positions on the lines of a picture, as shares of their frames' sizes.
+
+    Versions of Matplotlib leave different amounts of space around the frames.
+    """
+    rectangle = r'<clipPath id="(.*?)">\s*<rect x="(.*?)" y="(.*?)" width="(.*?)" height="(.*?)"/>'
+    frames = {name: [*map(float, sizes)] for name, *sizes in re.findall(rectangle, picture)}
+    shares = []
+    for line, frame in re.findall(r'<path d="([^"]*)" clip-path="url\(#(.*?)\)"', picture):
+        left, top, width, height = frames[frame]
+        for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", line):
+            shares += [(float(x) - left) / width, (float(y) - top) / height]
+    return shares
 
 
 # Fresh runs

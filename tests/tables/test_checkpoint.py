@@ -37,7 +37,7 @@ from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
 from antecede.checker.tables import checkpoint, fingerprint
 from antecede.checker.tables.arena import Arena
-from antecede.checker.tables.checkpoint import Saved, decoded, encoded
+from antecede.checker.tables.checkpoint import decoded, encoded
 from tests.conftest import ROOT, method
 from tests.local.common import threads_of
 from tests.local.test_spill import checked, give_back_all, jit_is_off, system, transitions_of
@@ -485,19 +485,19 @@ def test_what_was_taken_for_a_damaged_checkpoint_is_given_back(
 ) -> None:
     saved_in(folder)
     closed: list[str] = []
-    real, into, arenas = Arena.close, Saved.into, itertools.count(1)
+    real, put, arenas = Arena.close, Arena.put, itertools.count(1)
 
-    def damaged_later(saved: Saved, stored: Any, arena: Arena) -> int:
-        if next(arenas) == 5:
+    def damaged_later(arena: Arena, values: Any) -> None:
+        if next(arenas) == 4:
             raise ValueError
-        return into(saved, stored, arena)
+        put(arena, values)
 
     def close(arena: Arena) -> None:
         closed.append(arena.name)
         real(arena)
 
     monkeypatch.setattr(Arena, "close", close)
-    monkeypatch.setattr(Saved, "into", damaged_later)
+    monkeypatch.setattr(Arena, "put", damaged_later)
     with pytest.raises(InputError, match="does not fit this protocol"):
         resumed(HOLDS, folder)
     assert "visited states" in closed
@@ -515,8 +515,8 @@ def test_a_checkpoint_of_another_format_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved_in(folder)
-    monkeypatch.setattr(checkpoint, "FORMAT", 6)
-    with pytest.raises(InputError, match=r"has format 5, .* reads format 6 only"):
+    monkeypatch.setattr(checkpoint, "FORMAT", 7)
+    with pytest.raises(InputError, match=r"has format 6, .* reads format 7 only"):
         resumed(HOLDS, folder)
 
 
@@ -903,7 +903,7 @@ def test_data_are_read_as_they_were_written(value: Any) -> None:
         arrays.append(array)
         return str(len(arrays) - 1)
 
-    written = value, np.zeros((2, 0)), np.arange(100)
+    written = value, np.zeros((2, 0), np.int64), np.arange(100)
     text = json.dumps(encoded(written, store))
     again, empty, array = decoded(json.loads(text), lambda name: arrays[int(name)])
     assert value == again
