@@ -1,6 +1,7 @@
 """Writes docs/protocols.md and its pictures: the guarantees of each protocol, as checked.
 
-python benchmarks/protocols.py    # a few minutes
+python benchmarks/protocols.py            # a few minutes
+python benchmarks/protocols.py --costs    # only the table of costs
 """
 
 from __future__ import annotations
@@ -9,11 +10,9 @@ import random
 import re
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from page import rendered
-
-from antecede.checker.amounts import counted
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec, system_of
@@ -32,6 +31,11 @@ from antecede.checker.semantics.judge import undelivered
 from antecede.checker.semantics.transition import enabled, initial_state, successor
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.page import put, rendered  # noqa: E402 -- this folder is no package
+
+PAGE = ROOT / "docs" / "protocols.md"
 NETWORKS = ("unordered", "fifo", "duplicating", "fifo+lossy:1", "duplicating+lossy")
 SIZES = ((3, 1), (2, 2), (3, 2))
 MEASURED = (((3, 2),), ((3, 1), (2, 2)))
@@ -79,8 +83,18 @@ def cell(name: str, network: str) -> tuple[str, CheckReport | None]:
     return f"HOLDS to {reached} ({states:,})", None
 
 
-def cost(name: str) -> str:
-    """Return the costs of a protocol, at the first sizes of MEASURED that are feasible."""
+COSTS = (
+    "in transit per sender",
+    "in transit per pair",
+    "integers per message",
+    "control packets per message",
+    "messages held",
+)
+"""The columns of costs. All are maxima."""
+
+
+def cost(name: str) -> tuple[str, ...]:
+    """Return a row of the table of costs, at the first sizes of MEASURED that are feasible."""
     network = protocol_named(name).network
     workload = WORKLOADS.get(name, "any")
     for sizes in (FIXED[name],) if name in FIXED else MEASURED:
@@ -92,23 +106,37 @@ def cost(name: str) -> str:
         except AntecedeError:
             break
         where = " and ".join(f"{actors}×{messages}" for actors, messages in sizes)
-        return f"Cost on {network}, {where}: {_cost(found)}"
-    return f"Cost on {network}: -"
+        return (linked(name), network, where, *_costs(found))
+    return (linked(name), network, *["-"] * (1 + len(COSTS)))
 
 
-def _cost(found: list[Measures]) -> str:
-    """Return the maxima of some measures, in words."""
+def linked(name: str) -> str:
+    """Return a link to the section of a protocol on the page."""
+    return f"[{name}](#{name})"
+
+
+def _costs(found: list[Measures]) -> tuple[str, ...]:
+    """Return the maxima of some measures, in the order of COSTS."""
     kinds = [kind for each in found for kind in each.packets.values()]
-    carried = max((kind.integers for kind in kinds if kind.carries), default=0)
     controls = [each.control_packets for each in found]
     control = None if None in controls else max(c for c in controls if c is not None)
     return (
-        f"at most {counted(max(each.packets_per_sender for each in found), 'packet')} in transit "
-        f"per sender and {max(each.packets_per_pair for each in found)} per pair, "
-        f"{counted(carried, 'integer')} of control data per message, "
-        f"{'-' if control is None else control} control packet{'' if control == 1 else 's'} per "
-        f"message, {counted(max(each.buffered for each in found), 'message')} held by an actor."
+        str(max(each.packets_per_sender for each in found)),
+        str(max(each.packets_per_pair for each in found)),
+        str(max((kind.integers for kind in kinds if kind.carries), default=0)),
+        "-" if control is None else str(control),
+        str(max(each.buffered for each in found)),
     )
+
+
+def table_of_costs(names: Sequence[str]) -> str:
+    """Return the table of costs: a row per protocol."""
+    head = ("protocol", "network", "measured at", *COSTS)
+    rows = [f"| {' | '.join(head)} |", "| --- | --- | --- |" + " ---: |" * len(COSTS)]
+    for name in names:
+        rows.append(f"| {' | '.join(cost(name))} |")
+        print(rows[-1], file=sys.stderr, flush=True)
+    return "\n".join(rows) + "\n"
 
 
 def typical(name: str) -> Run | None:
@@ -142,7 +170,7 @@ def section(protocol: Protocol, pictures: Path) -> str:
         if report is not None and picture is None:
             picture = network, report
         print(protocol.name, network, text, file=sys.stderr, flush=True)
-    lines += ["| " + " | ".join(cells) + " |", "", cost(protocol.name), ""]
+    lines += ["| " + " | ".join(cells) + " |", ""]
     if any(text.startswith("HOLDS") for text in cells):
         run = typical(protocol.name)
         if run is not None:
@@ -160,12 +188,16 @@ def section(protocol: Protocol, pictures: Path) -> str:
 
 
 def main() -> None:
-    """Check everything, then write the page."""
+    """Check everything, then write the page; with --costs, write only the table of costs."""
+    costs = table_of_costs(protocol_names())
+    if sys.argv[1:] == ["--costs"]:
+        put(PAGE, {"costs": f"\n{costs}\n"})
+        return
     pictures = ROOT / "docs" / "images" / "protocols"
     pictures.mkdir(parents=True, exist_ok=True)
-    parts = [rendered("protocols.md", date=time.strftime("%Y-%m-%d"))]
+    parts = [rendered("protocols.md", date=time.strftime("%Y-%m-%d"), costs=costs)]
     parts += [section(protocol_named(name), pictures) for name in protocol_names()]
-    write_whole(str(ROOT / "docs" / "protocols.md"), "\n".join(parts))
+    write_whole(str(PAGE), "\n".join(parts))
 
 
 if __name__ == "__main__":

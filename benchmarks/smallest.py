@@ -36,7 +36,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.simulate.chart import Panel, Point, chart
 from antecede.checker.sweep.renamings import Renamings
-from antecede.checker.sweep.smallest import SIZED, Level, levels, size
+from antecede.checker.sweep.smallest import SIZED, Level, levels
 from antecede.checker.tables.fingerprint import fingerprint
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -135,7 +135,7 @@ def variants() -> Iterator[Bug]:
 def mutants() -> tuple[list[Bug], dict[str, str]]:
     """Return the mutants that violate a property, and why the others are left out."""
     bugs, left = list[Bug](), dict[str, str]()
-    page = (ROOT / "docs" / "mutants.md").read_text(encoding="utf-8")
+    page = (ROOT / "tests" / "mutants" / "detected.md").read_text(encoding="utf-8")
     for of in map(mutants_in, FILES):
         section = page.partition(f"## {of.protocol}\n")[2].partition("\n## ")[0]
         lines = [line.strip("| ").split(" | ") for line in section.splitlines()]
@@ -156,7 +156,7 @@ def mutants() -> tuple[list[Bug], dict[str, str]]:
 
 
 def _detected(of: Mutants, cell: str) -> tuple[Spec, str]:
-    """Return the check that detects a mutant, and its finding, from the mutants page."""
+    """Return the check that detects a mutant, and its finding, from the row of the mutant."""
     spec = next(spec for spec in of.checks if cell.startswith(f"{label(spec)}: "))
     return spec, cell.removeprefix(f"{label(spec)}: ")
 
@@ -358,9 +358,7 @@ def page(data: Found, left: Mapping[str, str]) -> str:
         script=data["escape"]["violated"][0],
         four=[bug for bug in bugs if _needs(bug, ACTORS[2])],
         tail=[
-            (bug, least)
-            for bug in bugs
-            if (least := _least(bug, "deliveries")) and least["messages"] > 3
+            bug for bug in bugs if (found := _least(bug, "deliveries")) and found["messages"] > 3
         ],
         protocols=_protocols(bugs),
         reasons=Counter(left.values()),
@@ -368,7 +366,7 @@ def page(data: Found, left: Mapping[str, str]) -> str:
         several=len(every) - len(broadcast) - len(bugs),
         missing=data["searched_of"] - len(every),
         sizes=", ".join(f"{number} at {bound}" for bound, number in sorted(sizes.items())),
-        stopped=_stopped(bugs),
+        stopped=[bug for bug in bugs if _stopped_early(bug)],
         ACTORS=ACTORS,
         ESCAPES=ESCAPES,
         JUDGED=JUDGED,
@@ -377,7 +375,6 @@ def page(data: Found, left: Mapping[str, str]) -> str:
         NO_END=NO_END,
         SECONDS=SECONDS,
         counted=counted,
-        name=name,
         need=need,
     )
 
@@ -464,12 +461,6 @@ def _least(bug: Found, judged: str) -> Found | None:
     return min(bounds, key=lambda found: [found[name] for name in order], default=None)
 
 
-def name(bug: Found) -> str:
-    """Return the name of a protocol; of a file, the name in it."""
-    path, _, name = bug["protocol"].partition(":")
-    return f"{Path(path).stem}:{name}" if name else str(path)
-
-
 def _protocols(bugs: Sequence[Found]) -> Iterator[list[object]]:
     """Yield a row per protocol: the number of its bugs, and of bugs for each smallest bound."""
     groups: dict[str, list[Found]] = {}
@@ -484,14 +475,6 @@ def _protocols(bugs: Sequence[Found]) -> Iterator[list[object]]:
         unseen = [bug for bug in group if not bug["deliveries"]["bounds"]]
         only = sum(revealed(bug) for bug in unseen)
         yield [name, len(group), *numbers, only, len(unseen) - only]
-
-
-def _stopped(bugs: Sequence[Found]) -> Iterator[list[str]]:
-    """Yield a row for each search that ended early."""
-    for bug in bugs:
-        for judged, words in JUDGED.items():
-            if (end := bug[judged]["stopped"]) is not None:
-                yield [name(bug), bug["mutant"] or "-", bug["network"], words, size(*end[:2])]
 
 
 def write(data: Found, left: Mapping[str, str]) -> None:

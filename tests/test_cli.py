@@ -22,7 +22,7 @@ from antecede.checker.commands.help_pages import PAGES, option_texts
 from antecede.checker.errors import InputError
 from antecede.checker.registry import default_properties
 from antecede.checker.render.files import _beside, check_writable, write_whole
-from antecede.checker.search.options import ENGINES, SEARCHES, Bounds
+from antecede.checker.search.options import ENGINES, SEARCHES, Bounds, Options
 from antecede.checker.settings import read, settings_of
 from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process, without_progress
 
@@ -922,8 +922,15 @@ def test_the_readme_is_short() -> None:
 
 
 def test_the_first_command_of_the_readme_needs_no_clone(antecede: Command, tmp_path: Path) -> None:
-    command = block("sh", "pip install").splitlines()[-1]
+    command = block("sh", "museum/partisan").splitlines()[-1]
     assert 0 == antecede(*shlex.split(command)[1:], cwd=tmp_path).code
+
+
+def test_the_example_of_a_search_on_spark_reaches_the_cluster(antecede: Command) -> None:
+    (command,) = re.findall(r"`antecede (check .*) --engine spark`", README)
+    ran = antecede(*shlex.split(command), "--json", "-")
+    levels = json.loads(ran.out)["statistics"]["states_per_depth"]
+    assert max(levels) >= Options().spark_threshold
 
 
 def test_every_command_of_the_readme_can_be_typed(antecede: Command, tmp_path: Path) -> None:

@@ -11,15 +11,16 @@ import pytest
 from tests.conftest import ROOT, Command
 
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
-COMMAND = re.compile(r"^    antecede (check .*)$", re.MULTILINE)
-WORDS = {"two": 2, "three": 3}
+COMMAND = re.compile(r"^antecede (check .*)$", re.MULTILINE)
+WORDS = {"two": 2, "three": 3, "nine": 9}
 
 
 def lengths(text: str) -> set[int]:
-    """Return the lengths of counterexamples that a text names: 8 transitions, or after 4."""
-    found = re.findall(r"\b(\w+) transitions|\bafter (\d+)\b", " ".join(text.split()))
+    """Return the lengths that a text names: 8 transitions, 5 steps, or after 4."""
+    found = re.findall(r"\b(\w+) (?:transitions|steps)|\bafter (\d+)\b", " ".join(text.split()))
     words = [one or other for one, other in found]
-    return {int(WORDS.get(word.lower(), word)) for word in words}
+    numbers = [WORDS.get(word.lower(), word) for word in words]
+    return {int(number) for number in numbers if str(number).isdigit()}
 
 
 def commands() -> Iterator[tuple[str, str, bool]]:
@@ -47,7 +48,7 @@ def test_a_finding_is_what_its_command_finds(
     assert int(length) in lengths(section)
 
 
-CLAIM = re.compile(r"^    antecede (claims --claim .*)$", re.MULTILINE)
+CLAIM = re.compile(r"^antecede (claims --claim .*)$", re.MULTILINE)
 
 
 def claims() -> Iterator[tuple[str, str]]:
@@ -64,3 +65,18 @@ def test_a_claim_on_the_page_is_decided_as_its_section_says(
 ) -> None:
     ran = antecede(*shlex.split(command), "--quick", "--engine", "plain")
     assert (0, ruling) == (ran.code, ran.out.split()[0])
+
+
+# The table at the top
+
+ROWS = re.findall(r"^\| \[[^\]]+\]\(#([^)]+)\) \|.*\| ([\d; ]*) ?\| [^|]+ \|$", PAGE, re.MULTILINE)
+
+
+def test_the_table_has_each_finding_with_the_length_that_its_section_gives() -> None:
+    sections = PAGE.split("\n## ")[1:]
+    titles = [section.partition("\n")[0] for section in sections]
+    assert [anchor for anchor, _ in ROWS] == [
+        re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles
+    ]
+    for section, (_, cell) in zip(sections, ROWS, strict=True):
+        assert {int(number) for number in re.findall(r"\d+", cell)} <= lengths(section)

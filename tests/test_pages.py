@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("benchmarks/*.md")])
 
 FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-COMMANDS = ("", "sh", "text", "console")
+COMMANDS = ("", "sh", "bash", "text", "console")
 INDENTED = re.compile(r"^    antecede (\w.*)$", re.MULTILINE)
 INLINE = re.compile(r"`antecede (\w[^`]*)`")
 NAMED = re.compile(r"`([\w-]+(?:/[\w.-]+)+)`")
@@ -92,6 +92,35 @@ def test_every_link_on_a_page_leads_to_a_file(page: Path) -> None:
     targets = LINK.findall(page.read_text(encoding="utf-8"))
     files = [t for t in targets if not re.match(r"[a-z]+:", t)]
     assert [] == [t for t in files if not (page.parent / t).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_text_of_a_link_to_a_page_is_no_file_name(page: Path) -> None:
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    assert [] == re.findall(r"\[`?[\w/.-]+\.md`?\]\([^)]*\)", text)
+
+
+def installs_without_an_environment(text: str) -> list[str]:
+    """Return the commands that would install into the system's Python, which Debian refuses."""
+    lines = [line.strip() for _, block in FENCED.findall(text) for line in block.splitlines()]
+    return [
+        line
+        for at, line in enumerate(lines)
+        if line.startswith(("pip ", "python3 -m pip ", "python -m pip "))
+        if not any("/bin/activate" in earlier for earlier in lines[max(0, at - 3) : at])
+    ]
+
+
+def test_an_installation_without_an_environment_would_be_seen() -> None:
+    alone = "```sh\npip install .\n```\n"
+    assert ["pip install ."] == installs_without_an_environment(alone)
+    made = "```sh\npython3 -m venv env\n. env/bin/activate\npip install .\n```\n"
+    assert [] == installs_without_an_environment(made)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_page_installs_only_into_a_virtual_environment(page: Path) -> None:
+    assert [] == installs_without_an_environment(page.read_text(encoding="utf-8"))
 
 
 def headings(page: Path) -> set[str]:

@@ -160,6 +160,32 @@ def test_a_drawing_without_transitions_is_not_animated() -> None:
         hook("animation").animated('<svg xmlns="http://www.w3.org/2000/svg"/>')
 
 
+# Narrow forms of diagrams
+
+
+def test_the_narrow_form_of_a_diagram_shows_the_lines_and_not_the_words() -> None:
+    drawn = (ROOT / "docs/images/chat.svg").read_text(encoding="utf-8")
+    found = hook("narrow").crop(drawn)
+    _, _, width, _ = found
+    lines = [float(x) for x in re.findall(r'class="name"[^>]* x="([\d.]+)"', drawn)]
+    words = [float(x) for x in re.findall(r'class="note[^"]*" x="([\d.]+)"', drawn)]
+    assert 0 < min(lines) <= max(lines) < width < min(words)
+    assert f'width="{width:g}"' in hook("narrow").narrow(drawn)
+
+
+def test_every_diagram_on_a_page_has_a_narrow_form(site: Path) -> None:
+    for name in ("findings", "protocols", "museum", "examples", "liveness"):
+        images = re.findall(r"<img [^>]*>", (site / f"{name}.html").read_text(encoding="utf-8"))
+        assert images
+        drawn = [image for image in images if "simulation/" not in image]
+        assert [] == [image for image in drawn if "class=diagram" not in image]
+
+
+def test_a_chart_has_no_narrow_form() -> None:
+    chart = (ROOT / "docs/images/bounds.svg").read_text(encoding="utf-8")
+    assert hook("narrow").narrow(chart) is None
+
+
 # In Chromium
 
 
@@ -222,8 +248,7 @@ WAYS_TO_FIT = """all => all.map(each => {
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("index", ".counterexample svg"),
-        ("api", ".md-content table"),
+        ("protocols", ".md-content table"),
         ("simulation", ".md-content img"),
         ("table1", ".md-content table"),
     ],
@@ -238,14 +263,68 @@ def test_on_a_phone_wide_parts_of_a_page_scroll(
     assert ways <= {"fits", "scrolls"}
 
 
+TOO_WIDE = """all => all.filter(each => {
+    const around = each.closest('.md-typeset__scrollwrap, p') || each.parentElement;
+    return each.getBoundingClientRect().width > around.clientWidth + 1;
+}).length"""
+
+
+@pytest.mark.parametrize(
+    "name", ["bounds", "claims", "findings", "liveness", "protocols", "simulation", "table1"]
+)
+def test_on_a_desktop_tables_and_charts_fit(name: str, address: str, tabs: Any) -> None:
+    page = tabs.open(f"{address}{name}.html", **SCREENS["desktop"])
+    page.locator(".md-content :is(table, img)").first.wait_for()
+    page.wait_for_load_state("networkidle")
+    assert 0 == page.eval_on_selector_all(".md-content :is(table, img)", TOO_WIDE)
+
+
 @pytest.mark.parametrize("screen", SCREENS)
-def test_the_first_page_has_three_entries_and_plays_a_run(
+def test_only_a_phone_shows_the_narrow_form_of_a_diagram(
+    screen: str, address: str, tabs: Any
+) -> None:
+    page = tabs.open(f"{address}findings.html", **SCREENS[screen])
+    page.wait_for_load_state("networkidle")
+    sources = page.eval_on_selector_all("img.diagram", "all => all.map(each => each.currentSrc)")
+    assert len(sources) > 10
+    assert {screen == "phone"} == {"/narrow/" in source for source in sources}
+
+
+def test_on_a_phone_the_first_picture_shows_all_actors(address: str, tabs: Any) -> None:
+    page = tabs.open(address, **SCREENS["phone"])
+    for name in ("Alice", "Bob", "Carol"):
+        box = page.locator(".counterexample").get_by_text(name, exact=True).first.bounding_box()
+        assert 0 <= box["x"]
+        assert box["x"] + box["width"] <= 390
+    run = page.locator(".counterexample__run").bounding_box()
+    words = page.get_by_text("Alice causal-sends m1 to Bob", exact=True).last.bounding_box()
+    assert words["x"] >= run["x"] + run["width"], "words about steps are cut off as a whole"
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_commands_do_not_look_like_their_output(screen: str, address: str, tabs: Any) -> None:
+    page = tabs.open(f"{address}tutorial.html", **SCREENS[screen])
+    look = (
+        "each => { const it = getComputedStyle(each);"
+        " return [it.backgroundColor, it.borderLeftWidth] }"
+    )
+    kinds = (".language-sh > pre > code", ".language-text > pre > code")
+    command, output = (page.locator(kind).first.evaluate(look) for kind in kinds)
+    assert command[0] != output[0]
+    assert command[1] != output[1]
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_first_page_has_four_entries_and_plays_a_run(
     screen: str, address: str, tabs: Any
 ) -> None:
     page = tabs.open(address, **SCREENS[screen])
-    assert ["I design a protocol", "I have logs or code", "I read the papers"] == page.locator(
-        ".grid.cards strong"
-    ).all_inner_texts()
+    assert [
+        "I design a protocol",
+        "I have logs or code",
+        "I read the papers",
+        "I look something up",
+    ] == page.locator(".grid.cards strong").all_inner_texts()
     assert page.get_by_role("heading", name="Install").is_visible()
     assert playing(page) > 0
     page.get_by_label("Pause the animation").check()

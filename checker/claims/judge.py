@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from attrs import define, evolve, field, frozen
@@ -271,10 +271,18 @@ def _compared(evidence: Check, found: Measures) -> tuple[Ruling, str]:
     names = table["at_rest"]
     broken = [name for name in names if not found.at_rest[name]]
     if broken:
-        return Ruling.REFUTED, f"an actor at rest is not {', not '.join(broken)}"
+        return Ruling.REFUTED, f"some run ends, and then {_for_all_actors(broken, holds=False)}"
     if not found.acyclic:
         return Ruling.UNDECIDED, "runs need not end"
-    return Ruling.CONFIRMED, f"every run ends, and every actor is then {', '.join(names)}"
+    return Ruling.CONFIRMED, f"every run ends, and then {_for_all_actors(names, holds=True)}"
+
+
+def _for_all_actors(names: Sequence[str], *, holds: bool) -> str:
+    """Return whether predicates hold, as a clause: the predicate `sent` holds for all actors."""
+    quoted = " and ".join(f"`{name}`" for name in names)
+    if len(names) == 1:
+        return f"the predicate {quoted} {'holds' if holds else 'does not hold'} for all actors"
+    return f"the predicates {quoted} {'hold' if holds else 'do not hold'} for all actors"
 
 
 def _compared_value(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 from attrs import asdict, evolve, frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.claims.claim import NAMES, Ruling, Source, source_named, sources
 from antecede.checker.claims.judge import Finding, Judged
 from antecede.checker.errors import InputError, unknown
@@ -38,6 +40,9 @@ class Saved:
 
 
 Files = Mapping[Finding, Saved]
+
+PAGE = re.compile(r"docs/(\w+)\.md")
+"""A page of the documentation that a claim names."""
 
 
 def chosen(name: str | None, key: str | None = None) -> tuple[Source, ...]:
@@ -170,8 +175,17 @@ def _finding_object(finding: Finding, saved: Saved | None) -> dict[str, Any]:
 # Markdown
 
 
-def markdown(found: Sequence[Judged], files: Files, *, command: str) -> str:
-    """Return the report as a page."""
+def markdown(found: Sequence[Judged], files: Files, *, command: str, folder: Path) -> str:
+    """Return the report as a page of `folder`; it links to pages that are there."""
+
+    def linked(text: str) -> str:
+        return PAGE.sub(
+            lambda named: (
+                f"[{named[1]}]({named[1]}.md)" if (folder / f"{named[1]}.md").exists() else named[0]
+            ),
+            text,
+        )
+
     sections = [(source, [j for j in found if j.source == source.name]) for source in sources()]
     printed = [(judged.claim.cell, judged.ruling) for judged in found if judged.claim.cell]
     cells = {(cell.row, cell.column): f"{cell.printed} {SIGNS[it]}" for cell, it in printed}
@@ -185,4 +199,6 @@ def markdown(found: Sequence[Judged], files: Files, *, command: str) -> str:
         legend=", ".join(f"{sign} {ruling}" for ruling, sign in SIGNS.items()),
         cells=defaultdict(str, cells),
         files=files,
+        linked=linked,
+        counted=counted,
     )

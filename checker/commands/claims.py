@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -77,7 +78,8 @@ def command(
         asked = f" --source {source}" if source else ""
         asked += f" --claim {claim}" if claim else ""
         command = f"antecede claims{asked}{' --quick' if quick else ''} --output {output}"
-        page = claims_report.markdown(found, files, command=command)
+        folder = Path(output).parent
+        page = claims_report.markdown(found, files, command=command, folder=folder)
         write_whole(output, page + times.section(timed))
     if json_file is not None:
         outputs.write_object(json_file, claims_report.as_object(found, files, quick=quick))

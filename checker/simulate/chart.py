@@ -90,7 +90,7 @@ def chart(
     title: str,
     panels: Sequence[Panel],
     note: str = "",
-    across: int = 4,
+    across: int = 2,
     inches: tuple[float, float] | None = None,
 ) -> str:
     """Return panels with equal vertical axes under a title, with one legend, as SVG.

@@ -70,7 +70,7 @@ def _figure_4(grid: Grid, rows: Sequence[Row]) -> str:
     panels = [panel("all", grid.scenarios, joined=False)] + [
         panel(f"{n} processes", [s for s in grid.scenarios if s.actors == n]) for n in sizes
     ]
-    return chart(grid.title, panels, seeds_of(rows), across=3)
+    return chart(grid.title, panels, seeds_of(rows))
 
 
 def _speedups(
@@ -183,9 +183,8 @@ class Question:
             for workload in dict.fromkeys(s.workload for s in points)
             for name, values in found.items()
         ]
-        across = 4 if len(panels) > 2 else 2
         note = f"{seeds_of(rows)}; values below {self.least:g} are drawn at {self.least:g}"
-        return chart(self.title, panels, note, across)
+        return chart(self.title, panels, note)
 
     def _place(self, scenario: Scenario) -> float:
         """Return the position of a scenario on the horizontal axis."""

@@ -23,8 +23,19 @@ LINK = re.compile(r"(\]\()([^)#\s]*)((?:#[^)\s]*)?\))")
 CODE = {".py": "python", ".toml": "toml", ".json": "json", ".yml": "yaml", ".sh": "sh", "": "text"}
 FENCE = re.compile(r"^(```|~~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
-RANKS = {"Design a protocol": 8.0, "Logs and code": 8.0, "Look up": 3.0, "Results": 1.0}
+RANKS = {
+    "Design a protocol": 8.0,
+    "Logs and code": 8.0,
+    "Look up": 3.0,
+    "Results": 1.0,
+    "Work on antecede": 0.5,
+}
 """A section of the navigation -> how much its pages count in the search."""
+WIDE = {
+    f"{name}.md"
+    for name in ("bounds", "claims", "findings", "liveness", "protocols", "simulation", "table1")
+}
+"""Pages whose tables and charts need the room of the list of contents."""
 FIRST_PAGES, OTHER_PAGES = 4.0, 0.3
 """The same for pages outside the sections, and for pages outside the navigation."""
 
@@ -127,6 +138,8 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> 
     page.meta.setdefault("search", {"boost": rank_of(page)})
     if place == "index.md":
         page.meta["hide"] = ["navigation", "toc"]
+    if place in WIDE:
+        page.meta["hide"] = ["toc"]
     path = config.extra["origins"].get(place, f"docs/{place}")
     if not path.endswith(".md"):
         return markdown

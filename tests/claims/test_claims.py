@@ -24,7 +24,8 @@ from antecede.checker.claims.claim import (
     source_named,
     sources,
 )
-from antecede.checker.claims.judge import Finding, Judge, command_of
+from antecede.checker.claims.judge import Finding, Judge, Judged, command_of
+from antecede.checker.claims.report import markdown
 from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol, Receive, Step
 from antecede.checker.registry import protocol_named
@@ -32,7 +33,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.protocols.cykas import Yct
 from antecede.protocols.mfss import MFSS, Mfss
 from antecede.protocols.unordered import Data
-from tests.conftest import Command
+from tests.conftest import ROOT, Command
 
 CLAIMS = [claim for source in sources() for claim in source.claims]
 PLAIN = Options(engine="plain")
@@ -536,6 +537,51 @@ def test_the_page_regenerates_table_1_and_links_to_files_that_exist(
     assert links
     for link in links:
         assert (folder / link).is_file()
+
+
+def test_the_page_has_a_block_for_each_claim_with_its_commands(
+    reported: tuple[int, Path],
+) -> None:
+    _, folder = reported
+    page = (folder / "claims.md").read_text(encoding="utf-8")
+    blocks = page.split("\n### ")[1:]
+    keys = [
+        re.findall(r"^\*\*[A-Z]+\*\* \(`([\w-]+)`\): ", block, re.MULTILINE) for block in blocks
+    ]
+    assert [[claim.key] for claim in CLAIMS] == keys
+    found = json.loads((folder / "claims.json").read_text())["claims"]
+    for block, claim in zip(blocks, found, strict=True):
+        commands = re.findall(r"^```sh\n(.*)\n```$", block, re.MULTILINE)
+        assert [check["command"] for check in claim["checks"] if check["command"]] == commands
+
+
+def test_checks_are_folded_except_those_that_refute(reported: tuple[int, Path]) -> None:
+    _, folder = reported
+    for block in (folder / "claims.md").read_text(encoding="utf-8").split("\n### ")[1:]:
+        opened = "<details markdown open>" in block
+        assert opened == ("**REFUTED**" in block)
+        assert block.count("<details markdown") == block.count("</details>") <= 1
+        assert ("```sh" in block) == ("</details>" in block)
+
+
+def test_the_page_of_the_documentation_has_the_claims_of_today() -> None:
+    page = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
+    found = dict(re.findall(r"^\*\*[A-Z]+\*\* \(`([\w-]+)`\): (.*)$", page, re.MULTILINE))
+    assert {claim.key: claim.text for claim in CLAIMS} == found
+
+
+def test_predicates_at_rest_are_named_in_a_sentence(reported: tuple[int, Path]) -> None:
+    _, folder = reported
+    page = (folder / "claims.md").read_text(encoding="utf-8")
+    assert "every run ends, and then the predicate `told` holds for all actors (" in page
+    assert "the predicates `sent` and `acknowledged` hold for all actors (" in page
+
+
+def test_a_page_links_to_the_pages_beside_it_and_only_to_these(tmp_path: Path) -> None:
+    noted = evolve(CLAIMS[0], note="see docs/proofs.md and docs/nowhere.md")
+    (tmp_path / "proofs.md").write_text("")
+    page = markdown([Judged("mf", noted, ())], {}, command="", folder=tmp_path)
+    assert "*see [proofs](proofs.md) and docs/nowhere.md*" in page
 
 
 def test_one_source_that_is_decided_exits_0(antecede: Command, tmp_path: Path) -> None:

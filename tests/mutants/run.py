@@ -1,4 +1,6 @@
-"""Runs all mutants, and writes docs/mutants.md with the check that detects each.
+"""Runs all mutants, and writes docs/mutants.md and tests/mutants/detected.md.
+
+The page has the scores. The other file has a row per mutant with the check that detects it.
 
 python -m tests.mutants.run          # minutes on two cores
 python -m tests.mutants.run cykas    # one protocol; writes nothing
@@ -33,6 +35,7 @@ from tests.mutants.mutant import (
 )
 
 PAGE = ROOT / "docs" / "mutants.md"
+ROWS = ROOT / "tests" / "mutants" / "detected.md"
 LEAST_SCORE = 0.95
 
 HEAD = """# Mutants: which bugs do the checks detect?
@@ -44,7 +47,7 @@ protocols, or to choose bounds for your own.
 
 ```sh
 python -m tests.mutants.run fifo   # the mutants of one protocol
-make mutants                       # all of them; writes this page
+make mutants                       # all of them; writes this page and the rows
 ```
 
 Every mutant is checked within bounds that the real protocol passes. A mutant is
@@ -52,13 +55,22 @@ Every mutant is checked within bounds that the real protocol passes. A mutant is
 has an explanation:
 
 * *equivalent*: no property can distinguish it from the real protocol.
-* *needs*: only a larger check detects it. The row names that check and its result.
+* *needs*: only a larger check detects it. Its row names that check and its result.
+
+[The list of all mutants](../tests/mutants/detected.md) has a row per mutant, with the change and
+the check that detects it.
 
 The score is the share of detected mutants among those that are not equivalent. It must be at least
 95 %. `make mutants` fails if a real protocol is not correct, if a mutant survives without an
 explanation, or if an explanation is no longer true. The mutants are data in
 [tests/mutants](../tests/mutants).
 """
+
+
+ROWS_FROM_PAGE = "../tests/mutants/detected.md"
+ROWS_HEAD = (
+    """[Mutants](../../docs/mutants.md) explains the words. `make mutants` writes this file."""
+)
 
 
 @frozen
@@ -192,15 +204,21 @@ def problems(found: Sequence[Judged]) -> list[str]:
 
 
 def page(found: Sequence[Judged]) -> str:
-    """Return the page: the scores, then a table per protocol."""
+    """Return the page: an introduction and the scores."""
     protocols = tuple(dict.fromkeys(one.protocol for one in found))
     parts = [HEAD, "| protocol | mutants | equivalent | detected | survive | score |"]
     parts.append("| --- | ---: | ---: | ---: | ---: | ---: |")
     for protocol in protocols:
         cells = score_of([one for one in found if one.protocol == protocol]).cells
-        parts.append(f"| [{protocol}](#{protocol}) | {cells} |")
+        parts.append(f"| [{protocol}]({ROWS_FROM_PAGE}#{protocol}) | {cells} |")
     parts.append(f"| all | {score_of(found).cells} |")
-    for protocol in protocols:
+    return "\n".join(parts) + "\n"
+
+
+def rows(found: Sequence[Judged]) -> str:
+    """Return the file with a table per protocol: a row for each mutant."""
+    parts = ["# The mutants and the checks that detect them", "", ROWS_HEAD]
+    for protocol in dict.fromkeys(one.protocol for one in found):
         parts += section(protocol, [one for one in found if one.protocol == protocol])
     return "\n".join(parts) + "\n"
 
@@ -228,11 +246,11 @@ def main() -> int:
     arguments = parser.parse_args()
     files = [file for file in FILES if not arguments.protocols or file.stem in arguments.protocols]
     found = run(files, arguments.processes)
-    text = page(found)
     if arguments.protocols:
-        print(text)
+        print(page(found), rows(found), sep="\n")
     else:
-        write_whole(str(PAGE), text)
+        write_whole(str(PAGE), page(found))
+        write_whole(str(ROWS), rows(found))
     wrong = problems(found)
     print("\n".join(wrong) or "everything as it should be", file=sys.stderr)
     return 1 if wrong else 0

@@ -10,7 +10,6 @@ from attrs import evolve
 
 from antecede.checker.model import Protocol, Step
 from antecede.checker.registry import protocol_named
-from tests.conftest import ROOT
 from tests.mutants import mutant, run
 from tests.mutants.mutant import (
     EXPLANATIONS,
@@ -174,8 +173,18 @@ def test_a_low_score_is_a_problem_even_if_all_is_explained() -> None:
     assert ["mfss: the score is 50 %"] == run.problems(found)
 
 
-def test_the_page_shows_every_mutant() -> None:
-    page = (ROOT / "docs" / "mutants.md").read_text(encoding="utf-8")
+def test_the_scores_on_the_page_are_counted_from_the_rows() -> None:
+    page, rows = (file.read_text(encoding="utf-8") for file in (run.PAGE, run.ROWS))
+    for mutants in ALL:
+        lines = rows.partition(f"## {mutants.protocol}\n")[2].partition("\n## ")[0].splitlines()
+        cells = [line.split(" | ")[-1] for line in lines if line.startswith("| ")][2:]
+        same = sum(cell.startswith("*equivalent: ") for cell in cells)
+        link = f"[{mutants.protocol}]({run.ROWS_FROM_PAGE}#{mutants.protocol})"
+        assert f"| {link} | {len(cells)} | {same} | " in page
+
+
+def test_the_rows_show_every_mutant() -> None:
+    page = run.ROWS.read_text(encoding="utf-8")
     for mutants in ALL:
         lines = page.partition(f"## {mutants.protocol}\n")[2].partition("\n## ")[0].splitlines()
         rows = [f"| {one.name} | {one.breaks} |" for one in mutants.mutants]
@@ -191,4 +200,4 @@ def test_the_checks_detect_every_mutant_that_is_not_explained(file: Path) -> Non
     assert [] == run.problems(found)
     for one in found:
         if one.mutant is not None:
-            assert run.row(one) in run.PAGE.read_text(encoding="utf-8")
+            assert run.row(one) in run.ROWS.read_text(encoding="utf-8")

@@ -1,15 +1,28 @@
-"""docs/bounds.md and its picture show the stored results, and nothing else."""
+"""docs/bounds.md and its picture show the stored results, which fresh searches find again."""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.smallest import DATA, PAGE, PICTURE, counted_bugs, figure, page, wrapped
+from benchmarks.smallest import (
+    DATA,
+    PAGE,
+    PICTURE,
+    counted_bugs,
+    every_bug,
+    figure,
+    page,
+    searched,
+    wrapped,
+)
+from tests.conftest import ROOT, Command
 from tests.simulate.test_charts import check_scheme
 
 STORED: dict[str, Any] = json.loads(DATA.read_text(encoding="utf-8"))
@@ -85,3 +98,38 @@ def points(picture: str) -> list[float]:
         for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", line):
             shares += [(float(x) - left) / width, (float(y) - top) / height]
     return shares
+
+
+# Fresh runs
+
+
+def test_the_first_command_of_the_page_finds_the_bug_of_the_readme(
+    antecede: Command, tmp_path: Path
+) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (chat,) = re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    (tmp_path / "chat.py").write_text(chat)
+    (command, *_) = re.findall(r"^antecede (.*--smallest.*)$", PAGE.read_text(), re.MULTILINE)
+    ran = antecede(*shlex.split(command), cwd=tmp_path)
+    assert 0 == ran.code, ran.err
+    assert "VIOLATED at 2 messages among 2 actors" in ran.out
+
+
+def test_the_bug_that_3_x_3_does_not_reveal_is_found_as_the_page_says(antecede: Command) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    (command,) = re.findall(r"^antecede (check cykas-yct-acked .*)$", page, re.MULTILINE)
+    (length,) = re.findall(r"The counterexample has (\d+) transitions", page)
+    ran = antecede(*shlex.split(command))
+    assert 0 == ran.code
+    assert f"is violated after {length} transitions" in ran.out
+
+
+QUICK = [each for each in BUGS if each["seconds"] <= 0.4][::4]
+
+
+@pytest.mark.parametrize("stored", QUICK, ids=lambda each: each["key"])
+def test_a_fresh_search_finds_the_stored_bounds(stored: dict[str, Any]) -> None:
+    (bug,) = [each for each in every_bug()[0] if each.key == stored["key"]]
+    found = searched(bug)
+    for judged in ("deliveries", "invariants"):
+        assert stored[judged] == found[judged]
