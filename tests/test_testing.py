@@ -183,7 +183,12 @@ def test_a_failing_handler_is_a_result_with_its_reason() -> None:
     found = check(evolve(MFSS, causal_send=fails), actors=2, engine="plain")
     assert Verdict.ERROR is found.verdict
     assert "nothing there" in found.reason
-    assert "nothing there" in found._repr_html_()
+    assert 1 == found._repr_html_().split("<img")[0].count("nothing there")
+    run = found.counterexample
+    assert "<Run: ERROR: a handler fails after 1 transition>" == repr(run)
+    assert run is not None
+    for known in FORMATS:
+        assert "VIOLATED" not in run.text(known), known
     with pytest.raises(AssertionError, match="nothing there"):
         found.expect("violated")
 

@@ -180,8 +180,9 @@ class CheckResult:
         return check_text(self._report)
 
     def _repr_html_(self) -> str:
-        parts = [f"<p><strong>{escape(headline(self._report))}</strong></p>"]
-        if self.reason:
+        title = headline(self._report)
+        parts = [f"<p><strong>{escape(title)}</strong></p>"]
+        if self.reason not in title:
             parts.append(f"<p>{escape(self.reason)}</p>")
         if (run := self.counterexample) is not None:
             parts.append(_picture(run))

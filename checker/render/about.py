@@ -14,9 +14,12 @@ from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import lost, wrong_order
 from antecede.checker.render.explanation import Explanation, explain
 from antecede.checker.render.prose import Wording, length_text, listed, printable
-from antecede.checker.semantics.failing import FAILURES
+from antecede.checker.semantics.failing import HANDLER_RETURNS, PREDICATE_RETURNS
 from antecede.checker.semantics.programs import ANY_MESSAGE
 from antecede.checker.semantics.transition import EndlessSystem, System
+
+FAILS = {HANDLER_RETURNS: "a handler", PREDICATE_RETURNS: "an invariant or witness"}
+"""What fails in a run that violates one of `FAILURES`."""
 
 
 @frozen(eq=False)
@@ -38,12 +41,17 @@ class About:
     figures: tuple[tuple[str, str], ...] = ()
 
     @property
+    def fails(self) -> str:
+        """What fails at the end of the run; empty if nothing does."""
+        return FAILS.get(self.violates or "", "")
+
+    @property
     def verdict(self) -> str:
-        """The violation and the length of the path, in one line."""
+        """The violation or failure and the length of the path, in one line."""
         if self.violates is None:
             return f"A run of {self.length}"
-        if self.violates in FAILURES:
-            return f"ERROR after {self.length}"
+        if self.fails:
+            return f"ERROR: {self.fails} fails after {self.length}"
         return f"{self.violates} VIOLATED after {self.length}"
 
 
@@ -78,8 +86,8 @@ def _headline(path: Path) -> str:
     if missing := lost(path):
         names = listed([words.message(message) for message in missing])
         return f"{names} {'is' if len(missing) == 1 else 'are'} never delivered"
-    if path.violates in FAILURES:
-        return "The protocol fails"
+    if path.violates in FAILS:
+        return f"{path.system.protocol.name}: {FAILS[path.violates]} fails"
     if path.violates is not None:
         return f"{path.violates} is violated"
     return f"A run of {path.system.protocol.name}"
