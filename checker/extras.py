@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from antecede.checker.errors import InputError
 
 PACKAGES = {
+    "pandas": ("pandas", "pandas"),
     "parquet": ("pyarrow", "PyArrow"),
     "plot": ("matplotlib", "Matplotlib"),
     "prove": ("z3", "Z3"),

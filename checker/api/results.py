@@ -1,9 +1,13 @@
-"""What `antecede.check` returns: a verdict with its counts, and a run to look at."""
+"""What `antecede.check` returns: a verdict with its counts, and a run to look at.
+
+Other results of the Python interface extend `Report`.
+"""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path as FilePath
 from typing import Any
@@ -12,11 +16,45 @@ from attrs import evolve, frozen
 
 from antecede.checker.check.report import CheckReport, differences
 from antecede.checker.check.spec import Expectation, expected_verdict
+from antecede.checker.extras import check_installed
 from antecede.checker.paths.path import Path
 from antecede.checker.render.about import about
 from antecede.checker.render.registry import trace_text, write_trace
 from antecede.checker.render.text import check_text, headline
 from antecede.checker.search.result import Counts, Verdict
+
+
+class Report:
+    """A result that `print` shows as the report of its command, and a notebook, too."""
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def frame(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Return rows as a data frame of pandas.
+
+    Raises:
+        InputError: pandas is not installed.
+    """
+    check_installed("pandas", "to_frame()")
+    import pandas
+
+    return pandas.DataFrame(rows)
+
+
+def tally(verdicts: Iterable[Any]) -> str:
+    """Return how often each verdict occurs, in words."""
+    return ", ".join(f"{number:,} {verdict}" for verdict, number in Counter(verdicts).items())
+
+
+def image(svg: str, text: str) -> str:
+    """Return a picture as an image within a page.
+
+    An image keeps the style sheet of the picture from changing the rest of the page.
+    """
+    data = b64encode(svg.encode()).decode()
+    return f'<img alt="{escape(text)}" src="data:image/svg+xml;base64,{data}">'
 
 
 @frozen(eq=False, repr=False)
@@ -35,7 +73,7 @@ class Run:
     """
 
     _path: Path
-    _report: CheckReport
+    _report: CheckReport | None = None
 
     @property
     def violates(self) -> str | None:
@@ -123,6 +161,12 @@ class CheckResult:
         return None if path is None else Run(path, self._report)
 
     @property
+    def run(self) -> Run | None:
+        """The run to look at: the counterexample, or the run that `sample` asked for."""
+        path = self._report.run
+        return None if path is None else Run(path, self._report)
+
+    @property
     def witnesses(self) -> Mapping[str, Run]:
         """Witness -> a run that reaches it, for each witness that was looked for and reached."""
         shown = self._report.result.shown
@@ -185,17 +229,8 @@ class CheckResult:
         if self.reason not in title:
             parts.append(f"<p>{escape(self.reason)}</p>")
         if (run := self.counterexample) is not None:
-            parts.append(_picture(run))
+            parts.append(image(run.text("svg"), run.reason))
         return "\n".join(parts)
-
-
-def _picture(run: Run) -> str:
-    """Return the diagram of a run as an image within the page.
-
-    An image keeps the style sheet of the diagram from changing the rest of the page.
-    """
-    data = b64encode(run.text("svg").encode()).decode()
-    return f'<img alt="{escape(run.reason)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def as_expected(report: CheckReport) -> CheckResult:

@@ -18,7 +18,7 @@ from antecede.checker.check.report import Refused
 from antecede.checker.check.spec import KEYS, SHIPPED, Spec, load_spec, overridden
 from antecede.checker.errors import InputError
 from antecede.checker.reading import toml_in
-from antecede.checker.registry import protocol_names
+from antecede.checker.registry import is_object, protocol_names
 
 
 @frozen
@@ -100,6 +100,8 @@ def spec_named(name: str) -> Spec:
     Raises:
         InputError: there is no such thing, or it is a folder.
     """
+    if is_object(name):
+        return Spec(protocol=name)
     place = place_of(name)
     if os.path.isdir(place):
         raise InputError(f"{name!r} is a folder of specs; give one spec or protocol")

@@ -13,6 +13,7 @@ from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import Named, options
 from antecede.checker.commands.shared import PLACE, kept_rows
+from antecede.checker.render.ticker import Ticker
 from antecede.checker.settings import names_in
 from antecede.checker.simulate.figures import FIGURES
 from antecede.checker.simulate.scenario import FIELDS, parameters, written
@@ -83,7 +84,8 @@ def command(
     runner = simulations.runner_of(place, workers, master, log=spark_log)
     rows, code = [], 0
     for grid in grids:
-        found = simulations.run(grid, Path(output), runner, twins=not own_handlers, quiet=quiet)
+        ticker = Ticker(quiet=quiet)
+        found = simulations.run(grid, Path(output), runner, ticker, twins=not own_handlers)
         rows += found.rows
         code = max(code, found.exit_code)
         if grid is grids[-1]:

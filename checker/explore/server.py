@@ -3,7 +3,8 @@
 The server listens on the loopback address only. Pages of other sites cannot read its answers. A
 request must name this server as its host, which prevents DNS rebinding. A request that starts work
 must come from the page itself (Origin). Other sites may not frame or load anything. The page loads
-nothing from elsewhere and runs only its own script.
+nothing from elsewhere and runs only its own script. A notebook on this machine may frame the page
+if the notebook opened it.
 """
 
 from __future__ import annotations
@@ -41,11 +42,28 @@ HEADERS: Mapping[str, str] = MappingProxyType(
 )
 
 
+NOTEBOOKS = "http://localhost:* http://127.0.0.1:* https://localhost:* vscode-webview:"
+"""The origins of notebooks that may frame the page."""
+
+
+def headers(*, framed: bool) -> Mapping[str, str]:
+    """Return the security headers of every answer; `framed`: notebooks may frame the page."""
+    if not framed:
+        return HEADERS
+    policy = HEADERS["Content-Security-Policy"].replace(
+        "frame-ancestors 'none'", f"frame-ancestors {NOTEBOOKS}"
+    )
+    # X-Frame-Options knows no list of origins; browsers that know frame-ancestors ignore it.
+    others = {name: value for name, value in HEADERS.items() if name != "X-Frame-Options"}
+    return {**others, "Content-Security-Policy": policy}
+
+
 class Server(ThreadingHTTPServer):
     """Serves one site on the loopback address.
 
     Args:
         port: the port; 0 selects a free one.
+        framed: whether notebooks on this machine may frame the page.
 
     Raises:
         InputError: the port cannot be used.
@@ -53,8 +71,8 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, site: Site, port: int = PORT) -> None:
-        self.site = site
+    def __init__(self, site: Site, port: int = PORT, *, framed: bool = False) -> None:
+        self.site, self.security = site, headers(framed=framed)
         try:
             super().__init__((HOST, port), Handler)
         except OSError as error:
@@ -169,7 +187,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def end_headers(self) -> None:
         """Send the security headers with every answer, errors included."""
-        for name, value in HEADERS.items():
+        for name, value in self.server.security.items():
             self.send_header(name, value)
         super().end_headers()
 

@@ -112,6 +112,13 @@ CYKAS = ("cykas-4", "cykas-5", "cykas-6")
 """The figures of the Cykas paper."""
 
 
+def check_drawable(grids: Sequence[Grid]) -> None:
+    """Refuse to draw if there is no figure, or if Matplotlib is missing."""
+    if not grids:
+        raise InputError("there is nothing to draw; simulate a figure of a paper")
+    check_installed("plot", "a chart")
+
+
 def _axes(values: Mapping[str, str | None]) -> dict[str, list[Any]]:
     """Return the parsed values of the given parameters."""
     axes = {name: parsed_list(name, text) for name, text in values.items() if text is not None}
@@ -136,15 +143,18 @@ def runner_of(name: str, workers: int | None, master: str | None, *, log: bool) 
     return partial(here, workers=workers or os.cpu_count() or 1)
 
 
-def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> Found:
+def run(
+    grid: Grid, file: Path, runner: Runner, ticker: Ticker, *, twins: bool, kept: bool = True
+) -> Found:
     """Do the missing runs of a grid, and report all of its runs.
+
+    `kept`: the file remains after the runs, so the report names it.
 
     Raises:
         InputError: a scenario is impossible, or the file does not contain rows.
     """
     runs = runs_of(grid, twins=twins)
     before = len(rows_of(runs, file))
-    ticker = Ticker(quiet=quiet)
     progress, errors = report.RunProgress(len(runs) - before, ticker), []
     with kept_in(file).noted():
         for row in experiment(runs, runner, file):
@@ -157,8 +167,8 @@ def run(grid: Grid, file: Path, runner: Runner, *, twins: bool, quiet: bool) -> 
     lost = [row for row in errors if gave_up(row)]
     right = [row for row in rows if row["error"] is None]
     parts = [grid.title] if grid.title else []
-    earlier = f"{before:,} of them were there before"
-    parts += [f"{counted(len(runs), 'run')}; the rows are in {file}, and {earlier}"]
+    where = f"; the rows are in {file}, and {before:,} of them were there before" if kept else ""
+    parts += [f"{counted(len(runs), 'run')}{where}"]
     parts += report.wrong(wrong + lost)
     if right:
         parts.append(report.table(right, grid))

@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.errors import InputError
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
-from antecede.checker.registry import protocol_named
+from antecede.checker.registry import is_object, protocol_named
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.simulate.encoding import Contents, contents_of
 from antecede.checker.sources import digest_of, sources_of
@@ -78,7 +78,7 @@ def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
             f"the protocol {protocol.name!r} has {what}, which a simulation does not run; "
             "antecede check explores them"
         )
-    if twins and reference in TWINS:
+    if twins and reference in TWINS and not is_object(reference):
         own = import_module(f"{__package__}.twin_{reference}")
         return Handlers(protocol, own.start, own.causal_send, own.receive, own.contents, twin=True)
     return Handlers(

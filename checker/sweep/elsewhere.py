@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from attrs import evolve, frozen
 
 from antecede.checker.errors import ClusterError
+from antecede.checker.registry import with_objects
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -48,7 +49,9 @@ def on_spark(
     from antecede.checker.spark.pool import scattered
 
     pairs = [(item, _elsewhere(item)) for item in items]
-    for (item, _), value in scattered(partial(_returned, call), pairs, master, log=log):
+    for (item, _), value in scattered(
+        partial(_returned, with_objects(call)), pairs, master, log=log
+    ):
         if isinstance(value, _Raised):
             raise TaskFailedError(f"a task failed on an executor: {item}\n{value.text}")
         yield item, value

@@ -20,12 +20,14 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as ready
+from types import ModuleType
 from typing import Any, TypeVar
 
 from attrs import frozen
 
 from antecede.checker import interrupts, streams
 from antecede.checker.errors import CapacityError
+from antecede.checker.registry import with_objects
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -103,6 +105,7 @@ class Workers:
             items: its arguments.
             tick: called now and then with the items under way, the earliest first.
         """
+        call = with_objects(call)
         idle, waiting = self._idle, deque(items)
         running = dict[Future[Value], tuple[Item, _Worker]]()
         while waiting or running:
@@ -140,13 +143,18 @@ def _starting_safely() -> Iterator[None]:
 
     The processes also start with SIGHUP blocked. A closed terminal sends SIGHUP to all of them, and
     Python's own process that tracks semaphores would die of it and print tracebacks.
+
+    The processes do not run the user's program again to import it, which a new process usually
+    does. A program that starts a sweep would start it once more.
     """
+    program, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     try:
         yield
     finally:
+        sys.modules["__main__"] = program
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         if before is None:
             del os.environ[SAFE_PATH]

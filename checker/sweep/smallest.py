@@ -28,6 +28,7 @@ from antecede.checker.amounts import counted
 from antecede.checker.check.exploring import until
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.registry import is_object
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import options_of
@@ -354,10 +355,10 @@ def _failure(level: Level, row: Row) -> list[str]:
     spec = evolve(level.specs[0], workload=row["workload"])
     told = shlex.join([spec.protocol, *(word for pair in options_of(spec) for word in pair)])
     length = counted(row["counterexample_length"], "transition")
-    return [
-        f"  {row['workload']} violates {row['violates']} after {length}.",
-        f"  See the run: antecede check {told}",
-    ]
+    violated = f"  {row['workload']} violates {row['violates']} after {length}."
+    if is_object(spec.protocol):  # no command finds a protocol that a program gave
+        return [violated]
+    return [violated, f"  See the run: antecede check {told}"]
 
 
 def _amount(rows: Sequence[Row]) -> str:

@@ -169,7 +169,10 @@ def in_workers(
 
     for spec, row in workers.spread(call, specs, tick):
         progress.ended(spec)
-        yield _given_up(spec, options, bounds, row) if isinstance(row, CapacityError) else row
+        if isinstance(row, CapacityError):
+            yield _given_up(spec, options, bounds, row)
+        else:  # the process may know the sources of a program's objects by other names
+            yield {**row, **columns_of(spec, options, bounds)}
 
 
 @define(eq=False)
@@ -261,13 +264,21 @@ LEGEND = (
 
 
 def matrix(rows: Sequence[Row]) -> str:
-    """Return the verdicts and unique states: a line per protocol and setting, sizes across."""
+    """Return the verdicts and unique states as text."""
+    return f"{aligned(cells_of(rows))}\n\n{LEGEND}"
+
+
+def cells_of(rows: Sequence[Row]) -> list[list[str]]:
+    """Return the verdicts and unique states: a line per protocol and setting, sizes across.
+
+    The first line has the sizes.
+    """
     sizes = sorted({(row["actors"], row["messages"]) for row in rows})
     settings = sorted({_setting(row) for row in rows})
     cells = {(_setting(row), (row["actors"], row["messages"])): _cell(row) for row in rows}
     table = [["", *(f"{actors}x{messages}" for actors, messages in sizes)]]
     table += [[" ".join(s), *(cells.get((s, size), "") for size in sizes)] for s in settings]
-    return f"{aligned(table)}\n\n{LEGEND}"
+    return table
 
 
 def _setting(row: Row) -> tuple[str, ...]:

@@ -16,7 +16,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from antecede.checker.api.audit import audit
     from antecede.checker.api.check import assert_holds, assert_violated, check
+    from antecede.checker.api.explore import explore
+    from antecede.checker.api.papers import claims, table
+    from antecede.checker.api.prove import prove
+    from antecede.checker.api.real_code import test
+    from antecede.checker.api.replay import replay
+    from antecede.checker.api.simulate import simulate
+    from antecede.checker.api.sweep import sweep
     from antecede.checker.model import (
         Delivery,
         Envelope,
@@ -49,8 +57,26 @@ __all__ = [
     "Where",
     "assert_holds",
     "assert_violated",
+    "audit",
     "check",
+    "claims",
+    "explore",
+    "prove",
+    "replay",
+    "simulate",
+    "sweep",
+    "table",
+    "test",
 ]
+
+_MODULES = {
+    "assert_holds": "check",
+    "assert_violated": "check",
+    "claims": "papers",
+    "table": "papers",
+    "test": "real_code",
+}
+"""Function -> its module in `antecede.checker.api`, if they have different names."""
 
 
 if not os.path.isdir(os.path.join(os.path.dirname(__file__), "checker")):
@@ -65,6 +91,6 @@ def __getattr__(name: str) -> Any:
     """Import a name when it is asked for: the command handles signals before it imports much."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "model" if name[0].isupper() else "api.check"
+    module = "model" if name[0].isupper() else f"api.{_MODULES.get(name, name)}"
     value = globals()[name] = getattr(import_module(f"antecede.checker.{module}"), name)
     return value

@@ -1,0 +1,164 @@
+"""`antecede.audit`: violations of causal delivery in logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from antecede.checker import interrupts
+from antecede.checker.amounts import counted
+from antecede.checker.api.arguments import NoArguments, described
+from antecede.checker.api.progress import progress
+from antecede.checker.api.results import Report, image
+from antecede.checker.audit import audit as audits
+from antecede.checker.audit import picture as pictures
+from antecede.checker.audit import report
+from antecede.checker.audit.findings import Audit, Finding
+from antecede.checker.audit.records import Fields, fields_from
+from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.render.files import write_whole
+from antecede.checker.search.options import Bounds
+
+
+@frozen(eq=False, repr=False)
+class AuditResult(Report):
+    r"""The result of `antecede.audit`. A notebook draws the first violation.
+
+    Examples:
+        >>> from antecede import audit
+        >>> events = [
+        ...     {"actor": "a", "event": "causal-send", "message": "photo", "to": ["b", "c"]},
+        ...     {"actor": "b", "event": "deliver", "message": "photo"},
+        ...     {"actor": "b", "event": "causal-send", "message": "reply", "to": ["c"]},
+        ...     {"actor": "c", "event": "deliver", "message": "reply"},
+        ...     {"actor": "c", "event": "deliver", "message": "photo"},
+        ... ]
+        >>> import json, pathlib, tempfile
+        >>> log = pathlib.Path(tempfile.mkdtemp(), "chat.jsonl")
+        >>> text = "\n".join(map(json.dumps, events))
+        >>> _ = log.write_text(text)
+        >>> result = audit(log)
+        >>> result.verdict
+        'VIOLATED'
+        >>> result.findings[0].kind
+        'causal-delivery'
+    """
+
+    _audit: Audit
+    _unfinished: bool
+
+    @property
+    def verdict(self) -> str:
+        """HOLDS, VIOLATED, UNDECIDED or NOTHING TO JUDGE."""
+        return report.verdict(self._audit, unfinished=self._unfinished)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The errors in the logs. Without `unfinished`, undelivered messages are errors, too."""
+        late = () if self._unfinished else self._audit.undelivered
+        return (*self._audit.findings, *late)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The numbers of actors, causal-sends, deliveries, and undelivered copies of messages."""
+        found = self._audit
+        return {
+            "actors": found.actors,
+            "causal_sends": found.causal_sends,
+            "deliveries": found.deliveries,
+            "undelivered_copies": found.open,
+        }
+
+    def save(self, file: str | Path) -> None:
+        """Draw the first violation. The ending of `file` is .svg, .html, .shiviz or .json.
+
+        Raises:
+            InputError: nothing is violated, or the file cannot be written.
+        """
+        write_whole(str(file), pictures.picture(self._audit, pictures.check_format(str(file))))
+
+    def __repr__(self) -> str:
+        found = self._audit
+        events = f"{counted(found.events, 'event')} of {counted(found.actors, 'actor')}"
+        first = f"\n  {self.findings[0].text}" if self.findings else ""
+        return f"<Audit: {self.verdict}, {events}, {counted(len(self.findings), 'finding')}>{first}"
+
+    def __str__(self) -> str:
+        return report.text(self._audit, unfinished=self._unfinished)
+
+    def _repr_html_(self) -> str:
+        shown = super()._repr_html_()
+        if any(finding.events for finding in self._audit.findings):
+            shown += image(pictures.picture(self._audit, "svg"), self.findings[0].text)
+        return shown
+
+
+@described(NoArguments)
+def audit(
+    *logs: str | Path,
+    log_format: str | None = None,
+    event: str | None = None,
+    fields: Mapping[str, str] | str | None = None,
+    unfinished: bool = False,
+    max_seconds: float | None = None,
+    on: str = "here",
+    master: str | None = None,
+    spark_log: bool = False,
+) -> AuditResult:
+    """Find violations of causal delivery in the logs of a real system.
+
+    Args:
+        logs: the files, or folders of files.
+        log_format: the format, if it cannot be detected: antecede, csv, otel, parquet or shiviz.
+        event: the regular expression that finds causal-sends and deliveries in a ShiViz log.
+        fields: the names of the records' fields, such as {"actor": "host"}.
+        unfinished: messages may still be in transit, so undelivered ones are no errors.
+        max_seconds: the time after which the audit ends without a result.
+        on: here, or spark.
+        master: the address of the Spark cluster.
+        spark_log: show Spark's own log.
+
+    Raises:
+        InputError: a log cannot be read, or there is nothing to judge.
+        CapacityError: the time is over, or there is too little memory.
+
+    Examples:
+        >>> from antecede import audit
+        >>> audit("alice.jsonl", "bob.jsonl", unfinished=True)  # doctest: +SKIP
+        <Audit: HOLDS, 120 events of 2 actors, 0 findings>
+    """
+    if on not in ("here", "spark"):
+        raise InputError(f"on is {on!r}; give 'here' or 'spark'")
+    if on == "here" and (master is not None or spark_log):
+        raise InputError("master and spark_log are for on='spark'")
+    seconds = Bounds(max_seconds=max_seconds).max_seconds
+    names = tuple(map(str, logs))
+    known = _fields(fields)
+    reached = f"max_seconds={seconds:g} reached" if seconds is not None else ""
+    try:
+        with progress() as ticker, interrupts.within(seconds, reached):
+            if on == "spark":
+                from antecede.checker.audit import on_spark
+
+                found = on_spark.audit(
+                    names, log_format, known, unfinished=unfinished, master=master, log=spark_log
+                )
+            else:
+                tick = report.watching(ticker)
+                found = audits.audit(
+                    names, log_format, event, known, unfinished=unfinished, tick=tick
+                )
+    except interrupts.Ended as ended:
+        if not reached or str(ended) != reached:
+            raise
+        raise CapacityError(f"{reached} before the logs were read") from None
+    return AuditResult(found, unfinished)
+
+
+def _fields(given: Mapping[str, Any] | str | None) -> Fields:
+    if given is None or isinstance(given, str):
+        return fields_from(given)
+    return fields_from(",".join(f"{name}={field}" for name, field in given.items()))

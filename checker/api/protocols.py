@@ -1,0 +1,57 @@
+"""Protocols as arguments: names, files, and objects that a program defines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from antecede.checker.errors import InputError
+from antecede.checker.model import Protocol
+from antecede.checker.registry import load, objects_named
+
+Given: TypeAlias = Protocol | type | str | Path
+"""A protocol: the record, a class for `antecede test`, a registered name, or FILE.py:OBJECT."""
+
+
+def name_of(protocol: Any) -> str:
+    """Return the name or file of a protocol.
+
+    Raises:
+        InputError: the value is no protocol.
+    """
+    if isinstance(protocol, str | Path):
+        return str(protocol)
+    if isinstance(protocol, Protocol):
+        return protocol.name
+    raise InputError(
+        f"the protocol is a {type(protocol).__name__}; give a name, FILE.py:OBJECT, an "
+        "antecede.Protocol, or antecede.testing.adapter.protocol(CLASS)"
+    )
+
+
+@contextmanager
+def named(*protocols: Any) -> Iterator[Sequence[str]]:
+    """Return names that stand for the protocols within this block.
+
+    Raises:
+        InputError: a value is no protocol, or two different protocols have the same name.
+    """
+    records = [_record_of(each) for each in protocols]
+    objects: dict[str, Protocol] = {}
+    for each in records:
+        if isinstance(each, Protocol) and objects.setdefault(each.name, each) is not each:
+            raise InputError(
+                f"two protocols have the name {each.name!r}; give one of them another name, with "
+                f'attrs.evolve(PROTOCOL, name="another")'
+            )
+    with objects_named(objects):
+        yield [name_of(each) for each in records]
+
+
+def _record_of(protocol: Any) -> Any:
+    """Return a class as a protocol, and everything else unchanged."""
+    if not isinstance(protocol, type):
+        return protocol
+    return load("antecede.checker.adapters.objects:protocol")(protocol)

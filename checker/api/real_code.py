@@ -1,0 +1,91 @@
+"""`antecede.test`: real code on a network that the checker controls."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from antecede.checker.adapters import run as adapters
+from antecede.checker.api.arguments import RECORDS, AdapterArguments, described, record_of
+from antecede.checker.api.progress import progress
+from antecede.checker.api.protocols import Given, named
+from antecede.checker.api.results import CheckResult
+from antecede.checker.check.report import CheckReport
+from antecede.checker.check.spec import Spec
+from antecede.checker.render.progress import watching
+from antecede.checker.search.options import Bounds, Options
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+
+@frozen(eq=False, repr=False)
+class TestResult(CheckResult):
+    """The result of `antecede.test`: the result of its last search."""
+
+    __test__ = False  # pytest would take the class for tests
+
+    _reports: tuple[CheckReport, ...]
+
+    def __str__(self) -> str:
+        return adapters.text(self._reports)
+
+
+@described(AdapterArguments, *RECORDS)
+def test(
+    adapter: Given,
+    *,
+    engine: str = "local",
+    walks: int = Options().walks,
+    seed: int = Options().seed,
+    selfcheck: str = "on",
+    **arguments: Unpack[AdapterArguments],
+) -> TestResult:
+    """Run real code on a network that the checker controls.
+
+    The search has two parts. The first part is breadth-first: it stops after 20,000 states, or at
+    the bounds that you give, and takes half of `max_seconds`. If it finds nothing within these
+    limits, random walks follow.
+
+    Args:
+        adapter: a class with causal_send(out, message) and receive(out, src, packet), FILE.py:CLASS
+            or pipe:COMMAND.
+        engine: local or plain.
+        walks: the number of random walks; 0 for none.
+        seed: the seed of the walks.
+        selfcheck: the calls to check for determinism: off, on or all.
+        arguments: the options of `antecede test`.
+
+    Raises:
+        InputError: a name or a value cannot be used, or the adapter lacks a method.
+
+    Examples:
+        >>> from antecede import test
+        >>> class Node:
+        ...     def __init__(self, actor, actors):
+        ...         pass
+        ...     def causal_send(self, out, message):
+        ...         out.send(message.receiver, message)
+        ...     def receive(self, out, src, packet):
+        ...         out.deliver(packet)
+        >>> test(Node, actors=2, messages=2, engine="plain").counterexample
+        <Run: causal-delivery VIOLATED after 4 transitions>
+    """
+    given: dict[str, Any] = {"engine": engine, "seed": seed, "walks": max(walks, 1), **arguments}
+    with named(adapter) as (name,), progress() as ticker:
+        given["protocol"] = name
+        spec = record_of(Spec, given)
+        done = adapters.run(
+            spec,
+            record_of(Options, given),
+            adapters.bounded(record_of(Bounds, given)),
+            selfcheck=selfcheck,
+            walks=walks > 0,
+            watch=partial(watching(ticker), spec),
+        )
+    return TestResult(done[-1], done)
+
+
+test.__test__ = False  # type: ignore[attr-defined]

@@ -1,0 +1,287 @@
+"""The functions of `antecede`: their arguments, their small results, and objects as protocols."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+import urllib.request
+from base64 import b64decode
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+import antecede
+from antecede import audit, check, claims, explore, prove, replay, simulate, sweep, table
+from antecede.checker import extras
+from antecede.checker.errors import InputError
+from antecede.checker.model import Protocol
+from antecede.checker.search.result import Verdict
+from antecede.protocols.fifo import FIFO
+from antecede.protocols.mfss import MFSS
+from antecede.protocols.unordered import UNORDERED
+from tests.conftest import Command
+
+pytest_plugins = ["pytester"]
+
+FUNCTIONS = (
+    "check",
+    "sweep",
+    "prove",
+    "simulate",
+    "audit",
+    "test",
+    "replay",
+    "claims",
+    "table",
+    "explore",
+)
+
+FOR_THE_TERMINAL = {
+    *("json_file", "junit_file", "sarif_file", "github", "statistics", "quiet", "output"),
+    *("trace_file", "trace_files", "trace_format", "graph_file", "parquet_file", "smt2_folder"),
+    *("folder", "form", "interactive", "no_browser", "wanted", "rows", "help_all"),
+}
+"""Options that say what a command writes. Results of functions have methods instead."""
+
+IN_PYTHON = {
+    "place": "on",
+    "mutated": "mutants",
+    "suggests": "suggest",
+    "links": "link",
+    "figures": "figure",
+    "size": "bounds",
+}
+"""Option of a command -> the argument of the function, if it has another name."""
+
+POSITIONAL = {"names", "targets", "protocols", "target", "adapter", "trace"}
+"""Arguments of commands that have no option; the first arguments of functions."""
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_has_the_options_of_its_command(name: str) -> None:
+    command = import_module(f"antecede.checker.commands.{name}").command
+    asserted = {"expect"} if name in ("check", "test") else set()  # `result.expect`
+    options = {each.name for each in command.params} - FOR_THE_TERMINAL - POSITIONAL - asserted
+    shown = inspect.signature(getattr(antecede, name)).parameters
+    assert set() == {IN_PYTHON.get(option, option) for option in options} - {*shown}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_help_describes_the_arguments_and_their_types(name: str) -> None:
+    function = getattr(antecede, name)
+    documented = inspect.getdoc(function) or ""
+    for parameter in inspect.signature(function).parameters.values():
+        assert parameter.annotation is not inspect.Parameter.empty, parameter
+        if name != "simulate" and parameter.name != "names":
+            assert f"    {parameter.name}: " in documented, parameter
+    assert "repeat this option" not in documented
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_unknown_argument_is_refused(name: str) -> None:
+    wrong: dict[str, Any] = {"no_such_argument": 3}
+    with pytest.raises(InputError, match="unknown argument 'no_such_argument'"):
+        getattr(antecede, name)("mfss", **wrong)
+
+
+def test_pytest_does_not_take_the_function_test_for_a_test(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("from antecede import test\ndef test_mine(): assert test")
+    ran = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-W", "error")
+    ran.assert_outcomes(passed=1)
+
+
+# Results
+
+
+def test_the_results_are_small(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    found = check("unordered", actors=2, engine="plain")
+    assert found.counterexample is not None
+    found.counterexample.save(file)
+    results: list[tuple[Any, str]] = [
+        (sweep("fifo", actors=[2, 3], messages=1, engine="plain", workers=1), "2 HOLDS"),
+        (prove("rst"), "PROVED"),
+        (simulate("fifo", actors=3, messages=1, seeds=2, workers=1), "2 runs"),
+        (replay(file), "VIOLATED after 4 transitions"),
+        (claims(claim="mf-footnote-4", engine="plain"), "1 CONFIRMED"),
+        (table("2x1", engine="plain"), "3 HOLDS"),
+        (antecede.test(Node, actors=2, messages=2, engine="plain"), "VIOLATED"),
+    ]
+    for result, said in results:
+        assert 3 >= len(repr(result).splitlines())
+        assert 300 > len(repr(result))
+        assert said in repr(result)
+        assert result._repr_html_()
+
+
+def test_a_sweep_prints_the_matrix_of_the_command(antecede: Command, tmp_path: Path) -> None:
+    found = sweep("fifo", actors=[2, 3], messages=[1, 2], engine="plain", workers=1)
+    asked = ("fifo", "--actors", "2,3", "--messages", "1,2", "--engine", "plain", "--workers", 1)
+    assert f"{found}\n" == antecede("sweep", *asked, cwd=tmp_path).out
+    assert {"HOLDS": 3, "VIOLATED": 1} == found.verdicts
+
+
+def test_a_matrix_of_verdicts_is_a_picture(tmp_path: Path) -> None:
+    found = sweep("fifo", messages=[1, 2], engine="plain", workers=1)
+    found.save(tmp_path / "matrix.svg")
+    picture = (tmp_path / "matrix.svg").read_text("utf-8")
+    for text in ("3x1", "3x2", "HOLDS 125", "VIOLATED (6)", "fifo unordered any knowledge"):
+        assert f">{text}<" in picture
+    shown = found._repr_html_().partition("base64,")[2].partition('"')[0]
+    assert picture == b64decode(shown).decode()
+    with pytest.raises(InputError, match=r"give a name\.svg"):
+        found.save(tmp_path / "matrix.png")
+
+
+def test_a_sweep_keeps_its_rows_if_a_file_is_given(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    first = sweep("fifo", actors=2, engine="plain", workers=1, output=file)
+    again = sweep("fifo", actors=2, engine="plain", workers=1, output=file)
+    assert first.rows == again.rows
+    assert 1 == len(file.read_text("utf-8").splitlines())
+
+
+def test_a_sweep_finds_the_smallest_bound() -> None:
+    found = sweep(FIFO, smallest=True, actors=3, max_messages=3, engine="plain", workers=1)
+    assert "fifo on unordered: VIOLATED at 3 messages among 3 actors" in str(found)
+    assert "antecede check" not in str(found)  # it would not check this object
+
+
+def test_rows_are_a_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pandas")
+    found = sweep("fifo", actors=[2, 3], messages=1, engine="plain", workers=1)
+    assert [9, 125] == list(found.to_frame()["unique_states"])
+    monkeypatch.setattr(extras, "find_spec", lambda _name: None)
+    with pytest.raises(InputError, match=r"pip install 'antecede\[pandas\]'"):
+        found.to_frame()
+
+
+LOG = [
+    {"actor": "a", "event": "causal-send", "message": "photo", "to": ["b", "c"]},
+    {"actor": "b", "event": "deliver", "message": "photo"},
+    {"actor": "b", "event": "causal-send", "message": "reply", "to": ["c"]},
+    {"actor": "c", "event": "deliver", "message": "reply"},
+    {"actor": "c", "event": "deliver", "message": "photo"},
+]
+
+
+def test_an_audit_has_findings_and_a_picture(antecede: Command, tmp_path: Path) -> None:
+    log = tmp_path / "chat.jsonl"
+    log.write_text("\n".join(map(json.dumps, LOG)))
+    found = audit(log)
+    assert ("VIOLATED", 3) == (found.verdict, found.counts["deliveries"])
+    assert f"{found}\n" == antecede("audit", log).out
+    assert "photo" in b64decode(found._repr_html_().partition("base64,")[2][:-2]).decode()
+    found.save(tmp_path / "chat.svg")
+    renamed = tmp_path / "renamed.jsonl"
+    renamed.write_text(log.read_text().replace('"actor"', '"host"'))
+    assert "VIOLATED" == audit(renamed, fields={"actor": "host"}).verdict
+    right = tmp_path / "right.jsonl"
+    right.write_text("\n".join(map(json.dumps, [*LOG[:3], LOG[4], LOG[3]])))
+    assert "HOLDS" == audit(right).verdict
+
+
+def test_a_saved_run_is_replayed_with_the_object_that_is_given(tmp_path: Path) -> None:
+    mine = evolve(UNORDERED, name="mine")
+    run = check(mine, actors=2, engine="plain").counterexample
+    assert run is not None
+    run.save(tmp_path / "run.json")
+    found = replay(tmp_path / "run.json", protocol=mine)
+    assert found.violated
+    assert "m1" in found._repr_html_() or found.run.length == 4
+    with pytest.raises(InputError, match="unknown protocol 'mine'"):
+        replay(tmp_path / "run.json")
+
+
+class Node:
+    """Real code that delivers everything at once."""
+
+    def __init__(self, actor: int, actors: int) -> None:
+        self.actor = actor
+
+    def causal_send(self, out: Any, message: Any) -> None:
+        out.send(message.receiver, message)
+
+    def receive(self, out: Any, src: int, packet: Any) -> None:
+        out.deliver(packet)
+
+
+def test_real_code_is_tested_as_the_class_that_is_given() -> None:
+    found = antecede.test(Node, actors=2, messages=2, engine="plain")
+    assert Verdict.VIOLATED is found.verdict
+    found.expect("violated", length=4)
+    assert "Breadth-first" not in str(found)
+
+
+# Protocols that are objects
+
+
+@pytest.mark.parametrize("call", [sweep, simulate])
+def test_two_protocols_of_one_name_are_refused(call: Any) -> None:
+    other: Protocol = evolve(UNORDERED, name="mfss")
+    with pytest.raises(InputError, match="two protocols have the name 'mfss'"):
+        call(MFSS, other)
+
+
+def test_an_object_replaces_the_registered_protocol_of_its_name_only_in_its_call() -> None:
+    broken = evolve(UNORDERED, name="mfss")
+    asked: dict[str, Any] = {"actors": 2, "engine": "plain", "workers": 1}
+    assert {"VIOLATED": 1} == sweep(broken, **asked).verdicts
+    assert {"HOLDS": 1} == sweep("mfss", **asked).verdicts
+    other = evolve(UNORDERED, name="cykas")  # a twin of the registered protocol would be wrong
+    rows = [simulate(each, actors=3, seeds=1, workers=1).rows[0] for each in (other, "unordered")]
+    assert rows[0]["execution_ns"] == rows[1]["execution_ns"]
+
+
+PROGRAM = """
+from antecede import Protocol, Step, sweep
+from attrs import frozen
+
+@frozen
+class Node:
+    waiting: int = 0
+
+def causal_send(state, message):
+    return Step(state, sends=((message.receiver, message),))
+
+def receive(state, src, packet):
+    return Step(state, deliveries=(packet,))
+
+MINE = Protocol(name="mine", summary="", source="", initial=lambda actor, actors: Node(), 
+                causal_send=causal_send, receive=receive)
+print(dict(sweep(MINE, actors=2, messages=[1, 2], workers=2, engine="plain").verdicts))
+
+def receive(state, src, packet):
+    return Step(state)
+
+MINE = Protocol(name="mine", summary="", source="", initial=lambda actor, actors: Node(), 
+                causal_send=causal_send, receive=receive)
+print(dict(sweep(MINE, actors=2, messages=1, workers=2, engine="plain",
+                 properties=["all-delivered"]).verdicts))
+"""
+
+
+def test_a_program_sweeps_the_protocols_that_it_defines(tmp_path: Path) -> None:
+    """Its workers import no protocol, and do not run the program again."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command = [sys.executable, "program.py"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "{'HOLDS': 1, 'VIOLATED': 1}\n{'VIOLATED': 1}\n" == ran.stdout, ran.stderr
+    assert "" == ran.stderr
+
+
+def test_the_explorer_shows_the_object_that_is_given() -> None:
+    page = explore(evolve(UNORDERED, name="mine"), actors=2)
+    try:
+        with urllib.request.urlopen(page.address) as answer:
+            shown, policy = answer.read().decode(), answer.headers["Content-Security-Policy"]
+        assert "mine" in shown
+        assert "frame-ancestors http://localhost:*" in policy
+        assert f'<iframe src="{page.address}"' in page._repr_html_()
+    finally:
+        page.close()
