@@ -8,7 +8,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 INSTALL = $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test ready slow bench mutants random soak lint types site chromium plantuml graphviz clean
+.PHONY: demo test ready slow bench mutants notebooks random soak lint types site chromium plantuml graphviz clean
 
 demo: $(VENV)/installed ## the three protocols of the paper's table; the last one is broken
 	$(BIN)/antecede check mfss --actors 3 --messages 2
@@ -30,6 +30,9 @@ bench: $(VENV)/installed
 
 mutants: $(VENV)/installed-dev ## would the checks notice? writes docs/mutants.md
 	$(BIN)/python -m tests.mutants.run
+
+notebooks: $(VENV)/installed-dev ## runs the notebooks, and stores what they show
+	$(BIN)/python -m tests.notebooks
 
 chromium: ## for the tests in a browser; where it cannot be installed, they are skipped
 	@[ -n "$$CHROMIUM" ] || command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from antecede.checker.render.terminal import WIDTH
@@ -33,7 +33,10 @@ class CellTicker(Ticker):
         self._bar.set_description_str(line(WIDTH))
 
     def clear(self) -> None:
-        """Remove the line; the next one appears in its place."""
+        """Leave the line: results of a cell appear elsewhere."""
+
+    def close(self) -> None:
+        """Remove the line."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -58,8 +61,8 @@ def in_notebook() -> bool:
 @contextmanager
 def progress() -> Iterator[Ticker]:
     """Return what shows the progress of the work in this block."""
-    ticker = CellTicker() if in_notebook() else Ticker(quiet=True)
-    try:
+    if not in_notebook():
+        yield Ticker(quiet=True)
+        return
+    with closing(CellTicker()) as ticker:
         yield ticker
-    finally:
-        ticker.clear()

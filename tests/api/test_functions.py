@@ -252,14 +252,14 @@ def causal_send(state, message):
 def receive(state, src, packet):
     return Step(state, deliveries=(packet,))
 
-MINE = Protocol(name="mine", summary="", source="", initial=lambda actor, actors: Node(), 
+MINE = Protocol(name="mine", summary="", source="", initial=lambda actor, actors: Node(),
                 causal_send=causal_send, receive=receive)
 print(dict(sweep(MINE, actors=2, messages=[1, 2], workers=2, engine="plain").verdicts))
 
 def receive(state, src, packet):
     return Step(state)
 
-MINE = Protocol(name="mine", summary="", source="", initial=lambda actor, actors: Node(), 
+MINE = Protocol(name="mine", summary="", source="", initial=lambda actor, actors: Node(),
                 causal_send=causal_send, receive=receive)
 print(dict(sweep(MINE, actors=2, messages=1, workers=2, engine="plain",
                  properties=["all-delivered"]).verdicts))

@@ -40,19 +40,23 @@ def test_what_a_call_raises_is_raised() -> None:
         list(workers.spread(failing, [7]))
 
 
-BUSY = """
-import os, sys, time
+WORK = """
+import os
 from pathlib import Path
-from antecede.checker.sweep.processes import Workers
 
 def work(folder):
     Path(folder, str(os.getpid())).touch()
     while True:
         pass
+"""
 
-if __name__ == "__main__":
-    with Workers(2) as workers:
-        list(workers.spread(work, [sys.argv[1]] * 2))
+BUSY = """
+import sys
+from work import work
+from antecede.checker.sweep.processes import Workers
+
+with Workers(2) as workers:  # no worker runs this program again
+    list(workers.spread(work, [sys.argv[1]] * 2))
 """
 
 
@@ -66,6 +70,7 @@ def is_alive(pid: int) -> bool:
 
 def test_workers_end_with_whoever_started_them_even_if_it_is_killed(tmp_path: Path) -> None:
     (tmp_path / "busy.py").write_text(BUSY)
+    (tmp_path / "work.py").write_text(WORK)
     pids = tmp_path / "pids"
     pids.mkdir()
     command = [sys.executable, str(tmp_path / "busy.py"), str(pids)]

@@ -1,0 +1,126 @@
+"""The notebooks of docs/notebooks, in a fresh kernel without a browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.notebooks import executed, pictures, read, texts
+
+pytest.importorskip("nbclient")
+pytest.importorskip("ipykernel")
+
+
+def steps_of(picture: str) -> int:
+    """Return the number of the last step in a picture of a run."""
+    return max(map(int, re.findall(r'data-step="(\d+)"', picture)), default=0)
+
+
+def actors_of(picture: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r'<text class="name"[^>]*>([^<]+)<', picture)))
+
+
+def test_a_first_protocol_is_broken_drawn_repaired_swept_and_saved(tmp_path: Path) -> None:
+    notebook = executed("first-protocol", tmp_path)
+    run, matrix = pictures(notebook)
+    assert ["Alice", "Bob", "Carol"] == actors_of(run)
+    assert 4 == steps_of(run)
+    assert "causal-delivery VIOLATED after 4 transitions" in run
+    shown = texts(notebook)
+    assert "direct: VIOLATED\n  3 actors, 66 unique states" in shown[2]
+    assert "repaired: HOLDS" in shown[4]
+    assert 10 >= len(shown)
+    for text in ("direct unordered any knowledge", "VIOLATED (4)", "HOLDS 70,917", "3x2"):
+        assert f">{text}<" in matrix
+    saved = (tmp_path / "counterexample.svg").read_text("utf-8")
+    assert saved.strip() == run.strip()
+    assert (tmp_path / "sizes.svg").read_text("utf-8") == matrix
+    assert pictures(read("first-protocol")) == pictures(notebook), "run `make notebooks`"
+
+
+def test_a_bug_in_the_repair_changes_verdict_and_picture(tmp_path: Path) -> None:
+    """The repair then holds back only messages of the same sender, as `fifo` does."""
+    notebook = executed(
+        "first-protocol",
+        tmp_path,
+        change=lambda source: source.replace(
+            "if earlier.receiver == message.receiver",
+            "if (earlier.receiver, earlier.sender) == (message.receiver, message.sender)",
+        ),
+    )
+    _, repaired, matrix = pictures(notebook)
+    assert "repaired: VIOLATED" in texts(notebook)[4]
+    assert ["Alice", "Bob", "Carol"] == actors_of(repaired)
+    assert 6 == steps_of(repaired)
+    assert "causal-delivery VIOLATED after 6 transitions" in repaired
+    assert ">VIOLATED (6)<" in matrix
+
+
+def test_the_lesson_shows_what_it_says(tmp_path: Path) -> None:
+    notebook = executed("lesson", tmp_path)
+    story, _, lost = pictures(notebook)
+    assert (["Alice", "Bob", "Carol"], 6) == (actors_of(story), steps_of(story))
+    assert "causal-delivery VIOLATED after 6 transitions" in story
+    assert (["Alice", "Bob"], 5) == (actors_of(lost), steps_of(lost))
+    assert "all-delivered VIOLATED after 5 transitions" in lost
+    shown = texts(notebook)
+    assert "Bob delivered m3 (step 5) before m1 (step 6)." in shown[2]
+    assert "<Sweep of 2 checks: 2 HOLDS>" in shown[3]
+    assert "control packets per message at most: 1" in shown[4]
+    assert "fifo: INCOMPLETE" in shown[5]
+    assert "fifo: HOLDS" in shown[6]
+    assert pictures(read("lesson")) == pictures(notebook), "run `make notebooks`"
+
+
+def test_the_results_of_the_papers_are_found_again(tmp_path: Path) -> None:
+    notebook = executed("papers", tmp_path)
+    cykas, matrix = pictures(notebook)
+    assert (["Alice", "Bob", "Carol"], 9) == (actors_of(cykas), steps_of(cykas))
+    assert "causal-delivery VIOLATED after 9 transitions" in cykas
+    shown = texts(notebook)
+    assert "'cykas-secret-mode': <Verdict.VIOLATED" in shown[2]
+    assert ">VIOLATED (9)<" in matrix
+    assert "20 claims: 19 CONFIRMED, 1 UNDECIDED" in shown[4]
+    assert "<Proof of rst: PROVED>" in shown[5]
+    assert pictures(read("papers")) == pictures(notebook), "run `make notebooks`"
+
+
+EXPLORES = """
+from antecede import explore
+from urllib.request import urlopen
+from attrs import evolve
+
+DIRECT = evolve(DIRECT, name="defined-again")
+page = explore(DIRECT, actors=2)
+print("defined-again" in urlopen(page.address).read().decode())
+page
+"""
+
+SHOWS_PROGRESS = """
+from antecede.checker.api import progress
+
+progress.DELAY = progress.CellTicker.LIVE = 0
+with progress.progress() as ticker:
+    ticker.show(lambda width: "level 1")
+    ticker.show(lambda width: "level 2")
+    import sys
+    print("between", file=sys.stderr)
+"""
+
+
+def test_the_explorer_opens_in_the_cell_and_progress_is_one_line(tmp_path: Path) -> None:
+    """The cells follow those that define protocols; the last two are the ones to look at."""
+    notebook = executed(
+        "first-protocol",
+        tmp_path,
+        EXPLORES,
+        SHOWS_PROGRESS,
+        change=lambda source: "" if re.search(r"\b(check|sweep|save)\(", source) else source,
+    )
+    *_, explored, progress = notebook.cells
+    assert "True\n" == explored.outputs[0].text
+    assert '<iframe src="http://127.0.0.1:' in explored.outputs[1].data["text/html"]
+    (line,) = progress.outputs
+    assert "level 2between" in line.text.replace("\r", "").replace("level 1", "")
