@@ -78,6 +78,10 @@ def explore(
 
     Raises:
         InputError: there is no such target, or it cannot be explored.
+
+    Examples:
+        >>> from antecede import explore
+        >>> explore("mfss", actors=2).close()
     """
     given = converted(Question, arguments)
     bounds = evolve(BOUNDS, **converted(Bounds, taken(given, Bounds)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.api.arguments import NoArguments, TableArguments, described, record_of
 from antecede.checker.api.progress import progress
 from antecede.checker.api.results import Report, Run, frame, tally
@@ -30,7 +31,8 @@ class ClaimsResult(Report):
 
     Examples:
         >>> from antecede import claims
-        >>> result = claims(claim="cykas-yct-counted")  # doctest: +SKIP
+        >>> claims(claim="mf-footnote-4").rulings
+        {'mf-footnote-4': <Ruling.CONFIRMED: 'CONFIRMED'>}
     """
 
     _judged: tuple[Judged, ...]
@@ -52,7 +54,7 @@ class ClaimsResult(Report):
         }
 
     def __repr__(self) -> str:
-        return f"<{len(self._judged)} claims: {tally(self.rulings.values())}>"
+        return f"<{counted(len(self._judged), 'claim')}: {tally(self.rulings.values())}>"
 
     def __str__(self) -> str:
         lines = [
@@ -88,7 +90,8 @@ def claims(
 
     Examples:
         >>> from antecede import claims
-        >>> result = claims(claim="naive-retransmission", quick=True)  # doctest: +SKIP
+        >>> claims(claim="mf-footnote-4", quick=True)
+        <1 claim: 1 CONFIRMED>
     """
     sources = report.chosen(source, claim)
     options, bounds = Options(engine=engine, threads=threads), Bounds(max_seconds=max_seconds)
@@ -138,7 +141,7 @@ class TableResult(Report):
         return frame(self.rows)
 
     def __repr__(self) -> str:
-        return f"<Table of {len(self._rows)} checks: {tally(self.verdicts.values())}>"
+        return f"<Table of {counted(len(self._rows), 'check')}: {tally(self.verdicts.values())}>"
 
     def __str__(self) -> str:
         return tables.rendered([*self._rows], self._options, "text")

@@ -70,7 +70,7 @@ def test(
         ...         out.send(message.receiver, message)
         ...     def receive(self, out, src, packet):
         ...         out.deliver(packet)
-        >>> test(Node, actors=2, messages=2, engine="plain").counterexample
+        >>> test(Node, actors=2, messages=2, engine="plain").counterexample  # doctest: +SKIP
         <Run: causal-delivery VIOLATED after 4 transitions>
     """
     given: dict[str, Any] = {"engine": engine, "seed": seed, "walks": max(walks, 1), **arguments}

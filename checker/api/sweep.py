@@ -48,7 +48,7 @@ class SweepResult(Report):
         >>> result
         <Sweep of 2 checks: 2 HOLDS>
         >>> [row["unique_states"] for row in result.rows]
-        [9, 121]
+        [9, 125]
         >>> result.save("matrix.svg")  # doctest: +SKIP
     """
 
@@ -131,8 +131,8 @@ def sweep(
     Examples:
         >>> from antecede import sweep
         >>> print(sweep("fifo", messages=[1, 2], engine="plain", workers=1))
-                                         3x1           3x2
-        fifo unordered any knowledge     HOLDS 121     VIOLATED (6)
+                                      3x1        3x2
+        fifo unordered any knowledge  HOLDS 125  VIOLATED (6)
         <BLANKLINE>
         2x3 means 2 actors with 3 messages each. The number after HOLDS counts unique states
         (without symmetry). The number after VIOLATED counts transitions of the counterexample.

@@ -10,6 +10,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
+from antecede import explore
 from antecede.checker.explore.server import Server
 from antecede.checker.paths.path import Path
 from antecede.checker.render.registry import write_trace
@@ -460,3 +461,41 @@ def test_axe_sees_a_barrier_where_there_is_one(browser: Browser) -> None:
     page.set_content("<html><body><button></button></body></html>")
     assert any(each.startswith("button-name") for each in barriers(page))
     page.close()
+
+
+class Notebook(BaseHTTPRequestHandler):
+    """A page that shows the HTML of a cell."""
+
+    cell = ""
+
+    def do_GET(self) -> None:
+        """Answer with the page."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(f"<!DOCTYPE html><title>notebook</title>{self.cell}".encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep quiet."""
+
+
+@pytest.mark.parametrize(("host", "shown"), [("localhost", True), ("evil.example", False)])
+def test_a_notebook_on_this_machine_shows_the_page_and_another_site_does_not(
+    browser: Browser, host: str, shown: bool
+) -> None:
+    explorer = explore("unordered", actors=2)
+    handler = type("Cell", (Notebook,), {"cell": explorer._repr_html_()})
+    with HTTPServer(("127.0.0.1", 0), handler) as other:
+        threading.Thread(target=other.serve_forever, args=(0.01,), daemon=True).start()
+        page = browser.new_page()
+        page.goto(f"http://{host}:{other.server_port}/")
+        cell = page.frame_locator("iframe")
+        if shown:
+            cell.get_by_role("button", name="Take me to a violation").click()
+            expect(cell.locator(".badge")).to_have_text("VIOLATED")
+        else:
+            page.wait_for_load_state("networkidle")
+            expect(cell.locator("main")).to_have_count(0)
+        page.close()
+        other.shutdown()
+    explorer.close()
