@@ -265,12 +265,12 @@ def test_on_spark_ctrl_c_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
         text=True,
     )
     assert process.stderr is not None
-    assert "mfss 3x1 unordered any full: HOLDS" in process.stderr.readline()
+    assert any("mfss 3x1 unordered any full: HOLDS" in line for line in process.stderr)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=300)
     assert 3 == process.returncode
     assert f"Interrupted; the rows so far are in {file}, and the same command goes on" in err
-    assert 1 == len(err.strip().splitlines())
+    assert 1 == len([line for line in err.strip().splitlines() if "done;" not in line])
     assert [1] == [row["messages"] for row in kept_in(file).rows()]
 
 
@@ -286,12 +286,12 @@ def test_a_closed_terminal_keeps_the_rows_that_are_there(tmp_path: Path) -> None
         start_new_session=True,
     )
     assert process.stderr is not None
-    assert "mfss 3x1 unordered any full: HOLDS" in process.stderr.readline()
+    assert any("mfss 3x1 unordered any full: HOLDS" in line for line in process.stderr)
     os.killpg(process.pid, signal.SIGHUP)
     _, err = process.communicate(timeout=300)
     assert 3 == process.returncode
     assert f"Interrupted; the rows so far are in {file}, and the same command goes on" in err
-    assert 1 == len(err.strip().splitlines())
+    assert 1 == len([line for line in err.strip().splitlines() if "done;" not in line])
 
 
 # Parquet
