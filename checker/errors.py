@@ -9,6 +9,10 @@ from collections.abc import Iterable
 class AntecedeError(Exception):
     """The base class of all deliberate errors. The text is a sentence for the user."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows: the sentence, without the lines of our own code."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class InputError(AntecedeError):
     """An unusable input (exit code 2)."""

@@ -124,3 +124,15 @@ def test_the_explorer_opens_in_the_cell_and_progress_is_one_line(tmp_path: Path)
     assert '<iframe src="http://127.0.0.1:' in explored.outputs[1].data["text/html"]
     (line,) = progress.outputs
     assert "level 2between" in line.text.replace("\r", "").replace("level 1", "")
+
+
+def test_an_error_is_one_sentence(tmp_path: Path) -> None:
+    misspelt = "get_ipython().run_cell('check(DIRECT, actor=3)');"
+    notebook = executed(
+        "first-protocol",
+        tmp_path,
+        misspelt,
+        change=lambda source: "" if re.search(r"\b(check|sweep|save)\(", source) else source,
+    )
+    (shown,) = notebook.cells[-1].outputs
+    assert ["InputError: unknown argument 'actor'; did you mean 'actors'?"] == shown.traceback

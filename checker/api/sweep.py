@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -92,7 +93,7 @@ class SweepResult(Report):
     def _repr_html_(self) -> str:
         if self.smallest:
             return super()._repr_html_()
-        return image(self._repr_svg_(), str(self))
+        return f"{image(self._repr_svg_(), str(self))}\n<p>{escape(sweeps.LEGEND)}</p>"
 
 
 @described(SweepArguments, Question, Options, Bounds)

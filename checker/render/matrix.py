@@ -15,6 +15,10 @@ _HIGH, _GAP = 28.0, 12.0
 """The height of a line, and the space beside a text."""
 
 
+CAPITALS = 1.12
+"""The width of a text that begins with a word in capitals, relative to other text."""
+
+
 def matrix_svg(table: Sequence[Sequence[str]]) -> str:
     """Return a table as an SVG file. Its first line has the heads, and its first column the names.
 
@@ -45,7 +49,7 @@ def matrix_svg(table: Sequence[Sequence[str]]) -> str:
 
 
 def _width(text: str) -> float:
-    return text_width(text, TEXT)
+    return text_width(text, TEXT, bold=True) * CAPITALS
 
 
 def _look(text: str, line: int, column: int) -> str:
