@@ -1,8 +1,9 @@
 """An explicit-state model checker for causal message delivery protocols.
 
-The names with which protocols are written, and the functions that check them:
+The names with which protocols are written, the functions that check them, and a function for each
+other command:
 
-    from antecede import Message, Protocol, Step, assert_holds, check
+    from antecede import Message, Protocol, Step, assert_holds, check, sweep
 
 The folders of the project are linked here, so that one import name holds all of them.
 `antecede.checker` is the model checker and says in which order to read it; `antecede.protocols`,
