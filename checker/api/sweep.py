@@ -196,4 +196,8 @@ def rows_file(output: str | Path | None) -> Iterator[Path]:
         yield Path(output)
         return
     with TemporaryDirectory(prefix="antecede-") as folder:
-        yield Path(folder) / "rows.jsonl"
+        try:
+            yield Path(folder) / "rows.jsonl"
+        except KeyboardInterrupt as interruption:
+            vars(interruption).pop("__notes__", None)  # they say that the file remains
+            raise

@@ -18,9 +18,11 @@ from attrs import evolve
 import antecede
 from antecede import audit, check, claims, explore, prove, replay, simulate, sweep, table
 from antecede.checker import extras
+from antecede.checker.api.sweep import rows_file
 from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol
 from antecede.checker.search.result import Verdict
+from antecede.checker.sweep.sweep import kept_in
 from antecede.protocols.fifo import FIFO
 from antecede.protocols.mfss import MFSS
 from antecede.protocols.unordered import UNORDERED
@@ -144,6 +146,17 @@ def test_a_sweep_keeps_its_rows_if_a_file_is_given(tmp_path: Path) -> None:
     again = sweep("fifo", actors=2, engine="plain", workers=1, output=file)
     assert first.rows == again.rows
     assert 1 == len(file.read_text("utf-8").splitlines())
+
+
+def test_an_interrupted_sweep_names_only_a_file_that_remains(tmp_path: Path) -> None:
+    for output, told in ((None, 0), (tmp_path / "rows.jsonl", 1)):
+        with (
+            pytest.raises(KeyboardInterrupt) as caught,
+            rows_file(output) as file,
+            kept_in(file).noted(),
+        ):
+            raise KeyboardInterrupt
+        assert told == len(getattr(caught.value, "__notes__", []))
 
 
 def test_a_sweep_finds_the_smallest_bound() -> None:
