@@ -464,10 +464,10 @@ RETURNS = attrs.evolve(base, name="returns", receive=receive)
 @pytest.mark.parametrize("name", ["DEEP", "CATCHES", "RETURNS"])
 def test_a_handler_that_no_exception_ends_is_ended_by_the_bound(tmp_path: Path, name: str) -> None:
     (tmp_path / "stubborn.py").write_text(STUBBORN)
-    asked = ("check", f"stubborn.py:{name}", "--max-seconds", 1, "--json", "found.json")
+    asked = ("check", f"stubborn.py:{name}", "--max-seconds", 3, "--json", "found.json")
     ran = in_a_process(*asked, cwd=tmp_path)
     assert 3 == ran.code
-    assert f"stubborn.py:{name}: INCOMPLETE: --max-seconds 1 reached" in ran.out
+    assert f"stubborn.py:{name}: INCOMPLETE: --max-seconds 3 reached" in ran.out
     assert "had not returned after" in ran.out
     assert "there is no result" not in ran.err
     assert "INCOMPLETE" == json.loads((tmp_path / "found.json").read_text())["verdict"]

@@ -19,7 +19,16 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from tests.campaigns import changed_checkpoints, edges, fuzz, hostile, hostile_logs, raising, stored
+from tests.campaigns import (
+    changed_checkpoints,
+    edges,
+    fuzz,
+    hanging,
+    hostile,
+    hostile_logs,
+    raising,
+    stored,
+)
 
 BATCH = 200
 """Inputs of the fuzzer between two other days."""
@@ -32,6 +41,7 @@ DAYS: dict[str, Day] = {
     "memory": hostile.little_memory,
     "address space": hostile.little_address_space,
     "programs": hostile.bad_program,
+    "handlers": hanging.hanging,
     "constants": stored.changed_constants,
     "files": stored.odd_files,
     "kernels": stored.odd_kernels,

@@ -15,7 +15,7 @@ from antecede import cli
 from antecede.checker.adapters import link
 from antecede.checker.render import spacetime
 from antecede.checker.semantics.network import Network, network_named
-from tests.campaigns import edges, fuzz, hostile, raising, soak, stored
+from tests.campaigns import edges, fuzz, hanging, hostile, raising, soak, stored
 
 SEED = 1
 
@@ -52,6 +52,11 @@ def test_a_hang_would_be_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 def test_a_search_killed_and_resumed_counts_what_an_undisturbed_one_does(tmp_path: Path) -> None:
     assert [] == hostile.killed(random.Random("1/0"), tmp_path)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_a_command_whose_handler_hangs_is_ended(number: int, tmp_path: Path) -> None:
+    assert [] == hanging.hanging(random.Random(f"1/{number}"), tmp_path)
 
 
 @pytest.mark.parametrize("number", [1, 3])
