@@ -42,7 +42,7 @@ HANGS = {
 PROTOCOL = """
 from itertools import count
 import attrs
-from antecede.protocols.unordered import UNORDERED as base
+from antecede.protocols import unordered
 
 def never():
     while True:
@@ -63,9 +63,9 @@ calls = count()
 def handler(*arguments):
     if next(calls) >= {since}:
         hang()
-    return base.{handler}(*arguments)
+    return unordered.UNORDERED.{handler}(*arguments)
 
-PROTOCOL = attrs.evolve(base, name="hanging", {handler}=handler)
+PROTOCOL = attrs.evolve(unordered.UNORDERED, name="hanging", {handler}=handler)
 """
 
 LIMITED = (
@@ -122,7 +122,7 @@ def _faults(done: Ended, line: tuple[str, ...], sign: int, late: float) -> Itera
     if early:
         return
     yield from done.faults(line)
-    if done.code not in (0, 1, 2, 3):
+    if done.code not in (0, 1, 3):  # 2: the command refused the protocol
         yield f"exit {done.code}: {done.text[-300:]}"
     if late > MARGIN:
         yield f"it ended {late:.0f} seconds late"
