@@ -11,7 +11,13 @@ from antecede.checker import interrupts
 from antecede.checker.amounts import counted
 from antecede.checker.check.spec import COUNT_KEYS, Spec
 from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR, NOT_AS_EXPECTED
+from antecede.checker.exit_codes import (
+    AS_EXPECTED,
+    INCOMPLETE,
+    INPUT_ERROR,
+    NOT_AS_EXPECTED,
+    most_urgent,
+)
 from antecede.checker.paths.path import Path
 from antecede.checker.search.measures import Measures
 from antecede.checker.search.options import Options
@@ -97,9 +103,7 @@ Checked: TypeAlias = CheckReport | Refused
 
 def exit_code_of(reports: Sequence[Checked]) -> int:
     """Return the exit code for several checks: the most urgent of their codes."""
-    codes = {report.exit_code for report in reports}
-    ranked = (INPUT_ERROR, NOT_AS_EXPECTED, INCOMPLETE)
-    return next((code for code in ranked if code in codes), AS_EXPECTED)
+    return most_urgent(report.exit_code for report in reports)
 
 
 def decides(spec: Spec, result: Result) -> bool:

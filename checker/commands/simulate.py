@@ -13,6 +13,7 @@ from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import Named, options
 from antecede.checker.commands.shared import PLACE, kept_rows
+from antecede.checker.exit_codes import most_urgent
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.settings import names_in
 from antecede.checker.simulate.figures import FIGURES
@@ -82,12 +83,12 @@ def command(
     )
     outputs.check_rows(output, parquet_file)
     runner = simulations.runner_of(place, workers, master, log=spark_log)
-    rows, code = [], 0
+    rows, codes = [], []
     for grid in grids:
         ticker = Ticker(quiet=quiet)
         found = simulations.run(grid, Path(output), runner, ticker, twins=not own_handlers)
         rows += found.rows
-        code = max(code, found.exit_code)
+        codes.append(found.exit_code)
         if grid is grids[-1]:
             interrupts.conclude()
         if folder is not None:
@@ -95,4 +96,4 @@ def command(
         console.say(found.text)
     if parquet_file is not None:
         parquet.write(rows, parquet_file, simulations.PARQUET, simulations.NEVER_NULL)
-    return code
+    return most_urgent(codes)

@@ -19,7 +19,7 @@ from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import Given, Named, record, several
 from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, PLACE, kept_rows
 from antecede.checker.errors import InputError
-from antecede.checker.exit_codes import INCOMPLETE, INPUT_ERROR
+from antecede.checker.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR, most_urgent
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
@@ -152,12 +152,10 @@ def _every(
 
 def _smallest(search: smallests.Search, wanted: Sequence[Spec]) -> int:
     """Search for the smallest bound of each question, print them, and return the exit code."""
-    code = 0
+    codes = []
     for found in search.of(wanted):
         console.say(smallests.text(found))
-        if found.row is not None and found.row["verdict"] == "ERROR":
-            code = INPUT_ERROR
-        elif not found.decided and code == 0:
-            code = INCOMPLETE
+        failed = found.row is not None and found.row["verdict"] == "ERROR"
+        codes.append(INPUT_ERROR if failed else AS_EXPECTED if found.decided else INCOMPLETE)
     interrupts.conclude()
-    return code
+    return most_urgent(codes)

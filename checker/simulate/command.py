@@ -13,6 +13,13 @@ from attrs import evolve, frozen
 from antecede.checker.amounts import counted
 from antecede.checker.claims.claim import Ruling
 from antecede.checker.errors import InputError
+from antecede.checker.exit_codes import (
+    AS_EXPECTED,
+    INCOMPLETE,
+    INPUT_ERROR,
+    NOT_AS_EXPECTED,
+    most_urgent,
+)
 from antecede.checker.extras import check_installed
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.simulate import claims, report
@@ -40,9 +47,6 @@ ASKED = "asked"
 
 NEVER_NULL = len(KEYS)
 """The number of columns of PARQUET that every row has; they come first."""
-
-WRONG, HANDLER_FAILED, CLUSTER_FAILED = 1, 2, 3
-"""Exit codes: a run violates causality or never ends; a handler failed; a cluster gave up."""
 
 
 @frozen
@@ -185,11 +189,12 @@ def run(
         parts.append(report.too_quick(len(open_claims)))
     # A figure's controls violate causality on purpose.
     unexpected = wrong or (violations and grid.name == ASKED)
-    if any(map(failed, wrong)):
-        code = HANDLER_FAILED
-    else:
-        code = WRONG if unexpected else CLUSTER_FAILED if lost else 0
-    return Found(rows, "\n\n".join(parts), code)
+    codes = (
+        INPUT_ERROR if any(map(failed, wrong)) else AS_EXPECTED,
+        NOT_AS_EXPECTED if unexpected else AS_EXPECTED,
+        INCOMPLETE if lost else AS_EXPECTED,  # the cluster gave up
+    )
+    return Found(rows, "\n\n".join(parts), most_urgent(codes))
 
 
 def draw(grid: Grid, rows: Sequence[Row], folder: str) -> None:

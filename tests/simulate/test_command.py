@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from antecede import cli
-from antecede.checker.simulate import report
+from antecede.checker.simulate import command, report
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.scenario import Scenario
 
@@ -185,3 +185,17 @@ def test_a_file_of_something_else_is_refused(
     code, _, err = simulated(capsys, "mfss", *SMALL, "--output", str(file))
     assert 2 == code
     assert "line 1: no row of simulate; give another file" in err
+
+
+@pytest.mark.parametrize(("codes", "code"), [((3, 1, 0), 1), ((3, 2, 1), 2), ((0, 3, 0), 3)])
+def test_the_most_urgent_exit_code_of_several_figures_counts(
+    codes: tuple[int, int, int],
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = iter([command.Found([], "", each) for each in codes])
+    monkeypatch.setattr(command, "run", lambda *_given, **_more: next(found))
+    rows = str(tmp_path / "rows.jsonl")
+    assert code == simulated(capsys, "--figure", "cykas", "--quick", "--output", rows)[0]
