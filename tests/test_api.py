@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+import antecede
+from antecede.checker.errors import InputError
 from tests.conftest import ROOT
 
 NAMES = re.findall(r"^::: (\S+)$", (ROOT / "docs" / "api.md").read_text("utf-8"), re.MULTILINE)
@@ -51,3 +53,17 @@ def test_every_entry_has_examples_that_work(name: str, monkeypatch: pytest.Monke
 def test_an_example_that_is_wrong_would_be_seen() -> None:
     wrong = doctest.DocTestParser().get_doctest(">>> 1 + 1\n3\n", {}, "wrong", None, None)
     assert 1 == doctest.DocTestRunner(verbose=False).run(wrong, out=lambda _text: None).failed
+
+
+@pytest.mark.parametrize("length", ["4", 4.0, True, -1])
+def test_a_length_that_is_no_number_of_transitions_is_refused(length: Any) -> None:
+    found = antecede.check("unordered", actors=2, messages=2, engine="plain")
+    with pytest.raises(InputError, match="give a number of transitions, such as 4"):
+        found.expect("violated", length=length)
+    found.expect("violated", length=4)
+
+
+def test_a_verdict_that_is_no_text_is_refused() -> None:
+    verdict: Any = 5
+    with pytest.raises(InputError, match="'5'"):
+        antecede.check("mfss", actors=2, messages=1, engine="plain").expect(verdict)

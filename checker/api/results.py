@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.check.report import CheckReport, differences
 from antecede.checker.check.spec import Expectation, expected_verdict
+from antecede.checker.errors import InputError
 from antecede.checker.extras import check_installed
 from antecede.checker.paths.path import Path
 from antecede.checker.render.about import about
@@ -202,10 +203,12 @@ class CheckResult:
 
         Raises:
             AssertionError: the result is different. The text is the report.
-            InputError: there is no such verdict.
+            InputError: there is no such verdict, or the length is no number of transitions.
         """
         __tracebackhide__ = True  # pytest then shows the line of the test
-        wanted = Expectation(expected_verdict(verdict), length, violates)
+        if length is not None and (type(length) is not int or length < 0):
+            raise InputError(f"length is {length!r}; give a number of transitions, such as 4")
+        wanted = Expectation(expected_verdict(str(verdict)), length, violates)
         spec = evolve(self._report.spec, expect=wanted)
         return as_expected(
             evolve(self._report, spec=spec, differences=differences(spec, self._report.result))

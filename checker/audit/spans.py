@@ -325,14 +325,28 @@ class Spans:
                 yield [tied[key] for key in keys]
 
 
-def _values(attributes: list[dict[str, Any]] | None) -> dict[str, str]:
+def _values(attributes: Any) -> dict[str, str]:
     """Return attributes with texts, numbers or Booleans as texts."""
     values = dict[str, str]()
-    for attribute in attributes or []:
-        for value in (attribute.get("value") or {}).values():
+    for attribute in _objects(attributes, "attributes"):
+        (given,) = _objects([attribute.get("value") or {}], "values of attributes")
+        for value in given.values():
             if isinstance(value, str | int):
-                values[attribute["key"]] = str(value)
+                values[_text(attribute.get("key"), "key of an attribute")] = str(value)
     return values
+
+
+def _objects(value: Any, name: str) -> list[dict[str, Any]]:
+    """Return a list of objects, which is empty if there is none."""
+    if not isinstance(value or [], list) or not all(isinstance(one, dict) for one in value or []):
+        raise TypeError(f"a list of objects as {name}")
+    return value or []
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a text as {name}")
+    return value
 
 
 def _span(
@@ -341,7 +355,7 @@ def _span(
     """Return a producer or consumer span; `about` are its attributes."""
     sends, operation = given["kind"] in PRODUCER, (_first(about, OPERATIONS) or "").lower()
     received = not sends and operation == "receive" and given.get("endTimeUnixNano")
-    links = [each for each in given.get("links") or [] if each.get("spanId")]
+    links = [each for each in _objects(given.get("links"), "links") if each.get("spanId")]
     return Span(
         log,
         line,
@@ -362,10 +376,9 @@ def _first(about: Mapping[str, str], names: Sequence[str]) -> str | None:
     return next((about[name] for name in names if about.get(name)), None)
 
 
-def _id(text: Any) -> str:
+def _id(value: Any) -> str:
     """Return an id; hexadecimal digits count alike in both cases."""
-    if not isinstance(text, str):
-        raise TypeError("a text as id")
+    text = _text(value, "id")
     return text.lower() if all(one in "0123456789abcdefABCDEF" for one in text) else text
 
 

@@ -71,7 +71,7 @@ def _write_stream(path: Path, data: bytes) -> None:
         OSError: the stream cannot be written.
         Ended: there was a request to end, and nobody read.
     """
-    undone = f"{str(path)!r} was not written, because nobody read it"
+    undone = f"no program read {str(path)!r}"
     opened: list[int] = []
 
     def has_reader(seconds: float) -> bool:

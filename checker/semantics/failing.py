@@ -16,18 +16,8 @@ from typing import Any, TypeVar
 from attrs import evolve, frozen
 
 from antecede.checker.errors import HandlerError, ProtocolError
-from antecede.checker.model import (
-    LocalState,
-    Message,
-    Predicate,
-    Property,
-    Protocol,
-    State,
-    Step,
-    What,
-    Where,
-)
-from antecede.checker.semantics.handlers import called, traceback_of
+from antecede.checker.model import Message, Property, Protocol, State, Step, What, Where
+from antecede.checker.semantics.handlers import answer_of, called, traceback_of
 from antecede.checker.semantics.transition import System
 
 HANDLER_RETURNS, PREDICATE_RETURNS = "handler-returns", "predicate-returns"
@@ -57,19 +47,19 @@ class Raised:
 
 
 def guarded(protocol: Protocol, prop: Property) -> Property:
-    """Return `prop` with a predicate on states whose errors name it and its arguments."""
+    """Return `prop` with a predicate whose errors name it and, for states, its arguments."""
+    if prop.where is Where.ON_FAIR_RUNS:
+        return prop
+    kind, _, name = prop.name.rpartition(":")
+    predicate, title = prop.predicate, f"{kind or 'property'} {name!r}"
 
-    def judging(predicate: Predicate) -> Predicate:
-        kind, _, name = prop.name.rpartition(":")
-        title = f"{kind} {name!r}"
+    @wraps(predicate)  # drawings and citations need its source lines
+    def judged(thing: Any) -> bool:
+        if prop.of_states:
+            return bool(called(protocol, name, predicate, (thing,), title))
+        return answer_of(name, predicate, thing)
 
-        @wraps(predicate)  # drawings and citations need its source lines
-        def judged(state: LocalState) -> bool:
-            return bool(called(protocol, name, predicate, (state,), title))
-
-        return judged
-
-    return evolve(prop, predicate=judging(prop.predicate)) if prop.of_states else prop
+    return evolve(prop, predicate=judged)
 
 
 def deferring(system: System, *, told: bool = False) -> System:

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from attrs import define, field, frozen
 
 from antecede.checker import interrupts
-from antecede.checker.errors import HandlerError, ProtocolError
+from antecede.checker.errors import AntecedeError, HandlerError, InputError, ProtocolError
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
 from antecede.checker.semantics.values import Values, message_in
 
@@ -155,6 +155,25 @@ class CheckedHandlers:
     ) -> HandlerError:
         call = _Call(self.protocol, name, args, 0.0, title)
         return HandlerError(f"{call.what} returned {fault}; it was called as {call}")
+
+
+def answer_of(name: str, predicate: Callable[[Any], Any], thing: Any) -> bool:
+    """Return whether the predicate of a property is true of a thing that is no state.
+
+    Raises:
+        InputError: the predicate raised.
+    """
+    try:
+        return bool(predicate(thing))
+    except AntecedeError:
+        raise
+    except Exception as error:
+        if interrupts.is_cause_of(error):
+            raise interrupts.again() from None
+        raise InputError(
+            f"the predicate of the property {name!r} raised {type(error).__name__}: "
+            f"{error}{_line(error)}; correct it so that it returns True or False"
+        ) from error
 
 
 def called(

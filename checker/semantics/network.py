@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from antecede.checker.errors import unknown
+from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Packet
 from antecede.checker.semantics.values import canonical
 from antecede.checker.settings import whole_number
@@ -126,7 +126,7 @@ def network_named(text: str, *, retransmits: bool = False) -> Network:
         elif kind == "lossy" and not lossy:
             lossy, budget = True, _budget(text, count) if colon else None
         else:
-            raise unknown("network", text, NETWORKS)
+            raise _unknown(text)
     put = _put_last if base == "fifo" else _sorted()
     take = _take_first if base == "fifo" else _take_any
     if duplicates:
@@ -141,6 +141,27 @@ def network_named(text: str, *, retransmits: bool = False) -> Network:
         merges=once and (lossy or base == "fifo" or not duplicates),
         budget=budget,
     )
+
+
+def _unknown(text: str) -> InputError:
+    """Return the error for text that is no network; words in a wrong order are put in order."""
+    kinds = (("unordered", "fifo"), ("duplicating",), ("lossy",))
+    words = text.split("+")
+    ordered = [w for names in kinds for w in words if w.partition(":")[0] in names]
+    meant = "+".join(ordered)
+    if ordered != words and sorted(ordered) == sorted(words) and _is_network(meant):
+        available = ", ".join(NETWORKS)
+        return InputError(
+            f"unknown network {text!r}; did you mean {meant!r}? available: {available}"
+        )
+    return unknown("network", text, NETWORKS)
+
+
+def _is_network(text: str) -> bool:
+    try:
+        return bool(network_named(text))
+    except InputError:
+        return False
 
 
 def _budget(text: str, count: str) -> int:

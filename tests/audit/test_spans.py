@@ -375,3 +375,39 @@ def test_a_log_without_messaging_spans_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log").write_text(span("a", 1, 1, "a1") + "\n")
     with pytest.raises(InputError, match="no producer span and no consumer span"):
         audit(tmp_path / "log")
+
+
+def with_member(where: str, value: Any) -> str:
+    """Return the line of a span with another value of a member."""
+    line = json.loads(span("bob", 5, 2, "b", links=("a",), messaging_system="kafka"))
+    own = line["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    *path, name = where.split()
+    for step in path:
+        own = own[step][0]
+    own[name] = value
+    return json.dumps(line)
+
+
+@pytest.mark.parametrize("value", [5, "x", [5], [[]], {"a": 1}, [{"a": 1}], [{"value": 5}], True])
+@pytest.mark.parametrize(
+    "where",
+    [
+        *("traceId", "spanId", "parentSpanId", "kind", "startTimeUnixNano", "attributes", "links"),
+        *("attributes key", "attributes value", "links traceId", "links spanId"),
+    ],
+)
+def test_a_span_with_a_wrong_member_is_refused_in_words_about_spans(
+    tmp_path: Path, where: str, value: Any, antecede: Command
+) -> None:
+    path = tmp_path / "spans.jsonl"
+    path.write_text(f"{sent(1, 'a')}\n{with_member(where, value)}\n")
+    ran = antecede("audit", path)
+    assert ran.code in (0, 2, 3)
+    assert not any(word in ran.err for word in ("object has no", "iterable", "unhash", "items"))
+
+
+def test_attributes_that_are_no_list_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "spans.jsonl"
+    path.write_text(f"{sent(1, 'a')}\n{with_member('attributes', [5])}\n")
+    with pytest.raises(InputError, match="line 2: a span lacks a list of objects as attributes;"):
+        audit(path)

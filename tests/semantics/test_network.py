@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import reduce
 
@@ -183,6 +184,29 @@ def test_text_that_is_no_network_is_refused_with_the_choices(text: str) -> None:
         network_named(text)
     assert f"unknown network {text!r}" in str(caught.value)
     assert all(name in str(caught.value) for name in NETWORKS)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("lossy+fifo", "fifo+lossy"),
+        ("lossy:2+fifo", "fifo+lossy:2"),
+        ("lossy+duplicating", "duplicating+lossy"),
+        ("lossy:1+duplicating+unordered", "unordered+duplicating+lossy:1"),
+    ],
+)
+def test_words_in_a_wrong_order_are_put_in_order(text: str, meant: str) -> None:
+    with pytest.raises(InputError, match=re.escape(f"did you mean {meant!r}?")):
+        network_named(text)
+    assert meant == network_named(meant).name
+
+
+@pytest.mark.parametrize("text", ["fifo+unordered", "lossy+lossy", "lossy+fife", "lossy:x+fifo"])
+def test_no_network_is_suggested_that_is_none(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        network_named(text)
+    for meant in re.findall(r"'([^']+)'\?", str(caught.value)):
+        network_named(meant)
 
 
 @pytest.mark.parametrize("name", NETWORKS)

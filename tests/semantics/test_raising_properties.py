@@ -1,0 +1,55 @@
+"""A registered property whose predicate raises is wrong input, for every kind of property."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import antecede
+from antecede import properties
+from antecede.checker.errors import InputError
+from antecede.checker.model import Property, What, Where
+from tests.conftest import Command
+
+SIZE = ("--actors", "2", "--messages", "1")
+
+
+def raises(_thing: Any) -> bool:
+    raise ValueError("a bug")
+
+
+KINDS = {
+    "deliveries": (What.DELIVERY, Where.EVERYWHERE),
+    "a-delivery": (What.DELIVERY, Where.SOMEWHERE),
+    "states": (What.STATE, Where.EVERYWHERE),
+    "joint": (What.STATES, Where.EVERYWHERE),
+    "undelivered": (What.UNDELIVERED, Where.AT_FINAL_STATES),
+    "later": (What.UNDELIVERED, Where.FROM_EVERYWHERE_ON),
+    "ended": (What.ENDED, Where.AT_FINAL_STATES),
+}
+OWN = {name: Property(name, "as named", *kind, predicate=raises) for name, kind in KINDS.items()}
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {name: f"{__name__}:{name}" for name in OWN}
+    monkeypatch.setattr(properties, "REGISTRY", {**properties.REGISTRY, **names})
+    for name, prop in OWN.items():
+        monkeypatch.setitem(globals(), name, prop)
+
+
+@pytest.mark.parametrize("engine", ["plain", "local"])
+@pytest.mark.parametrize("name", KINDS)
+def test_a_property_that_raises_is_wrong_input(name: str, engine: str, antecede: Command) -> None:
+    ran = antecede("check", "mfss", *SIZE, "--engine", engine, "--property", name)
+    assert 2 == ran.code
+    assert "raised ValueError: a bug (line " in " ".join((ran.out + ran.err).split())
+    assert f"property {name!r}" in " ".join((ran.out + ran.err).split())
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("name", ["deliveries", "undelivered", "ended"])
+def test_the_python_interface_refuses_a_property_that_raises(name: str) -> None:
+    with pytest.raises(InputError, match=f"property '{name}' raised ValueError: a bug"):
+        antecede.check("mfss", actors=2, messages=1, properties=[name])
