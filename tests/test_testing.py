@@ -278,8 +278,9 @@ def test_each_property_is_a_test_case(antecede: Command, tmp_path: Path) -> None
 def test_a_violation_is_a_failure_with_the_explanation(antecede: Command, tmp_path: Path) -> None:
     root = junit_of(antecede, tmp_path / "r.xml", "unordered", "--actors", "2")
     found = cases(root)
-    assert ["failure"] == found["causal-delivery"] == found["expectation"]
-    assert ["error"] == found["integrity"]
+    assert ["failure"] == found["causal-delivery"]
+    assert ["skipped"] == found["integrity"] == found["all-delivered"] == found["expectation"]
+    assert ["1", "0", "3"] == [root[0].get(key) for key in ("failures", "errors", "skipped")]
     failure = root.find(".//failure")
     assert failure is not None
     assert "m1 was causal-sent before m2" in (failure.text or "")
@@ -287,13 +288,37 @@ def test_a_violation_is_a_failure_with_the_explanation(antecede: Command, tmp_pa
 
 def test_an_expected_violation_is_no_failure(antecede: Command, tmp_path: Path) -> None:
     arguments = ("unordered", "--actors", "2", "--expect", "violated")
-    assert not any(cases(junit_of(antecede, tmp_path / "r.xml", *arguments)).values())
+    root = junit_of(antecede, tmp_path / "r.xml", *arguments)
+    found = cases(root)
+    assert [] == found["causal-delivery"] == found["expectation"]
+    assert ["skipped"] == found["integrity"], "it was not decided"
+    assert ["0", "0"] == [root[0].get(key) for key in ("failures", "errors")]
 
 
-def test_an_unfinished_search_is_an_error_never_skipped(antecede: Command, tmp_path: Path) -> None:
+def test_another_violation_than_the_expected_one_is_one_failure(
+    antecede: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "a.toml").write_text(f'{SPEC.format(verdict="violated")}violates = "integrity"\n')
+    root = junit_of(antecede, tmp_path / "r.xml", str(tmp_path / "a.toml"))
+    assert ["1", "0"] == [root[0].get(key) for key in ("failures", "errors")]
+
+
+def test_what_no_property_says_is_a_failure_of_the_expectation(
+    antecede: Command, tmp_path: Path
+) -> None:
+    root = junit_of(antecede, tmp_path / "r.xml", "mfss", "--actors", "2", "--expect", "violated")
+    assert {"expectation": ["failure"]} == {
+        name: tags for name, tags in cases(root).items() if tags
+    }
+
+
+def test_an_unfinished_search_is_one_error_and_its_properties_are_skipped(
+    antecede: Command, tmp_path: Path
+) -> None:
     root = junit_of(antecede, tmp_path / "r.xml", "mfss", "--max-states", "9")
-    assert {("error",)} == {tuple(kinds) for kinds in cases(root).values()}
-    assert str(4 + len(MFSS.invariants)) == root[0].get("errors")
+    found = cases(root)
+    assert ["error"] == found.pop("expectation"), "it must not look like a success"
+    assert {("skipped",)} == {tuple(kinds) for kinds in found.values()}
 
 
 def test_a_folder_makes_a_suite_per_spec(antecede: Command, tmp_path: Path) -> None:

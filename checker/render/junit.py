@@ -14,9 +14,10 @@ from antecede.checker.search.result import Verdict
 def text(reports: Sequence[Checked]) -> str:
     """Return the results as JUnit XML.
 
-    An undecided property is an error and not a skipped test, unless the search ended with the
-    expected violation. A spec that could not be checked is also an error. A result that differs
-    from the spec's expectation is a failure of the test case `expectation`.
+    A violated property is a failure, unless the violation is expected. An undecided property is a
+    skipped test. The test case `expectation` is an error if the check decided nothing, so that this
+    cannot look like a success. It is a failure if the result differs from the spec's expectation in
+    another way than by a violated property. A spec that could not be checked is an error.
     """
     root = ElementTree.Element("testsuites", name="antecede")
     for report in reports:
@@ -38,7 +39,7 @@ def add_totals(suite: ElementTree.Element, seconds: float) -> None:
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(len(suite.findall("testcase/failure"))))
     suite.set("errors", str(len(suite.findall("testcase/error"))))
-    suite.set("skipped", "0")
+    suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
     suite.set("time", f"{seconds:.3f}")
 
 
@@ -70,10 +71,11 @@ def _case(suite: ElementTree.Element, report: CheckReport, name: str) -> None:
         failure = ElementTree.SubElement(case, "failure", message=f"{name} is violated")
         failure.text = plain_lines(path_text(path)) if shown and path is not None else ""
     elif verdict is Verdict.VACUOUS and not report.as_expected:
-        ElementTree.SubElement(case, "error", message="nothing to judge")
-    elif verdict is Verdict.INCOMPLETE and not expected:
-        reason = result.error or result.stopped_by or "the search ended with another violation"
-        ElementTree.SubElement(case, "error", message=plain_lines(f"not decided: {reason}"))
+        ElementTree.SubElement(case, "skipped", message="nothing to judge")
+    elif verdict is Verdict.INCOMPLETE:
+        reason = "the protocol failed" if result.error else result.stopped_by
+        reason = reason or "the search ended with another violation"
+        ElementTree.SubElement(case, "skipped", message=plain_lines(f"not decided: {reason}"))
 
 
 def _expectation(suite: ElementTree.Element, report: CheckReport) -> None:
@@ -86,5 +88,6 @@ def _expectation(suite: ElementTree.Element, report: CheckReport) -> None:
         reason = result.error or result.stopped_by or str(result.verdict)
         ElementTree.SubElement(case, "error", message=plain_lines(f"{result.verdict}: {reason}"))
     elif report.differences:
+        told = suite.find("testcase/failure") is not None
         message = plain_lines("; ".join(report.differences))
-        ElementTree.SubElement(case, "failure", message=message)
+        ElementTree.SubElement(case, "skipped" if told else "failure", message=message)
