@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -62,12 +61,29 @@ def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
     value = value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}…"
     names = sorted(choices)
     starts = [name for name in names if len(value) > 2 and name.startswith(value)]
-    very_near, near = (difflib.get_close_matches(value, names, 1, least) for least in (0.8, 0.6))
+    ranked = sorted((unlike(value, name), name) for name in names)
+    very_near, near = ([name for share, name in ranked[:1] if share <= most] for most in (0.2, 0.4))
     nearest = very_near or starts[:3] or near
     hint = f"; did you mean {' or '.join(map(repr, nearest))}?" if nearest else ";"
     if nearest and len(names) > MOST_NAMES:
         return InputError(f"unknown {thing} {value!r}{hint}")
     return InputError(f"unknown {thing} {value!r}{hint} available: {', '.join(names)}")
+
+
+def unlike(value: str, name: str) -> float:
+    """Return the share of a name that must be changed to get another one, from 0 to 1.
+
+    A letter that is missing, extra or wrong is a change, and two swapped letters are half a change.
+    """
+    before, row = list[float](), [float(k) for k in range(len(name) + 1)]
+    for i, letter in enumerate(value, 1):
+        older, before, row = before, row, [float(i)]
+        for k, other in enumerate(name, 1):
+            changed = before[k - 1] + (letter != other)
+            if i > 1 and k > 1 and value[i - 2 : i] == name[k - 1] + name[k - 2]:
+                changed = min(changed, older[k - 2] + 0.5)
+            row.append(min(changed, before[k] + 1, row[k - 1] + 1))
+    return row[-1] / max(len(value), len(name), 1)
 
 
 class UnsoundError(AntecedeError):

@@ -33,3 +33,12 @@ def test_few_names_are_listed_beside_a_suggestion() -> None:
     assert "unknown x 'pinng'; did you mean 'ping'? available: ping, pong" == str(
         unknown("x", "pinng", ["pong", "ping"])
     )
+
+
+def test_swapped_letters_are_understood() -> None:
+    assert "did you mean 'mfss'?" in str(unknown("protocol", "msff", protocol_names()))
+
+
+def test_a_name_that_is_far_from_all_names_gets_no_guess() -> None:
+    for typed in ("nope", "zzz", "x", "protocol"):
+        assert "did you mean" not in str(unknown("protocol", typed, protocol_names()))

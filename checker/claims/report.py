@@ -39,6 +39,9 @@ class Saved:
     picture: str
 
 
+KEY = 24
+"""The width of the column with the keys of claims. Some keys are longer."""
+
 Files = Mapping[Finding, Saved]
 
 PAGE = re.compile(r"docs/(\w+)\.md")
@@ -103,11 +106,11 @@ def save(found: Iterable[Judged], folder: Path) -> dict[Finding, Saved]:
 
 
 def line(judged: Judged) -> str:
-    """Return the line of one claim for a terminal."""
+    """Return the line of one claim for a terminal, with the key that `--claim` takes."""
     seconds = sum(finding.seconds for finding in judged.findings)
     return (
-        f"{judged.ruling:<10}  {judged.source:<6}  {elapsed(seconds):>7}  {judged.claim.place}"
-        + (f": {judged.reason}" if judged.reason else "")
+        f"{judged.ruling:<10}  {elapsed(seconds):>7}  {judged.claim.key:<{KEY}}  "
+        f"{judged.claim.place}" + (f": {judged.reason}" if judged.reason else "")
     )
 
 
