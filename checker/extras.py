@@ -15,6 +15,11 @@ PACKAGES = {
 """Extra of this project -> the module that it brings, and the name of its package."""
 
 
+def is_installed(extra: str) -> bool:
+    """Return, without importing it, whether the package of an extra is installed."""
+    return find_spec(PACKAGES[extra][0]) is not None
+
+
 def check_installed(extra: str, what: str) -> None:
     """Check, without importing it, that the package of an extra is installed.
 
@@ -23,8 +28,8 @@ def check_installed(extra: str, what: str) -> None:
     Raises:
         InputError: the package is missing; the error says how to install it.
     """
-    module, package = PACKAGES[extra]
-    if find_spec(module) is None:
+    if not is_installed(extra):
+        package = PACKAGES[extra][1]
         raise InputError(
             f"{what} needs {package}, which is not installed; "
             f"install it with: pip install 'antecede[{extra}]'"

@@ -35,7 +35,7 @@ from antecede.checker.render import sarif
 from antecede.checker.render import text as reports
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.progress import watching
-from antecede.checker.render.registry import FORMATS, write_trace
+from antecede.checker.render.registry import FORMATS, format_of, write_trace
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search import counterexample_kinds as kinds
 from antecede.checker.search.options import Bounds, Options
@@ -241,7 +241,8 @@ def _refuse_for_many(output: Output, extras: Extras, method: Options) -> None:
 def _show(report: CheckReport, output: Output, bounds: Bounds) -> None:
     """Show the report on the only check, and save its traces."""
     traces, quiet, statistics = output.trace_files, output.quiet, output.statistics
-    output.say(reports.single_text(report, traces, quiet=quiet, statistics=statistics))
+    saved = {file: format_of(file, output.trace_format) for file in traces}
+    output.say(reports.single_text(report, saved, quiet=quiet, statistics=statistics))
     if output.wanted > 1:
         _show_others(report, output, bounds)
         interrupts.conclude()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import attrs
 
 from antecede.checker.check.report import CheckReport
+from antecede.checker.extras import is_installed
 from antecede.checker.interrupts import is_interruption
 from antecede.checker.model import CausalSend, What
 from antecede.checker.paths.path import Path
-from antecede.checker.registry import proof_names
+from antecede.checker.registry import PIPE, proof_names
 from antecede.checker.render.prose import listed
 from antecede.checker.render.terminal import WIDTH, wrapped
 from antecede.checker.search.coverage import why_vacuous
@@ -63,10 +65,10 @@ def _about_incomplete(stopped: str) -> str:
     return wrapped(f"{meaning} {remedy}")
 
 
-def next_steps(report: CheckReport, saved: Sequence[str] = ()) -> str | None:
+def next_steps(report: CheckReport, saved: Mapping[str, str] = MappingProxyType({})) -> str | None:
     """Return the commands that help the user further after a report, or None.
 
-    The run of the report is saved to the files `saved`.
+    The run of the report is saved to the files `saved`, each with the name of its format.
     """
     path = report.result.counterexample
     if path is not None:
@@ -85,12 +87,15 @@ def _in_line(purpose: str, command: str) -> str:
     return line if len(line) <= WIDTH else f"  {purpose}\n    {command}"
 
 
-def _about_run(report: CheckReport, saved: Sequence[str]) -> list[tuple[str, str]]:
+def _about_run(report: CheckReport, saved: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return how to draw a counterexample, and how to step through it."""
     steps = [] if saved else [("draw the run", "add --trace bug.svg")]
-    trace = next((file for file in saved if file.endswith(".json")), None)
+    # `antecede explore` knows a trace by its ending.
+    traces = (file for file, it in saved.items() if it == "json" and file.endswith(".json"))
+    trace = next(traces, None)
     protocol = report.spec.protocol
-    given = f" --protocol {shlex.quote(protocol)}" if ".py" in protocol else ""
+    of_user = ".py" in protocol or protocol.startswith(PIPE)
+    given = f" --protocol {shlex.quote(protocol)}" if of_user else ""
     if trace is not None:
         return [*steps, ("step through it", f"antecede explore {shlex.quote(trace)}{given}")]
     if report.spec.file is not None:
@@ -143,6 +148,6 @@ def _further(report: CheckReport) -> list[tuple[str, str]]:
             words.append(f"{option} {shlex.quote(value)}")
     growing = spec.workload in ("any", "broadcast", "multicast", "self")
     steps = [("check more", " ".join(words))] if growing else []
-    if spec.protocol in proof_names():
+    if spec.protocol in proof_names() and is_installed("prove"):
         steps.append(("try a proof", f"antecede prove {spec.protocol}"))
     return steps

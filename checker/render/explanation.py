@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Any
 
 from attrs import Factory, frozen
 
 from antecede.checker.liveness.starvation import FAIRNESS
-from antecede.checker.model import CausalSend, Message, Property, Receive, Request, What, Where
+from antecede.checker.model import (
+    CausalSend,
+    Message,
+    Property,
+    Receive,
+    Request,
+    State,
+    What,
+    Where,
+)
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_delivery, wrong_order
@@ -69,7 +77,7 @@ def _for_ever(path: Path, _prop: Property) -> Explanation | None:
         f"{_ENDINGS[loop.ending]}"
     )
     assumed = FAIRNESS[path.system.network.lose is not None]
-    place = _place(words, path.last.actors, loop.message)
+    place = _place(words, path.last, loop.message)
     states = [step.state for step in path.steps[loop.after :]]
     exists = any(contains((s.actors, s.channels), loop.message) for s in states)
     elsewhere = "on its way again and again" if exists else "in no packet and in no actor's state"
@@ -225,7 +233,7 @@ def _undelivered(path: Path, _prop: Property) -> Explanation | None:
     was = "was" if len(missing) == 1 else "were"
     text = (
         f"The run is over: {in_flight} and nothing more can happen, yet {listed(routes)} {was} "
-        f"never delivered. {_places(words, state.actors, missing)}"
+        f"never delivered. {_places(words, state, missing)}"
     )
     details = tuple(
         f"{words.actor(i)} ends as {words.value(local)}" for i, local in enumerate(state.actors)
@@ -238,11 +246,11 @@ def _route(words: Wording, message: Message) -> str:
     return f"{words.actor(message.sender)} to {to}"
 
 
-def _places(words: Wording, states: tuple[Any, ...], lost: list[Message]) -> str:
+def _places(words: Wording, state: State, lost: list[Message]) -> str:
     """Return a sentence on the places of the undelivered messages, grouped by place."""
     stuck: dict[str, list[str]] = {}
     for message in lost:
-        stuck.setdefault(_place(words, states, message), []).append(words.message(message))
+        stuck.setdefault(_place(words, state, message), []).append(words.message(message))
     sentences = []
     for place, names in stuck.items():
         where = f"stuck in {place}" if place else "no longer in any actor's state"
@@ -250,18 +258,29 @@ def _places(words: Wording, states: tuple[Any, ...], lost: list[Message]) -> str
     return "; ".join(sentences) + "."
 
 
-def _place(words: Wording, states: tuple[Any, ...], message: Message) -> str:
-    """Return the actors that hold `message`, with the field of their state; empty if none does."""
-    places = []
-    for actor, local in enumerate(states):
-        local = shown(local)
-        fields = field_names(local) or ()
-        held = [name for name in fields if contains(getattr(local, name), message)]
-        if held:
-            places.append(f"{words.actor(actor)}'s {listed(held)}")
-        elif not fields and contains(local, message):
-            places.append(f"{words.actor(actor)}'s state")
-    return listed(places) if places else ""
+def _place(words: Wording, state: State, message: Message) -> str:
+    """Return the actors where `message` is stuck, with the field of their state, or "".
+
+    These are the destinations that keep it undelivered. If there are none, these are the other
+    actors that keep it, except destinations that have delivered it.
+    """
+    waiting = pending(state, message)
+    others = [i for i in range(len(state.actors)) if i not in message.destinations]
+    for actors in (waiting, others):
+        places = [place for i in actors if (place := _kept_by(words, state, i, message))]
+        if places:
+            return listed(places)
+    return ""
+
+
+def _kept_by(words: Wording, state: State, actor: int, message: Message) -> str:
+    """Return the fields of an actor's state that hold `message`, in words, or ""."""
+    local = shown(state.actors[actor])
+    fields = field_names(local) or ()
+    held = [name for name in fields if contains(getattr(local, name), message)]
+    if held:
+        return f"{words.actor(actor)}'s {listed(held)}"
+    return f"{words.actor(actor)}'s state" if not fields and contains(local, message) else ""
 
 
 def _invariant(path: Path, prop: Property) -> Explanation | None:

@@ -221,9 +221,15 @@ def waiting(step: PathStep) -> Message | None:
     """Return the message that the step holds back, or None.
 
     After a causal-send, the message was not network-sent. After a reception, it was not delivered.
+    In both cases it is in the actor's state. A message that is in no state does not wait.
     """
-    if failing(step):
-        return None
+    held = None if failing(step) else _not_passed_on(step)
+    kept = held is not None and contains(shown(step.state.actors[step.actor]), held)
+    return held if kept else None
+
+
+def _not_passed_on(step: PathStep) -> Message | None:
+    """Return the message that the step neither sends nor delivers, or None."""
     if isinstance(step.transition, CausalSend):
         message = step.message
         assert message is not None

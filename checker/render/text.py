@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path as FilePath
+from types import MappingProxyType
 
 from antecede.checker.amounts import counted, memory
 from antecede.checker.check.report import Checked, CheckReport, Refused, decides
@@ -402,9 +403,16 @@ def others_text(found: Collection, wanted: int) -> str:
 
 
 def single_text(
-    report: CheckReport, saved: Sequence[str] = (), *, quiet: bool, statistics: bool = False
+    report: CheckReport,
+    saved: Mapping[str, str] = MappingProxyType({}),
+    *,
+    quiet: bool,
+    statistics: bool = False,
 ) -> str:
-    """Return the report on the only check; its run is saved to the files `saved`."""
+    """Return the report on the only check.
+
+    Its run is saved to the files `saved`, each with the name of its format.
+    """
     if quiet:
         return headline(report)
     text, steps = check_text(report, statistics=statistics), next_steps(report, saved)

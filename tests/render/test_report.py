@@ -12,7 +12,7 @@ from antecede.checker.amounts import memory
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Expectation, Spec, expected_verdict, system_of
-from antecede.checker.model import CausalSend, Message, Protocol
+from antecede.checker.model import CausalSend, Message, Protocol, Step
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.render import text as report
 from antecede.checker.render.about import question
@@ -453,9 +453,12 @@ def test_a_report_begins_with_the_reason_and_ends_with_what_to_do_next() -> None
 
 def test_what_to_do_next_depends_on_the_result_and_on_what_was_saved() -> None:
     violated, holds = reported("unordered"), reported("mfss", network="fifo")
-    assert next_steps(violated, ["a.svg", "b c.json"]) == (
+    assert next_steps(violated, {"a.svg": "svg", "b c.json": "json"}) == (
         "Next:\n  step through it  antecede explore 'b c.json'"
     )
+    for file, format in (("r.itf.json", "itf"), ("r.json", "svg"), ("r.trace", "json")):
+        text = str(next_steps(violated, {file: format}))
+        assert "add --trace bug.json, then: antecede explore bug.json" in text, "it cannot be read"
     assert next_steps(holds) == (
         "Next:\n"
         "  check more       antecede check mfss --actors 2 --messages 3 --network fifo\n"
@@ -466,6 +469,48 @@ def test_what_to_do_next_depends_on_the_result_and_on_what_was_saved() -> None:
     scripted = reported("mfss", workload="script:[[1],[]]")
     assert next_steps(scripted) == "Next:\n  try a proof      antecede prove mfss"
     assert next_steps(reported("mfss", bounds=Bounds(max_states=5))) is None
+
+
+def test_a_proof_is_offered_only_if_the_solver_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("antecede.checker.render.advice.is_installed", lambda _extra: False)
+    assert "prove" not in str(next_steps(reported("mfss")))
+
+
+def _broadcast(state: tuple[Any, ...], message: Message) -> Step:
+    return Step(state, tuple((d, Held(message)) for d in message.destinations))
+
+
+@frozen
+class Held:
+    message: Message
+
+
+def _silent(keeps: bool) -> Protocol:
+    """Return a broadcast that Carol never delivers, and that Bob keeps after its delivery."""
+
+    def receive(state: tuple[Any, ...], _src: int, packet: Held) -> Step:
+        me = state[0]
+        if me == 2:
+            return Step((*state, packet.message) if keeps else state)
+        return Step((*state, packet.message), deliveries=(packet.message,))
+
+    return Protocol("silent", "", "", lambda actor, _: (actor,), _broadcast, receive)
+
+
+ONE = 'reaction:[{"name":"m1","from":0,"to":[1,2]}]'
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_message_waits_and_is_stuck_only_where_it_is(keeps: bool) -> None:
+    spec = Spec("silent", 3, workload=ONE, properties=("all-delivered",))
+    found = check(spec, protocol=_silent(keeps), selfcheck="off")
+    text = joined(report.check_text(found))
+    assert ("m1 has to wait" in text) == keeps == ("Carol m1 waits" in text)
+    assert ("m1 is stuck in Carol's state." in text) == keeps
+    assert ("m1 is no longer in any actor's state." in text) == (not keeps)
+    assert "Bob's state" not in text, "Bob has delivered it"
 
 
 def test_a_protocol_that_may_be_for_broadcasts_is_said_so() -> None:
