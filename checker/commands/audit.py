@@ -33,7 +33,7 @@ from antecede.checker.search.options import Bounds
 @click.option("--event", metavar="REGEX")
 @click.option("--fields", metavar="NAME=FIELD,…")
 @JSON_FILE
-@click.option("--trace", "trace_file", type=A_FILE, metavar="FILE")
+@click.option("--trace", "trace_files", multiple=True, type=A_FILE, metavar="FILE")
 @click.option("--unfinished", is_flag=True)
 @record(Bounds, "max_seconds")
 @click.option("--quiet", is_flag=True)
@@ -44,7 +44,7 @@ def command(
     event: str | None,
     fields: str | None,
     json_file: str | None,
-    trace_file: str | None,
+    trace_files: tuple[str, ...],
     unfinished: bool,
     quiet: bool,
     place: str,
@@ -64,8 +64,8 @@ def command(
     seconds = Bounds(**taken_from(values, Bounds)).max_seconds
     until = None if seconds is None else time.monotonic() + seconds
     reached = f"--max-seconds {seconds:g} reached" if seconds is not None else ""
-    drawn = None if trace_file is None else pictures.check_format(trace_file)
-    outputs.check_outputs(("json", json_file), ("trace", trace_file))
+    formats = [pictures.check_format(file) for file in trace_files]
+    outputs.check_outputs(("json", json_file), *(("trace", file) for file in trace_files))
     known = fields_from(fields)
     if place != "spark" and (master is not None or spark_log):
         raise InputError("--master and --spark-log are for --on spark")
@@ -97,8 +97,8 @@ def command(
                 outputs.write_object(
                     json_file, audit_report.as_object(found, unfinished=unfinished)
                 )
-            if trace_file is not None and drawn is not None:
-                _draw(found, trace_file, drawn, quiet=quiet)
+            for file, format in zip(trace_files, formats, strict=True):
+                _draw(found, file, format, quiet=quiet)
     except interrupts.Ended as ended:
         if str(ended) != reached:
             raise

@@ -83,6 +83,8 @@ def command(
     )
     outputs.check_rows(output, parquet_file)
     runner = simulations.runner_of(place, workers, master, log=spark_log)
+    if not quiet:
+        console.complain(f"The rows of all runs go to {output}.")
     rows, codes = [], []
     for grid in grids:
         ticker = Ticker(quiet=quiet)

@@ -136,6 +136,7 @@ def _every(
 ) -> int:
     """Run every check that has no row yet, print the matrix, and return the exit code."""
     begun, gave_up = len(sweeps.asked_for(wanted, file, options, bounds)), False
+    told(f"The rows of all checks go to {file}.")
     if begun:
         told(f"{begun} of {len(wanted)} rows are in {file} already, and are not run again.")
     with sweeps.kept_in(file).noted():

@@ -40,7 +40,7 @@ from antecede.checker.search.options import Options
 @SELFCHECK
 @BOUNDS
 @JSON_FILE
-@click.option("--trace", "trace_file", type=A_FILE, metavar="FILE")
+@click.option("--trace", "trace_files", multiple=True, type=A_FILE, metavar="FILE")
 @TRACE_FORMAT
 @click.option("--quiet", is_flag=True)
 def command(
@@ -48,7 +48,7 @@ def command(
     walks: int,
     selfcheck: str,
     json_file: str | None,
-    trace_file: str | None,
+    trace_files: tuple[str, ...],
     trace_format: str | None,
     quiet: bool,
     **values: Any,
@@ -65,8 +65,8 @@ def command(
     """
     began = time.monotonic()
     bounds, method = shared.search_from(values)
-    outputs.check_traces([] if trace_file is None else [trace_file], trace_format)
-    outputs.check_outputs(("json", json_file), ("trace", trace_file))
+    outputs.check_traces(trace_files, trace_format)
+    outputs.check_outputs(("json", json_file), *(("trace", file) for file in trace_files))
     with starting(bounds):
         spec, *others = targets_of((adapter,), shared.spec_values(values)).strictly()
     if others:
@@ -79,8 +79,8 @@ def command(
         say = console.discard if json_file == "-" else console.say
         say(adapters.text(done))
         outputs.write_result(json_file, [done[-1]], many=False)
-        if trace_file is not None:
-            outputs.write_run(trace_file, trace_format, done[-1], say)
+        for file in trace_files:
+            outputs.write_run(file, trace_format, done[-1], say)
         return exit_code_of([done[-1]])
 
     with interrupts.instead(lambda report: reported((report,))):

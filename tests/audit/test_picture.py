@@ -90,3 +90,12 @@ def test_long_names_are_cut_and_several_logs_are_named(tmp_path: Path) -> None:
     drawn = picture(audits.audit(names), "svg")
     assert ">alicealicealicealiceali…</text>" in drawn
     assert "carol:2: carol delivers m1 (too late)" in drawn
+
+
+def test_every_picture_that_is_asked_for_is_drawn(antecede: Command, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a.svg", "b.html", "c.json")]
+    asked = [word for file in files for word in ("--trace", file)]
+    assert 1 == antecede("audit", log(tmp_path, ALICE_BOB_CAROL), *asked).code
+    assert all(file.stat().st_size for file in files)
+    again = antecede("audit", tmp_path / "log", "--trace", files[0], "--trace", files[0])
+    assert "both name" in again.err

@@ -35,6 +35,8 @@ def test_a_grid_is_run_once_and_reported(
     _, second, _ = simulated(capsys, *grid)
     assert "and 48 of them were there before" in second
     assert first.splitlines()[2:] == second.splitlines()[2:]
+    _, _, begun = simulated(capsys, *(word for word in grid if word != "--quiet"))
+    assert begun.startswith(f"The rows of all runs go to {file}.\n")
 
 
 def test_the_report_says_what_is_divided_by_what_and_who_is_faster() -> None:
