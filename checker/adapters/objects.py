@@ -297,7 +297,8 @@ def _call(node: Any, method: str, arguments: Any) -> Out:
     if inspect.iscoroutine(result):
         result.close()
         raise ProtocolError(
-            f"{method} of {type(node).__name__} is async; let the adapter run it: asyncio.run(…)"
+            f"{method} of {type(node).__name__} is async; let an ordinary method run it: "
+            "asyncio.run(…)"
         )
     if result is not None:
         raise ProtocolError(
@@ -448,8 +449,8 @@ def _check_methods(make: Any, name: str) -> None:
         function = getattr(make, method, None)
         if function is None:
             raise InputError(
-                f"{name} has no method {method}{parameters}; an adapter has causal_send(out, "
-                "message) and receive(out, src, packet)"
+                f"{name} has no method {method}{parameters}; a class for the checker has "
+                "causal_send(out, message) and receive(out, src, packet)"
             )
         placeholders = (None,) * (parameters.count(",") + 2)
         _check_parameters(function, placeholders, f"{name}.{method}{parameters}")

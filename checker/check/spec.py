@@ -149,9 +149,9 @@ def _refuse_hidden_messages(protocol: Protocol, network: Network) -> None:
     """Reject an endless workload that needs messages in states, if an adapter hides them."""
     if network.merges and not protocol.shows_messages:
         raise InputError(
-            f"{protocol.name} is code behind an adapter, which hides the messages that it keeps; "
-            "an endless workload must see them if the code has a timeout, or if the network is "
-            "duplicating+lossy. Give --workload any and --messages 2"
+            f"{protocol.name} is a class or program of your own, which hides the messages that it "
+            "keeps; an endless workload must see them if the code has a timeout, or if the network "
+            "is duplicating+lossy. Give --workload any and --messages 2"
         )
 
 

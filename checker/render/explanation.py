@@ -25,7 +25,7 @@ from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_deliv
 from antecede.checker.render.prose import Remarks, Wording, listed, loop_text, pending
 from antecede.checker.semantics.failing import PredicatesReturn, Raised
 from antecede.checker.semantics.judge import Fault, undelivered
-from antecede.checker.semantics.values import contains, field_names, shown
+from antecede.checker.semantics.values import contains, field_names, packet_class, shown
 
 
 @frozen
@@ -110,7 +110,7 @@ def _why_again(path: Path) -> str:
 
 def _received(step: PathStep, flight: Flight, after: int, before: dict[int, int]) -> str:
     """Return the packet that a step receives and the step that sends it, in words."""
-    what = type(flight.packet).__name__
+    what = packet_class(flight.packet)
     if flight.since > after:
         return f"{step.number} receives the {what} of {flight.since}"
     if (sender := before.get(step.number)) is not None:
@@ -128,10 +128,10 @@ def _of_the_round_before(path: Path) -> dict[int, int]:
     left, flights = defaultdict[tuple[int, int, str], list[int]](list), flights_of(path)
     for flight in flights.every:
         if flight.since > path.loop.after and flight.in_flight:
-            left[flight.src, flight.dst, type(flight.packet).__name__].append(flight.since)
+            left[flight.src, flight.dst, packet_class(flight.packet)].append(flight.since)
     senders = dict[int, int]()
     for number, flight in sorted(flights.met.items()):
-        waiting = left[flight.src, flight.dst, type(flight.packet).__name__]
+        waiting = left[flight.src, flight.dst, packet_class(flight.packet)]
         if path.loop.covers(number) and not path.loop.covers(flight.since) and waiting:
             senders[number] = waiting.pop(0)
     return senders

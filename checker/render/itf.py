@@ -18,7 +18,8 @@ from antecede.checker.model import Message, State
 from antecede.checker.paths.path import Path
 from antecede.checker.render.about import about
 from antecede.checker.render.prose import Wording
-from antecede.checker.semantics.values import canonical, field_names
+from antecede.checker.semantics.failing import Raised
+from antecede.checker.semantics.values import canonical, field_names, shown
 
 VARIABLES = {
     "transition": "what led to the state, in words",
@@ -106,6 +107,9 @@ def encoded(value: Any, words: Wording | None = None) -> Any:
     A message is a record, with its name if `words` has one. Any other value with fields is a
     variant (tag and value), because packets of several classes can be in one channel.
     """
+    value = shown(value)
+    if isinstance(value, Raised):
+        return {"tag": "Failed", "value": {}}
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, bool | str):

@@ -98,7 +98,13 @@ def statistics_text(result: Result) -> str:
         parts.append("\n".join(f"  {a:<{wide}}  {b:>15}  {c:>15}" for a, b, c in rows))
     depths = figures.pop("states_per_depth", [])
     rounds = figures.pop("rounds", [])
-    for told_before in ("symmetry", "explored_plainly", "cycles", "compared_with_forms"):
+    for told_before in (
+        "symmetry",
+        "explored_plainly",
+        "cycles",
+        "compared_with_forms",
+        "delivers",
+    ):
         figures.pop(told_before, None)
     for name in ("python_seconds", "selfcheck_seconds"):
         if name in figures and result.seconds:
@@ -112,7 +118,11 @@ def statistics_text(result: Result) -> str:
         figures["one_depth_per_state"] = "yes" if graded["on"] else f"no: {graded['reason']}"
     if weights := figures.pop("weights", None):
         figures["levels_by_weight"] = ", ".join(f"{kind} {n}" for kind, n in weights.items())
-    lines = [f"  {name.replace('_', ' ')}: {_figure(value)}" for name, value in figures.items()]
+    lines = [
+        f"  {name.replace('_', ' ')}: {_figure(value)}"
+        for name, value in figures.items()
+        if value is not None
+    ]
     if depths:
         lines.append(f"  states per depth: {', '.join(f'{n:,}' for n in depths)}")
     parts.append("\n".join(wrapped(line, "    ") for line in lines))

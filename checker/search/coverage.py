@@ -9,12 +9,13 @@ from antecede.checker.model import Internal, Lose, Property, Receive, Transition
 from antecede.checker.search.packet_classes import handled
 from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.semantics.transition import EndlessSystem, System
+from antecede.checker.semantics.values import packet_class
 
 
 def kind_of(transition: Transition) -> str:
     """Return the kind of a transition as engines count it, such as `receive Ack`."""
     if isinstance(transition, Receive | Lose):
-        return f"{transition.kind} {type(transition.packet).__name__}"
+        return f"{transition.kind} {packet_class(transition.packet)}"
     if isinstance(transition, Internal):
         return f"{transition.kind} {transition.name}"
     return transition.kind

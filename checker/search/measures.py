@@ -25,7 +25,7 @@ from antecede.checker.model import Message, Packet, Predicate, State
 from antecede.checker.search.graph import StateGraph, integers
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state
-from antecede.checker.semantics.values import field_names
+from antecede.checker.semantics.values import field_names, packet_class
 
 MOST_STATES = 300_000
 """The default bound. Plain Python explores about 10,000 states per second, at 2 KB per state."""
@@ -218,7 +218,7 @@ class _Measuring:
     def _add_edge(self, outcome: Outcome) -> None:
         controls = 0
         for _, packet in outcome.step.sends:
-            size, name = self._size(packet), type(packet).__name__
+            size, name = self._size(packet), packet_class(packet)
             controls += not size.messages
             known = self.packets.get(name, Kind(False, 0))
             carries = known.carries or size.messages > 0

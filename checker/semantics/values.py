@@ -235,6 +235,11 @@ def parts(value: Any) -> tuple[Any, ...]:
     return ()
 
 
+def packet_class(packet: Any) -> str:
+    """Return the name of a packet's class; `Packet` if the packet stands for another value."""
+    return "Packet" if stands_for_another(packet) else type(packet).__name__
+
+
 def messages_in(value: Any) -> Iterator[Message]:
     """Yield the messages inside a packet or state, in field order."""
     if isinstance(value, Message):

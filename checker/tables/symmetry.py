@@ -25,6 +25,7 @@ from antecede.checker.errors import AntecedeError
 from antecede.checker.model import Message, Packet, Step
 from antecede.checker.semantics.history import Ghost, Pending, Stamp
 from antecede.checker.semantics.transition import network_sent
+from antecede.checker.semantics.values import packet_class
 from antecede.checker.tables import kernels
 from antecede.checker.tables.components import Components
 
@@ -179,7 +180,7 @@ class Symmetry:
             image = images[self.index[p]]
             return t.receive_step(p[actor], renamed, p[src], image)
 
-        self._learn(actor, state, step, run, f"receive of {type(packet).__name__}")
+        self._learn(actor, state, step, run, f"receive of {packet_class(packet)}")
 
     def learn_internal(self, actor: int, state: int, name: str | None, step: Step | None) -> None:
         """Compare a timeout (name None) or an action with its renamings."""

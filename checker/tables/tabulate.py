@@ -26,6 +26,7 @@ from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.judge import ENDS, Glimpse, in_deliveries, in_state
 from antecede.checker.semantics.marked import is_over, may_mark
 from antecede.checker.semantics.transition import initial_state, network_sent
+from antecede.checker.semantics.values import packet_class
 from antecede.checker.semantics.workload import ARM, EndlessWorkload, Position, most_sent
 from antecede.checker.tables import kernels
 from antecede.checker.tables.components import Words as Words
@@ -403,7 +404,7 @@ class Tabulation(Histories):
         step = self.receive_step(dst, state, src, packet)
         if self.symmetry is not None:
             self.symmetry.learn_receive(dst, state, src, packet, step)
-        kind = f"receive {type(packet).__name__}"
+        kind = f"receive {packet_class(packet)}"
         if not stays:
             self._grade(dst, state, step, packets_of([packet], -1), kind)
         elif step.deliveries or step.sends or step.state != self.states[dst].values[state]:
@@ -464,7 +465,7 @@ class Tabulation(Histories):
         alternatives = lose(self.contents[channel].values[content])
         codes = [len(alternatives)]
         for packet, rest in alternatives:
-            kind = f"lose {type(packet).__name__}"
+            kind = f"lose {packet_class(packet)}"
             budget = self.system.network.budget is not None
             self.grading.still({**packets_of([packet], -1), LOST: int(budget)}, kind)
             codes += [-1, 0, self._kind(kind), self.contents[channel].number(rest), -1, 0, 0]
