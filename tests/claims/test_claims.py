@@ -599,7 +599,7 @@ def test_each_claim_has_its_line(antecede: Command) -> None:
     ran = antecede("claims", "--source", "mf", "--quick", "--engine", "plain")
     assert 3 == ran.code  # one statement cannot be decided here
     assert 1 + len(source_named("mf").claims) == len(ran.out.splitlines())
-    assert re.search(r"^CONFIRMED   mf .* Lemma 4$", ran.out, re.MULTILINE)
+    assert re.search(r"^CONFIRMED .* mf-lemma-4 +.*Lemma 4$", ran.out, re.MULTILINE)
     assert "20 claims: 19 CONFIRMED, 0 CONSISTENT, 0 REFUTED, 1 UNDECIDED" in ran.out
 
 
