@@ -8,6 +8,7 @@ import tempfile
 import warnings
 from base64 import b64decode
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs" / "notebooks"
 
 def read(name: str) -> Any:
     """Return a notebook as it is stored."""
-    import nbformat
+    nbformat: Any = import_module("nbformat")  # it has types for a part only
 
     return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
 
@@ -40,7 +41,7 @@ def executed(
     """
     with tempfile.TemporaryDirectory() as sockets, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of libraries of Jupyter
-        import nbformat
+        nbformat: Any = import_module("nbformat")  # it has types for a part only
         from nbclient import NotebookClient
         from traitlets.config import Config
 
@@ -93,7 +94,7 @@ def _code(notebook: Any) -> list[Any]:
 
 def main() -> int:
     """Run all notebooks, and store their outputs."""
-    import nbformat
+    nbformat: Any = import_module("nbformat")  # it has types for a part only
 
     for file in sorted(FOLDER.glob("*.ipynb")):
         with tempfile.TemporaryDirectory() as folder:
