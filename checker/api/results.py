@@ -152,8 +152,8 @@ class CheckResult:
 
     @property
     def counts(self) -> Counts:
-        """The size of the explored part of the system."""
-        return self._report.result.counts
+        """The size of the explored part of the system, without symmetry if that is known."""
+        return self._report.result.size
 
     @property
     def counterexample(self) -> Run | None:
