@@ -482,7 +482,7 @@ class _Watch:
                         f"uses the variable {lasting[0].name}, which calls change; let it depend "
                         "on nothing but its arguments",
                     )
-                again = self._run(self.handler, call.args)
+                again = self._called_later(call)
             if again.differs(call.outcome):
                 raise self._error(
                     call.shown,
@@ -537,8 +537,12 @@ class _Watch:
             return
         self._compare_later(self._past[self._checks // 2 % len(self._past)])
 
+    def _called_later(self, call: _Call) -> _Outcome:
+        with interrupts.at_work(f"a repeated call of {self._title}"):
+            return self._run(self.handler, call.args)
+
     def _compare_later(self, call: _Call) -> None:
-        again = self._run(self.handler, call.args)
+        again = self._called_later(call)
         if again.differs(call.outcome):
             raise self._error(
                 call.shown,

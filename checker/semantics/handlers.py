@@ -207,7 +207,9 @@ def called(
     except ProtocolError:
         raise
     except KeyboardInterrupt as interruption:
-        if time.monotonic() - call.started > LONG:
+        # A call may be made through another checked call, which has named it then.
+        is_named = bool(getattr(interruption, "__notes__", ()))
+        if time.monotonic() - call.started > LONG and not is_named:
             interruption.add_note(call.unfinished())
         raise
     except BaseException as error:
