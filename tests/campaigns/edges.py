@@ -74,7 +74,9 @@ def _undisturbed(line: tuple[str, ...]) -> Ran:
 def _faults(line: tuple[str, ...], how: str, ran: Ran, expected: set[int]) -> list[str]:
     """Return the faults of a command's end: tracebacks and the like, and a wrong exit code."""
     text = ran.out + ran.err
-    if ran.code in expected and not re.search("Traceback|Internal error|Exception ignored", text):
+    if ran.code in expected and not re.search(
+        "^Traceback|Internal error|Exception ignored", text, re.MULTILINE
+    ):
         return []
     return [f"{' '.join(line)} {how}: exit {ran.code}, not {sorted(expected)}: {text[-300:]}"]
 

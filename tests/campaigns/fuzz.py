@@ -11,6 +11,7 @@ import contextlib
 import io
 import json
 import random
+import re
 import shutil
 import signal
 import sys
@@ -70,7 +71,8 @@ class Ran:
             return "hangs"
         if self.raised:
             return f"raises {self.raised}"
-        if self.code == INTERNAL_ERROR or "Traceback" in self.text:
+        # A report shows the traceback of a handler that raised, indented.
+        if self.code == INTERNAL_ERROR or re.search("^Traceback", self.text, re.MULTILINE):
             return f"exit {self.code}: {self.text[-300:]}"
         return "" if self.code in range(4) else f"exit {self.code}"
 

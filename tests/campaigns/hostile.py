@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import resource
 import shlex
 import signal
@@ -64,7 +65,8 @@ class Ended:
     def faults(self, line: tuple[str, ...]) -> Iterator[str]:
         """Yield faults that no end of a process may have."""
         shown = " ".join(line)
-        if self.code == 4 or "Internal error" in self.text or "Traceback" in self.text:
+        # A report shows the traceback of a handler that raised, indented.
+        if self.code == 4 or re.search("Internal error|^Traceback", self.text, re.MULTILINE):
             yield f"{shown}: exit {self.code}: {self.text[-600:]}"
         if self.code == 0 and self.found and self.found.get("verdict") != "HOLDS":
             yield f"{shown}: exit 0 and verdict {self.found.get('verdict')}"
