@@ -14,6 +14,7 @@ import io
 import math
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -72,10 +73,10 @@ class Afresh:
         if server is None:
             return unknown
         try:
-            with _ended_if_broken(server):
+            with _new_folder() as folder, _ended_if_broken(server):
                 _refuse(server.answer(PATIENCE + seconds))
                 sent = [list(map(_pickled, group)) for group in groups]
-                server.send((sent, math.ceil(PATIENCE + seconds)))
+                server.send((sent, math.ceil(PATIENCE + seconds), folder))
                 answers = server.answer(PATIENCE + seconds)
             _idle.append(server)
             _refuse(answers)
@@ -85,6 +86,19 @@ class Afresh:
         repeated = sum(text is not None for texts in answers for text in texts)
         self.outcome = f"{repeated:,} calls" if repeated else "no: no arguments can be pickled"
         return answers  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _new_folder() -> Iterator[str]:
+    """Make a folder for the repeated calls; it is also removed if this process must end at once."""
+    folder = tempfile.mkdtemp(prefix="antecede-")
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
+    take_back = interrupts.at_abort(remove)
+    try:
+        yield folder
+    finally:
+        take_back()
+        remove()
 
 
 def _refuse(answer: Any) -> None:
@@ -258,9 +272,11 @@ def _repeat(link: Connection, task: bytes) -> None:
         return
     signal.alarm(0)  # the search may take long
     link.send(True)
-    groups, seconds = link.recv()
+    groups, seconds, folder = link.recv()
+    folders = [os.path.join(folder, str(number)) for number in range(len(groups))]
     try:
-        link.send([_in_a_fork(protocol, group, seconds) for group in groups])
+        asked = zip(groups, folders, strict=True)
+        link.send([_in_a_fork(protocol, *each, seconds) for each in asked])
     except EOFError:
         link.send("a repeated call ended the process")
 
@@ -275,23 +291,23 @@ def _protocol(task: bytes) -> Protocol:
 
 
 def _in_a_fork(
-    protocol: Protocol, group: list[tuple[str, bytes | None]], seconds: int
+    protocol: Protocol, group: list[tuple[str, bytes | None]], folder: str, seconds: int
 ) -> list[str | None]:
-    """Make some calls in a process of their own, in an empty folder."""
+    """Make some calls in a process of their own, in a new folder."""
     ours, theirs = Pipe(duplex=False)
-    with tempfile.TemporaryDirectory(prefix="antecede-") as folder:
+    os.mkdir(folder)
 
-        def work() -> None:
-            os.chdir(folder)
-            theirs.send([_text(protocol, *call) for call in group])
+    def work() -> None:
+        os.chdir(folder)
+        theirs.send([_text(protocol, *call) for call in group])
 
-        child = _forked(work, seconds)
-        theirs.close()
-        try:
-            texts: list[str | None] = ours.recv()
-        finally:
-            ours.close()
-            os.waitpid(child, 0)
+    child = _forked(work, seconds)
+    theirs.close()
+    try:
+        texts: list[str | None] = ours.recv()
+    finally:
+        ours.close()
+        os.waitpid(child, 0)
     return texts
 
 

@@ -312,7 +312,10 @@ def confirmed(task: Task, result: Result) -> Result:
     if not result.failed:
         return result
     searches = _failure_searches(task.options)
-    run = run_to_failure(task.system, searches, task.bounds, task.watch)
+    try:
+        run = run_to_failure(task.system, searches, task.bounds, task.watch)
+    except ReplayError:  # the handler did not fail again, for example because of a thread
+        return result
     if run is None:
         return result
     refuse_merged(run)

@@ -388,14 +388,14 @@ def test_a_search_may_take_longer_than_an_import(
     """The other process waits for the calls as long as the search takes."""
     alarms: list[int] = []
     monkeypatch.setattr(signal, "alarm", alarms.append)
-    monkeypatch.setattr(afresh, "_in_a_fork", lambda _protocol, _group, seconds: [seconds])
+    monkeypatch.setattr(afresh, "_in_a_fork", lambda *given: list(given[2:]))
     ours, theirs = multiprocessing.Pipe()
     name = written(tmp_path, "", "return Step(state, deliveries=(message,))")
     spec = Spec(name, actors=2, messages=1)
-    ours.send(([[]], 7))
+    ours.send(([[]], 7, "here"))
     task = (spec, sys.argv, sys.path, os.getcwd(), dict(os.environ))
     afresh._repeat(theirs, pickle.dumps(task))
-    assert [True, [[7]]] == [ours.recv(), ours.recv()]
+    assert [True, [["here/0", 7]]] == [ours.recv(), ours.recv()]
     assert [0] == alarms
 
 
