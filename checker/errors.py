@@ -58,6 +58,7 @@ def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
         thing: the kind of thing, such as "protocol".
         choices: the known names. The error lists them all if they are few or if none is near.
     """
+    value = value if isinstance(value, str) else repr(value)
     value = value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}…"
     names = sorted(choices)
     starts = [name for name in names if len(value) > 2 and name.startswith(value)]

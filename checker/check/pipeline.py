@@ -234,8 +234,9 @@ def _explored_without_numbers(task: Task) -> tuple[Task, Result]:
                     f"the checkpoint in {str(task.options.resume)!r} was changed: a run that "
                     "continues it cannot be replayed; start again"
                 ) from error
+            reason = str(error).rstrip(".")
             raise InternalError(
-                f"a path that the search found cannot be replayed: {error} If your handlers are "
+                f"a path that the search found cannot be replayed: {reason}. If your handlers are "
                 "pure functions (--selfcheck all looks at every call), the checker is wrong."
             ) from error
 
@@ -274,8 +275,8 @@ def _call_again(self_checking: System, again: Afresh) -> None:
     Raises:
         ProtocolError: a handler is not a pure function.
     """
-    look_back(self_checking.protocol)
-    repeat_afresh(self_checking.protocol, again)
+    elsewhere = repeat_afresh(self_checking.protocol, again)
+    look_back(self_checking.protocol, elsewhere=elsewhere)
 
 
 def _unrepeated(result: Result, reason: str) -> Result:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -190,6 +190,10 @@ def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Li
     return _named_if_wrong(found), spec.system
 
 
+ITERATED = ("events", "channels")
+"""Functions of a link whose results are iterated over."""
+
+
 def _named_if_wrong(found: Link) -> Link:
     """Return a link whose functions are named in the error if they raise."""
 
@@ -200,7 +204,7 @@ def _named_if_wrong(found: Link) -> Link:
             try:
                 with interrupts.at_work(f"the function {name!r} of the link"):
                     result = function(*arguments)
-                    return [*result] if isinstance(result, Iterator) else result
+                    return [*result] if name in ITERATED else result
             except (AntecedeError, Mismatch):
                 raise
             except Exception as error:

@@ -54,6 +54,7 @@ from antecede.checker.semantics.transition import (
     next_message,
 )
 from antecede.checker.semantics.values import message_in
+from antecede.checker.settings import shown
 
 Event: TypeAlias = tuple[str | int, ...]
 """An abstract action: its name, then the numbers of its elements."""
@@ -198,6 +199,13 @@ class Memo:
 Judged: TypeAlias = tuple[Conjunct, Memo]
 
 
+def _is_step(event: Any) -> bool:
+    """Return whether a link gave the name of an action and numbers."""
+    if not isinstance(event, tuple | list) or not event or not isinstance(event[0], str):
+        return False
+    return all(isinstance(k, int) and not isinstance(k, bool) for k in event[1:])
+
+
 class Machine:
     """A model over fixed numbers of elements, compiled to Python."""
 
@@ -269,6 +277,11 @@ class Machine:
 
     def _check_event(self, event: Event) -> None:
         params = {a.name: [p.sort().name() for p in a.params] for a in self.model.actions}
+        if not _is_step(event):
+            raise InputError(
+                f"the link takes the step {shown(event)}; give the name of an action and the "
+                "numbers of its elements, such as ('deliver', 0)"
+            )
         name, *elements = event
         if name not in params:
             raise InputError(
@@ -605,7 +618,13 @@ class _Linker:
         assert self.link.channels is not None
         pairs = zip(self.system.pairs, state.channels, strict=True)
         python = Counter((src, dst, p) for (src, dst), channel in pairs for p in channel)
-        model = Counter(self.link.channels(view))
+        try:
+            model = Counter(self.link.channels(view))
+        except TypeError as error:
+            raise InputError(
+                f"the function 'channels' of the link gives a packet that cannot be compared: "
+                f"{error}"
+            ) from error
         if python != model:
             raise Mismatch(
                 "the packets in flight differ between the Python and the model:\n"

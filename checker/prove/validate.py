@@ -55,6 +55,17 @@ def validate(model: Model) -> Model:
     Raises:
         InputError: it is not such a model; the message says what to change.
     """
+    try:
+        _check(model)
+    except (AttributeError, TypeError, ValueError, z3.Z3Exception) as error:
+        raise InputError(
+            f"the model of {model.protocol} has a part of another type than the page on proofs "
+            f"says: {error}"
+        ) from error
+    return model
+
+
+def _check(model: Model) -> None:
     _check_relations(model)
     _check_names("action", [action.name for action in model.actions])
     for action in model.actions:
@@ -67,7 +78,6 @@ def validate(model: Model) -> Model:
     _check_safety(model)
     if model.at_rest is not None:
         _check_at_rest(model, model.at_rest)
-    return model
 
 
 def _check_names(kind: str, names: Sequence[str], where: str = "") -> None:

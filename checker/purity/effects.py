@@ -7,8 +7,10 @@ the user's own code counts: a logger of the standard library may read the clock.
 
 from __future__ import annotations
 
+import dis
 import functools
 import os
+import random
 import sys
 import threading
 import time
@@ -25,11 +27,12 @@ from attrs import define, field
 REFUSED: dict[Callable[..., Any], str] = {
     getattr(module, name): f"{module.__name__}.{name}"
     for module, names in {
-        os: ("getenv", "getpid", "getppid", "getrandom", "times", "urandom"),
+        os: ("getenv", "getloadavg", "getpid", "getppid", "getrandom", "times", "urandom"),
         time: (
             *("time", "monotonic", "perf_counter", "process_time", "thread_time"),
             *("time_ns", "monotonic_ns", "perf_counter_ns", "process_time_ns", "thread_time_ns"),
             *("asctime", "ctime", "gmtime", "localtime", "strftime"),
+            *("clock_gettime", "clock_gettime_ns"),
         ),
         uuid: ("uuid1", "uuid4"),
     }.items()
@@ -45,6 +48,12 @@ _OF_A_GIVEN_TIME = {time.asctime: 1, time.ctime: 1, time.gmtime: 1, time.localti
 _IN_PYTHON = {
     function.__code__: name for function, name in REFUSED.items() if type(function) is FunctionType
 }
+_SPREADS = (dis.opmap["CALL_FUNCTION_EX"],)
+"""Instructions that call a function with arguments from a tuple."""
+
+_SEEDS = random.Random.seed.__code__
+"""The function that seeds a generator of random numbers, by itself if it is given nothing."""
+
 _NOW = ("now", "today", "utcnow")
 """Methods of the classes of `datetime` that read the clock."""
 
@@ -99,6 +108,8 @@ class Effects:
             name, caller = _refused(function, frame), frame
         elif event == "call" and frame.f_code in _IN_PYTHON and frame.f_back is not None:
             name, caller = _IN_PYTHON[frame.f_code], frame.f_back
+        elif event == "call" and frame.f_code is _SEEDS and frame.f_locals.get("a") is None:
+            name, caller = "random.seed", frame
         else:
             return
         if name is not None and is_of_user(_beyond(caller, _DRAWS).f_globals, self.homes):
@@ -149,13 +160,18 @@ def _refused(function: BuiltinFunctionType, caller: FrameType) -> str | None:
     """Return the name of a function that is written in C, or None if handlers may call it."""
     called: Any = function
     if (name := REFUSED.get(called)) is not None:
-        # The argument of the instruction that calls is the number of arguments of the call.
-        given = caller.f_code.co_code[caller.f_lasti + 1]
-        return None if given >= _OF_A_GIVEN_TIME.get(called, 256) else name
+        least = _OF_A_GIVEN_TIME.get(called)
+        return None if least is not None and _given(caller) >= least else name
     owner = function.__self__
     if function.__name__ in _NOW and isinstance(owner, type) and issubclass(owner, date):
         return f"{owner.__name__}.{function.__name__}"
     return None
+
+
+def _given(caller: FrameType) -> int:
+    """Return the number of arguments of the call that a frame makes; 256 if it is unknown."""
+    operation, given = caller.f_code.co_code[caller.f_lasti : caller.f_lasti + 2]
+    return 256 if operation in _SPREADS else given
 
 
 def _beyond(frame: FrameType, modules: Container[str]) -> FrameType:

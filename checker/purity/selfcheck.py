@@ -177,8 +177,13 @@ seconds that the checks took so far.
 """
 
 
-def look_back(protocol: Protocol) -> None:
+def look_back(protocol: Protocol, *, elsewhere: bool = False) -> None:
     """Repeat some calls that were checked, after a search.
+
+    Args:
+        protocol: as `watched` returned it.
+        elsewhere: whether calls were repeated in a new process. Then a variable may be one that
+            cannot get its value of the start here.
 
     Raises:
         ProtocolError: one of them has another result now.
@@ -186,11 +191,14 @@ def look_back(protocol: Protocol) -> None:
     with redirect_stdout(sys.stderr):
         for watch in _watches(protocol).values():
             watch.look_back()
-            watch.begin_again()
+            watch.begin_again(elsewhere=elsewhere)
 
 
-def repeat_afresh(protocol: Protocol, again: Again) -> None:
+def repeat_afresh(protocol: Protocol, again: Again) -> bool:
     """Repeat some calls in one new process, in the opposite order, and some in one of their own.
+
+    Returns:
+        Whether calls were repeated.
 
     Raises:
         ProtocolError: one of them has another result there.
@@ -204,9 +212,12 @@ def repeat_afresh(protocol: Protocol, again: Again) -> None:
         alone += () if watch.judges else calls[:: max(len(calls) // few, 1)]
     groups = [together[::-1], *([each] for each in alone)]
     asked = [[(name, call.args) for name, call in group] for group in groups]
+    repeated = False
     for group, texts in zip(groups, again(asked, seconds_spent(protocol)), strict=True):
         for (name, call), text in zip(group, texts, strict=True):
             watches[name].compare_afresh(call, text)
+            repeated |= text is not None
+    return repeated
 
 
 def seconds_spent(protocol: Protocol) -> float:
@@ -469,13 +480,15 @@ class _Watch:
                 "arguments",
             )
 
-    def begin_again(self) -> None:
+    def begin_again(self, *, elsewhere: bool) -> None:
         """Repeat calls with the variables of the start, if any has changed since."""
         changed = self.memory.variables.changed()
         if not changed:
             return
         for call in self.spread(_FROM_THE_START):
             with self.memory.variables.as_at_the_start() as lasting:
+                if lasting and elsewhere:
+                    return
                 if lasting:
                     raise self._error(
                         call.shown,

@@ -120,7 +120,11 @@ class Variables(Search):
 
     def visit_plain(self, value: Any, name: str, text: str, owner: Owner) -> None:
         """Note a variable."""
-        variable = Variable(name, value, text, copy.deepcopy(value), owner)
+        try:
+            content = copy.deepcopy(value)
+        except Exception:  # such as a view of a dictionary, which is a variable itself
+            return
+        variable = Variable(name, value, text, content, owner)
         self.found.append(_changed_before.get(variable.place, variable))
 
     def visit_module(self, name: str, file: str | None) -> bool:

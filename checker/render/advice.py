@@ -51,6 +51,9 @@ def _about_vacuous(report: CheckReport) -> str:
 
 def _about_incomplete(stopped: str) -> str:
     bound = stopped.partition(" ")[0]
+    if "had not returned after" in stopped:
+        meaning = "INCOMPLETE: a call did not return, so nothing is proved."
+        return wrapped(f"{meaning} A function of a protocol must return soon.")
     if bound == "--bound":
         remedy = "Violations within the bound are real. Raise the bound to see more."
     elif bound.startswith("--"):

@@ -296,12 +296,11 @@ def _look_back(system: System, explorer: Explorer, tick: Callable[[], None]) -> 
     """Judge all properties of ways back, each in every state.
 
     Returns:
-        The names of those that hold. Where not every state was explored, or the search itself found
-        a violation, none is judged.
+        The names of those that hold. Where not every state was explored, none is judged.
     """
     asked = [prop for prop in system.properties if prop.where is Where.FROM_EVERYWHERE_ON]
-    whole = explorer.exhaustive and not explorer.truncated and not explorer.cuts
-    if not asked or decided(system, explorer) or not whole:
+    whole = explorer.exhaustive and not (explorer.frontier or explorer.truncated or explorer.cuts)
+    if not asked or not whole:
         return set()
     found = {prop.name: explorer.lost(prop, tick) for prop in asked}
     explorer.found.update({name: run for name, run in found.items() if run is not None})

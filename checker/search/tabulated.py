@@ -555,7 +555,7 @@ class TabulatedSearch(Explorer):
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return a run to a state with no way back to what `prop` wants, or None."""
-        if self.state.moved_at:
+        if self.state.moved_at or self.dropped:
             return self._lost_by_threads(prop, tick)
         try:
             places = self.threads.lost(prop, tick)

@@ -70,6 +70,11 @@ __all__ = [
     "test",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 _MODULES = {
     "assert_holds": "check",
     "assert_violated": "check",

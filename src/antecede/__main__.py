@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
+import threading
+from contextlib import suppress
 
 from antecede.checker import interrupts, streams
 
@@ -22,7 +25,19 @@ def main() -> int:
     # The command imports much.
     from antecede import cli
 
-    return cli.main()
+    return _leave(cli.main())
+
+
+def _leave(code: int) -> int:
+    """Return the exit code; end the process at once if threads of the user's code still run."""
+    others = (thread for thread in threading.enumerate() if not thread.daemon)
+    if all(thread is threading.current_thread() for thread in others):
+        return code
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,9 @@ from antecede.checker.tables.kernels.arguments import (
     TupleKind,
 )
 
+config._config_fname = ""
+"""Numba reads settings in a file of the current folder, at every compilation."""
+
 WORD = ir.IntType(64)
 
 _TYPES: dict[Kind, Any] = {

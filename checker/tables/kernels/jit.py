@@ -10,8 +10,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import sys
 import threading
+import warnings
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from antecede.checker import interrupts, memory
@@ -32,6 +35,22 @@ def _is_on(variable: str) -> bool:
 
 INTERPRETED = _is_on("NUMBA_DISABLE_JIT")
 """Kernels run as plain Python functions, for debugging."""
+
+
+@functools.cache
+def compiler() -> Any:
+    """Import the module that compiles. Numba then reads no settings in the current folder."""
+    yaml = sys.modules.get("yaml")
+    sys.modules["yaml"] = None  # type: ignore[assignment]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Numba says that it could not read such a file
+            return import_module("antecede.checker.tables.kernels.compiler")
+    finally:
+        if yaml is None:
+            del sys.modules["yaml"]
+        else:
+            sys.modules["yaml"] = yaml
 
 
 class Kernel:
@@ -101,10 +120,9 @@ class Kernel:
 
     def _compile(self, kinds: tuple[Kind, ...]) -> Entry:
         _check_memory(cache.EACH_COMPILED)
-        from antecede.checker.tables.kernels.compiler import object_code
         from antecede.checker.tables.kernels.loading import Entry, packed
 
-        made = object_code(self._dispatcher, kinds)
+        made = compiler().object_code(self._dispatcher, kinds)
         self.compiled += 1
         cache.keep(self._file(kinds), packed(made.code, made.returns, _text(kinds)))
         return Entry(made.code, made.returns)
@@ -121,16 +139,12 @@ class Kernel:
 
     @functools.cached_property
     def _dispatcher(self) -> Any:
-        from antecede.checker.tables.kernels.compiler import dispatcher
-
-        return dispatcher(self._function, **self._options)
+        return compiler().dispatcher(self._function, **self._options)
 
     @property
     def _numba_type_(self) -> Any:
         """What Numba takes this name for in a kernel that it compiles."""
-        from antecede.checker.tables.kernels.compiler import type_of
-
-        return type_of(self._dispatcher)
+        return compiler().type_of(self._dispatcher)
 
 
 class _Intrinsic:
@@ -141,9 +155,7 @@ class _Intrinsic:
 
     @property
     def _numba_type_(self) -> Any:
-        from antecede.checker.tables.kernels.compiler import INTRINSICS, type_of
-
-        return type_of(INTRINSICS[self._name])
+        return compiler().type_of(compiler().INTRINSICS[self._name])
 
 
 def _text(kinds: tuple[Kind, ...]) -> str:
