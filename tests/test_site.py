@@ -395,14 +395,17 @@ def playground(site: Path, address: str, tabs: Any) -> Any:
     if not (site / "playground/pyodide.mjs").is_file():
         pytest.skip("npm could not install Pyodide (apt-get install npm)")
     page = tabs.open(f"{address}playground.html", **SCREENS["desktop"])
-    says(page, "Python is ready.")
+    assert "Python is ready." == said_after("Python is loading.", page)
     return page
 
 
-def says(page: Any, text: str | re.Pattern[str]) -> None:
+def said_after(working: str, page: Any) -> str:
+    """Return what the page says when it no longer says that it works."""
     from playwright.sync_api import expect
 
-    expect(page.get_by_role("status")).to_have_text(text)
+    status = page.get_by_role("status")
+    expect(status).not_to_have_text(re.compile(f"{working}|This page needs"))
+    return str(status.inner_text())
 
 
 def checked(page: Any, actors: int, messages: int) -> list[str]:
@@ -410,7 +413,7 @@ def checked(page: Any, actors: int, messages: int) -> list[str]:
     page.get_by_label("Actors").fill(str(actors))
     page.get_by_label("Messages per actor").fill(str(messages))
     page.get_by_role("button", name="Check").click()
-    says(page, "The check has ended.")
+    assert "The check has ended." == said_after("The check is running.", page)
     pictures = page.locator(".playground__answer img").all()
     return [
         page.locator(".playground__answer strong").inner_text(),
@@ -444,12 +447,12 @@ def test_the_playground_shows_an_error_in_a_sentence_and_stops_a_search(playgrou
     code = playground.get_by_label("The protocol in Python")
     code.fill("PROTOCOL = 1")
     playground.get_by_role("button", name="Check").click()
-    says(playground, re.compile("protocol.py"))
+    assert "protocol.py" in said_after("The check is running.", playground)
     code.fill("while True:\n    pass")
     playground.get_by_role("button", name="Check").click()
-    says(playground, "The check is running.")
+    assert "The check is running." == playground.get_by_role("status").inner_text()
     playground.get_by_role("button", name="Stop").click()
-    says(playground, "Python is ready.")
+    assert "Python is ready." == said_after("The check was stopped.", playground)
 
 
 def test_the_playground_takes_both_protocols_from_the_tutorial() -> None:
