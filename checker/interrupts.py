@@ -33,6 +33,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from antecede.checker.browser import IN_BROWSER
+
 GRACE = 2.0
 """The time in seconds for a search to notice a request to end."""
 
@@ -528,6 +530,7 @@ def watched(
 ) -> Iterator[None]:
     """Check in another thread, every PERIOD seconds, whether the block must end.
 
+    A page of a browser has no other thread, so there only polls end a block.
     Blocks may be nested. A request to end that an outer block made outlasts the inner one.
 
     Args:
@@ -537,7 +540,7 @@ def watched(
     Raises:
         Ended: there was a reason, and no code polled within GRACE seconds or before it was urgent.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if IN_BROWSER or threading.current_thread() is not threading.main_thread():
         yield
         return
     done, asked = threading.Event(), threading.Event()

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import gc
 import os
-import resource
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from antecede.checker.browser import IN_BROWSER, heap_bytes
+
+if not IN_BROWSER:
+    import resource
 
 GROUPS = Path("/sys/fs/cgroup")
 
@@ -44,7 +48,7 @@ def lacking(memory: int, address_space: int) -> str | None:
     """
     figures = (
         ("memory", memory, available_memory_bytes()),
-        ("data (ulimit -d)", memory, _left_of(resource.RLIMIT_DATA, "VmData")),
+        ("data (ulimit -d)", memory, _left_of("RLIMIT_DATA", "VmData")),
         ("address space (ulimit -v)", address_space, address_space_left_bytes()),
     )
     for thing, needed, left in figures:
@@ -58,13 +62,31 @@ def lacking(memory: int, address_space: int) -> str | None:
 
 def address_space_left_bytes() -> int | None:
     """Return the number of bytes that this process may still map; None if it is unlimited."""
-    return _left_of(resource.RLIMIT_AS, "VmSize")
+    return _left_of("RLIMIT_AS", "VmSize")
 
 
-def _left_of(limit: int, used: str) -> int | None:
+def memory_bytes() -> int:
+    """Return the resident memory of this process now, in bytes."""
+    if IN_BROWSER:
+        return heap_bytes()
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def peak_memory_bytes() -> int:
+    """Return the greatest resident memory of this process so far, in bytes."""
+    if IN_BROWSER:
+        return heap_bytes()
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _left_of(limit: str, used: str) -> int | None:
     """Return the rest of a resource limit; `used` is a line of /proc/self/status."""
-    most = resource.getrlimit(limit)[0]
-    if most == resource.RLIM_INFINITY or sys.platform != "linux":
+    if sys.platform != "linux":
+        return None
+    most = resource.getrlimit(getattr(resource, limit))[0]
+    if most == resource.RLIM_INFINITY:
         return None
     lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
     (line,) = (line for line in lines if line.startswith(f"{used}:"))

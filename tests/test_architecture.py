@@ -35,6 +35,7 @@ ROOMS = (
         "interrupts",
         "streams",
         "memory",
+        "browser",
         "private",
     ),
     ("semantics",),

@@ -400,7 +400,7 @@ LIMITED = """
 import sys
 from antecede import cli
 from antecede.checker import memory
-from antecede.checker.search.loop import memory_bytes
+from antecede.checker.memory import memory_bytes
 
 LIMIT = memory_bytes() + 60_000_000
 memory.available_memory_bytes = lambda: LIMIT - memory_bytes()

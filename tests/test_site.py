@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import tomllib
+from base64 import b64decode
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -383,3 +384,83 @@ def test_a_phone_has_the_navigation_on_the_first_page_too(address: str, tabs: An
     page.get_by_text("Design a protocol", exact=True).first.click()
     page.get_by_role("link", name="Tutorial").first.click()
     page.wait_for_url("**/tutorial.html")
+
+
+# The playground
+
+
+@pytest.fixture
+def playground(site: Path, address: str, tabs: Any) -> Any:
+    """The page, after its Python has started."""
+    if not (site / "playground/pyodide.mjs").is_file():
+        pytest.skip("npm could not install Pyodide (apt-get install npm)")
+    page = tabs.open(f"{address}playground.html", **SCREENS["desktop"])
+    assert "Python is ready." == said_after("Python is loading.", page)
+    return page
+
+
+def said_after(working: str, page: Any) -> str:
+    """Return what the page says when it no longer says that it works."""
+    from playwright.sync_api import expect
+
+    status = page.get_by_role("status")
+    expect(status).not_to_have_text(re.compile(f"{working}|This page needs"))
+    return str(status.inner_text())
+
+
+def checked(page: Any, actors: int, messages: int) -> list[str]:
+    """Check the protocol on the page; return its verdict, and its picture if there is one."""
+    page.get_by_label("Actors").fill(str(actors))
+    page.get_by_label("Messages per actor").fill(str(messages))
+    page.get_by_role("button", name="Check").click()
+    assert "The check has ended." == said_after("The check is running.", page)
+    pictures = page.locator(".playground__answer img").all()
+    return [
+        page.locator(".playground__answer strong").inner_text(),
+        *(picture_in(each.get_attribute("src")) for each in pictures),
+    ]
+
+
+def picture_in(source: str) -> str:
+    return b64decode(source.removeprefix("data:image/svg+xml;base64,")).decode()
+
+
+def test_the_playground_finds_the_bug_of_the_tutorial_and_not_after_the_repair(
+    playground: Any,
+) -> None:
+    verdict, picture = checked(playground, 3, 2)
+    assert "protocol.py: VIOLATED" == verdict
+    assert ["Alice", "Bob", "Carol"] == re.findall(r'<text class="name"[^>]*>([^<]+)<', picture)[:3]
+    assert 6 == max(map(int, re.findall(r'data-step="(\d+)"', picture)))
+    assert "causal-delivery VIOLATED after 6 transitions" in picture
+    report = playground.locator(".playground__report pre code").text_content()
+    assert "6. Bob receives Data(m1, past={}) from Alice, delivers m1 (too late)" in report
+
+    with playground.expect_response("**/repaired.py"):
+        playground.get_by_label("Protocol", exact=True).select_option("repaired")
+    assert ["protocol.py: HOLDS"] == checked(playground, 3, 2)
+    report = playground.locator(".playground__report pre code").text_content()
+    assert re.search(r"unique states +70,917\b", report)
+
+
+def test_the_playground_shows_an_error_in_a_sentence_and_stops_a_search(playground: Any) -> None:
+    code = playground.get_by_label("The protocol in Python")
+    code.fill("PROTOCOL = 1")
+    playground.get_by_role("button", name="Check").click()
+    assert "protocol.py" in said_after("The check is running.", playground)
+    code.fill("while True:\n    pass")
+    playground.get_by_role("button", name="Check").click()
+    assert "The check is running." == playground.get_by_role("status").inner_text()
+    playground.get_by_role("button", name="Stop").click()
+    assert "Python is ready." == said_after("The check was stopped.", playground)
+
+
+def test_the_playground_takes_both_protocols_from_the_tutorial() -> None:
+    tutorial = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    broken, repaired = hook("playground").examples(tutorial)
+    same = {*broken.splitlines()} & {*repaired.splitlines()}
+    assert {"def may_be_delivered(state, packet):", "PROTOCOL = Protocol("} <= same
+    assert "earlier = [" in broken
+    assert "earlier = [" not in repaired
+    with pytest.raises(ValueError, match="no longer writes past"):
+        hook("playground").examples("# Tutorial")

@@ -16,15 +16,14 @@ from antecede.checker.check.engine import explorer_at_once, pausing_explorer
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import CapacityError, HandlerError, ProtocolError
 from antecede.checker.liveness import starvation
-from antecede.checker.memory import nearly_gone, shortage, usable_memory_bytes
-from antecede.checker.search.loop import (
-    Explorer,
-    Pausing,
-    Progress,
-    explore,
+from antecede.checker.memory import (
     memory_bytes,
+    nearly_gone,
     peak_memory_bytes,
+    shortage,
+    usable_memory_bytes,
 )
+from antecede.checker.search.loop import Explorer, Pausing, Progress, explore
 from antecede.checker.search.options import Bounds, Options, most_memory_text
 from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.semantics.transition import EndlessSystem, System, channel_bytes

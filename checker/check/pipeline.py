@@ -32,6 +32,7 @@ from antecede.checker.errors import (
     ReplayError,
 )
 from antecede.checker.liveness import starvation
+from antecede.checker.memory import memory_bytes
 from antecede.checker.model import Protocol
 from antecede.checker.paths.confirm import refuse_merged
 from antecede.checker.paths.minimise import minimise
@@ -39,7 +40,7 @@ from antecede.checker.purity.opaque import with_opaque_messages
 from antecede.checker.purity.selfcheck import look_back, repeat_afresh, seconds_spent, watched
 from antecede.checker.search.coverage import never_seen
 from antecede.checker.search.handler_errors import run_to_failure
-from antecede.checker.search.loop import Explorer, Measuring, Progress, memory_bytes
+from antecede.checker.search.loop import Explorer, Measuring, Progress
 from antecede.checker.search.measures import MOST_STATES, measure, refuse_more_than
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict

@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.errors import InputError
+from antecede.checker.memory import memory_bytes
 from antecede.checker.model import Property, State, Transition, What
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.paths.violation import wrong_delivery, wrong_order
-from antecede.checker.search.loop import memory_bytes
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.judge import Fault

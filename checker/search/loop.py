@@ -7,8 +7,6 @@ when to stop.
 
 from __future__ import annotations
 
-import resource
-import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -24,6 +22,7 @@ from antecede.checker.errors import (
     ProtocolError,
     is_refused_thread,
 )
+from antecede.checker.memory import memory_bytes, peak_memory_bytes
 from antecede.checker.model import Property, Transition, Where
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.growth import growth_of
@@ -157,18 +156,6 @@ class Pausing(Explorer, Protocol):
 
         It calls `tick` often, which may raise.
         """
-
-
-def memory_bytes() -> int:
-    """Return the resident memory of this process now, in bytes."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
-
-
-def peak_memory_bytes() -> int:
-    """Return the greatest resident memory of this process so far, in bytes."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def explore(
