@@ -167,6 +167,27 @@ def test_the_diagram_shows_its_newest_rows(unordered: Server, tabs: Tabs) -> Non
     assert page.locator(".diagram").evaluate(scrolled)
 
 
+CLIPPED = """picture => {
+    const paper = picture.getBoundingClientRect();
+    return [...picture.querySelectorAll("text")].filter(text => {
+        const box = text.getBoundingClientRect();
+        return box.left < paper.left || box.right > paper.right || box.top < paper.top
+            || box.bottom > paper.bottom;
+    }).map(text => text.textContent);
+}"""
+"""Returns the texts that the edge of a picture cuts off."""
+
+
+@pytest.mark.parametrize("path", ["", "0", "0.1", "1", "0.1.0.0"])
+def test_the_edge_of_the_picture_cuts_off_no_text(path: str, tabs: Tabs) -> None:
+    for protocol, actors in (("cykas-secret-mode", 3), ("mfss", 2)):
+        with serving(tree_of(protocol, actors, 2)) as server:
+            page = tabs.open(f"{server.address}?path={path}")
+            if page.locator("main[data-path]").count():  # else there is no such state
+                assert [] == page.locator("svg.spacetime").evaluate(CLIPPED)
+            page.context.close()
+
+
 # Searching, saving and loading
 
 
