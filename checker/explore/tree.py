@@ -17,7 +17,7 @@ from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.explore.judgement import violated_by
 from antecede.checker.model import Transition
-from antecede.checker.paths.path import Path, extended, replay_keys
+from antecede.checker.paths.path import Path, attempted, extended, replay_keys
 from antecede.checker.registry import declared_names, property_named
 from antecede.checker.render.about import explanation_of
 from antecede.checker.render.prose import Wording
@@ -47,7 +47,7 @@ class Choice:
 
     Attributes:
         number: its index in the enabled order.
-        text: its effects in words, or the error of the protocol.
+        text: its effects in words; if it fails, who sends or receives what, and the error.
         violates: the properties that it violates.
         fails: whether the protocol raises an error.
     """
@@ -115,9 +115,11 @@ class Tree:
     def _choice(self, path: Path, number: int, transition: Transition) -> Choice:
         try:
             after = extended(path, transition)
+            violates = violated_by(after)
         except ProtocolError as error:
-            return Choice(number, str(error), fails=True)
-        violates = violated_by(after)
+            tried = attempted(path, transition)
+            trigger = Wording.of(tried).transition(transition, tried.steps[-1].message)
+            return Choice(number, f"{trigger}: {error}", fails=True)
         shown = evolve(after, violates=violates[0]) if violates else after
         text = Wording.of(after).step(after.steps[-1], explanation_of(shown).remarks)
         return Choice(number, text, violates)

@@ -32,7 +32,7 @@ from antecede.checker.semantics.transition import enabled
 from tests import runs
 from tests.conftest import COMMAND, ROOT, Command, counterexample
 from tests.explored import fetch, post, serving, tree_of
-from tests.models import toy
+from tests.models import deliver_the_first_copy, toy
 
 
 @pytest.fixture(scope="module")
@@ -205,10 +205,34 @@ def test_a_handler_that_fails_takes_its_button_away() -> None:
     with serving(tree_of(toy("failing", receive=receive))) as server:
         page = fetch(server, "/?path=0")
         (choice,) = [each for each in page.choices if "disabled" in each.attributes]
+        assert choice.words.startswith("1 Bob receives Data(m1) from Alice: receive of protocol")
         assert "receive of protocol 'toy-failing' raised ValueError: no <b>" in choice.words
         answer = fetch(server, f"/?path={choice.attributes['value']}")
         assert 400 == answer.status
         assert "raised ValueError" in answer.one("main").words
+
+
+def test_a_causal_send_that_fails_says_who_sends_what_to_whom() -> None:
+    def causal_send(state: Any, message: Any) -> Any:
+        if message.number == 2:
+            raise ValueError("full")
+        return toy("x").causal_send(state, message)
+
+    with serving(tree_of(toy("failing", causal_send=causal_send), 2, 2)) as server:
+        (choice,) = [c for c in fetch(server, "/?path=0").choices if "disabled" in c.attributes]
+        assert choice.words.startswith("0 Alice causal-sends m2 to Bob: causal_send of protocol")
+
+
+def test_an_invariant_that_fails_after_a_step_takes_its_button_away() -> None:
+    def empty(state: Any) -> bool:
+        return bool(1 // (not state.held))
+
+    keeping = evolve(toy("keeping", receive=deliver_the_first_copy), invariants={"empty": empty})
+    with serving(tree_of(keeping)) as server:
+        page = fetch(server, "/?path=0")
+        assert 200 == page.status
+        (choice,) = [each for each in page.choices if "disabled" in each.attributes]
+        assert "Bob receives Data(m1) from Alice: invariant 'empty'" in choice.words
 
 
 def test_a_property_that_fails_is_told_and_the_server_goes_on() -> None:
