@@ -161,3 +161,11 @@ def fetch(
 def post(server: Server, target: str, body: str | bytes) -> Got:
     """Send what the page's own script sends."""
     return fetch(server, target, method="POST", body=body)
+
+
+def searched(server: Server, body: str) -> Got:
+    """Search as the page's script does, and return the page at the end of the search."""
+    got = post(server, "/search", body)
+    while found := got.found("span", id="searching"):
+        got = fetch(server, f"/search?search={found[0].attributes['data-search']}")
+    return got

@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.check.spec import Spec
 from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
+from antecede.checker.explore.search import Search
 from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties
@@ -83,8 +84,8 @@ def place_at(tree: Tree, numbers: Numbers) -> Place:
     return Place(numbers, shown, tree.choices(numbers), judgements)
 
 
-def text(tree: Tree, place: Place, note: Note | None = None) -> str:
-    """Return the page of a place."""
+def text(tree: Tree, place: Place, note: Note | None = None, search: Search | None = None) -> str:
+    """Return the page of a place, with a search that is under way."""
     name, path, numbers = tree.system.protocol.name, place.path, place.numbers
     said = evolve(about(path), question=_question(tree, path))
     words = Wording.of(path)
@@ -104,6 +105,7 @@ def text(tree: Tree, place: Place, note: Note | None = None) -> str:
         any_search=any(not judgement.prop.sought for judgement in place.searched),
         saves=SAVED_AS,
         note=note,
+        search=search,
         said=said,
         choices=[(choice, text_of((*numbers, choice.number))) for choice in place.choices],
         judgements=place.judgements,
@@ -144,6 +146,7 @@ def refusal(sentence: str, name: str, before: Numbers | None = None) -> str:
         "refusal.html",
         title="This cannot be shown" if before is None else "There is no such state",
         name=name,
+        search=None,
         sentence=f"{sentence[:1].upper()}{sentence[1:]}",
         before=text_of(before or ()),
         where="the start" if not before else f"step {len(before)}",

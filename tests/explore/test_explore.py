@@ -9,10 +9,13 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Any
 from urllib.parse import quote
+from urllib.request import Request, urlopen
 
 import pytest
 from attrs import evolve
@@ -31,7 +34,7 @@ from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.transition import enabled
 from tests import runs
 from tests.conftest import COMMAND, ROOT, Command, counterexample
-from tests.explored import fetch, post, serving, tree_of
+from tests.explored import Got, fetch, post, searched, serving, tree_of
 from tests.models import deliver_the_first_copy, toy
 
 
@@ -488,7 +491,7 @@ def test_hostile_names_and_payloads_stay_text() -> None:
             assert runs.EVIL not in page.body
             assert "Evil</script></style></svg><img src=x" in page.one("body").words or not length
             assert not [ch for ch in page.body if ch != "\n" and not ch.isprintable()]
-        found = post(server, "/search", "path=&property=")
+        found = searched(server, "path=&property=")
         assert [] == found.found("img")
         saved = fetch(server, f"/trace?path={numbers}&format=html")
         assert runs.EVIL not in saved.body
@@ -507,7 +510,7 @@ def test_a_hostile_file_is_told_as_text(unordered: Server) -> None:
 
 
 def test_the_nearest_violation_is_found_from_the_start(unordered: Server) -> None:
-    page = post(unordered, "/search", "path=&property=")
+    page = searched(unordered, "path=&property=")
     assert 4 == len(page.path.split("."))
     assert "VIOLATED" == page.one("span", class_="badge").words
     said = page.one("p", id="note").words
@@ -517,11 +520,11 @@ def test_the_nearest_violation_is_found_from_the_start(unordered: Server) -> Non
 
 def test_the_nearest_violation_is_found_from_where_one_stands(unordered: Server) -> None:
     """Bob has sent once; now he sends again, and Alice receives in the wrong order."""
-    page = post(unordered, "/search", "path=1&property=")
+    page = searched(unordered, "path=1&property=")
     assert page.path.startswith("1.")
     assert "3 steps on" in page.one("p", id="note").words
     *before, _ = page.path.split(".")
-    near = post(unordered, "/search", f"path={'.'.join(before)}&property=")
+    near = searched(unordered, f"path={'.'.join(before)}&property=")
     assert page.path == near.path
     assert "1 step on" in near.one("p", id="note").words
 
@@ -529,20 +532,20 @@ def test_the_nearest_violation_is_found_from_where_one_stands(unordered: Server)
 def test_a_search_finds_as_short_a_way_as_the_check_does() -> None:
     expected = counterexample("cykas-secret-mode", 3, workload=runs.FIGURE_3)
     with serving(tree_of("cykas-secret-mode", 3, 2, workload=runs.FIGURE_3)) as server:
-        page = post(server, "/search", "path=&property=causal-delivery")
+        page = searched(server, "path=&property=causal-delivery")
         assert expected.length == len(page.path.split("."))
 
 
 def test_a_search_goes_through_states_that_the_path_met_before() -> None:
     """On a network that duplicates, a run may come back to where it was."""
     with serving(tree_of("unordered", 2, 1, network="duplicating")) as server:
-        page = post(server, "/search", "path=0&property=integrity")
+        page = searched(server, "path=0&property=integrity")
         assert "A shortest way to violate integrity: 2 steps on" in page.body
 
 
 def test_that_nothing_is_violated_is_said_when_everything_was_explored() -> None:
     with serving(tree_of("mfss")) as server:
-        page = post(server, "/search", "path=0&property=")
+        page = searched(server, "path=0&property=")
         assert "0" == page.path
         said = page.one("p", id="note").words
         assert re.fullmatch(r"There is none: all \d+ states that can be reached .*explored\.", said)
@@ -550,7 +553,7 @@ def test_that_nothing_is_violated_is_said_when_everything_was_explored() -> None
 
 def test_a_search_that_hits_its_bound_says_so() -> None:
     with serving(tree_of("mfss", 3, 2), Bounds(max_states=300)) as server:
-        said = post(server, "/search", "path=0&property=").one("p", id="note").words
+        said = searched(server, "path=0&property=").one("p", id="note").words
         assert "None was found among" in said
         assert "(--max-states 300 reached); there may be one beyond them." in said
 
@@ -558,10 +561,10 @@ def test_a_search_that_hits_its_bound_says_so() -> None:
 def test_a_witness_is_searched_for_by_its_own_button() -> None:
     names = ("causal-delivery", "witness:waited")
     with serving(tree_of("mfss", 2, 2, properties=names)) as server:
-        page = post(server, "/search", f"path=&property={quote('witness:waited')}")
+        page = searched(server, f"path=&property={quote('witness:waited')}")
         assert "A shortest way to show witness:waited: 2 steps on" in page.one("p", id="note").words
         assert "shown at step" in verdicts(server, page.path)["witness:waited"]
-        again = post(server, "/search", f"path={page.path}&property={quote('witness:waited')}")
+        again = searched(server, f"path={page.path}&property={quote('witness:waited')}")
         assert "There is nothing left to search for." == again.one("p", id="note").words
 
 
@@ -573,9 +576,140 @@ def test_an_impure_handler_ends_a_search_with_a_sentence() -> None:
         return evolve(toy("x").receive(state, _src, packet), state=len(memory))
 
     with serving(tree_of(toy("impure", receive=receive))) as server:
-        answer = post(server, "/search", "path=&property=")
+        answer = searched(server, "path=&property=")
         assert (422, "") == (answer.status, answer.path)
         assert "returned different results" in answer.one("p", id="note").words
+
+
+def slow(state: Any, src: int, packet: Any) -> Any:
+    """Deliver on arrival, after a while."""
+    time.sleep(0.02)
+    return toy("x").receive(state, src, packet)
+
+
+@pytest.fixture
+def lasting() -> Iterator[Server]:
+    """A search that takes hours."""
+    with serving(tree_of(toy("lasting", receive=slow), 3, 3, properties=("integrity",))) as server:
+        yield server
+
+
+def process_of(server: Server) -> Any:
+    """Return the process of the search under way."""
+    search = server.site._searches.under_way()
+    assert search is not None
+    return search.process
+
+
+def number_of(page: Got) -> str:
+    """Return the number of the search that a page shows to be under way."""
+    return page.one("span", id="searching").attributes["data-search"]
+
+
+def test_a_search_from_the_start_is_a_check_in_another_process() -> None:
+    """The plain search finds nothing among its first states; the compiled one has no bound."""
+    with serving(tree_of("cykas-secret-mode", 3, 2, properties=("causal-delivery",))) as server:
+        begun = post(server, "/search", "path=&property=")
+        assert begun.found("form", action="/cancel")
+        expected = counterexample("cykas-secret-mode", 3)
+        page = searched(server, "path=&property=")
+        assert expected.length == len(page.path.split("."))
+        assert page.one("p", id="note").words.startswith("A shortest way to violate causal")
+
+
+def test_a_search_can_be_cancelled_and_ends_at_once(lasting: Server) -> None:
+    begun = post(lasting, "/search", "path=&property=")
+    process = process_of(lasting)
+    began = time.monotonic()
+    page = post(lasting, "/cancel", f"search={number_of(begun)}")
+    assert "The search was cancelled" in page.one("p", id="note").words
+    process.join(60)
+    assert not process.is_alive()
+    assert time.monotonic() - began < 60
+    assert [] == page.found("span", id="searching")
+
+
+def test_several_tabs_start_a_search_once(lasting: Server) -> None:
+    first, second = (post(lasting, "/search", "path=&property=") for _ in range(2))
+    assert number_of(first) == number_of(second)
+    other = post(lasting, "/search", "path=0&property=")
+    assert 422 == other.status
+    assert "Another search is under way; cancel it first" in other.one("p", id="note").words
+    assert number_of(first) == number_of(other), "its cancel button is shown"
+
+
+def test_a_search_under_way_shows_its_figures_and_holds_nobody_up(lasting: Server) -> None:
+    number = number_of(post(lasting, "/search", "path=&property="))
+    said = set[str]()
+    while len(said) < 3:
+        page = fetch(lasting, f"/search?search={number}")
+        said.add(page.one("span", id="progress").words)
+        assert 200 == fetch(lasting, "/?path=0").status
+    assert any("unique" in words for words in said)
+
+
+def test_there_is_no_search_without_a_number(lasting: Server) -> None:
+    for number in ("", "7", "x", "-1", "9" * 5000):
+        assert 404 == fetch(lasting, f"/search?search={number}").status
+        assert 404 == post(lasting, "/cancel", f"search={number}").status
+
+
+def test_a_server_that_closes_ends_its_search() -> None:
+    with serving(tree_of(toy("lasting", receive=slow), 3, 3, properties=("integrity",))) as server:
+        post(server, "/search", "path=&property=")
+        process = process_of(server)
+    process.join(60)
+    assert not process.is_alive()
+
+
+def test_a_search_whose_process_is_killed_says_so(lasting: Server) -> None:
+    number = number_of(post(lasting, "/search", "path=&property="))
+    process_of(lasting).kill()
+    while (page := fetch(lasting, f"/search?search={number}")).found("span", id="searching"):
+        pass
+    assert 422 == page.status
+    assert "process of the search was killed" in page.one("p", id="note").words
+
+
+def test_a_search_from_elsewhere_goes_on_in_another_process(monkeypatch: Any) -> None:
+    monkeypatch.setattr("antecede.checker.explore.site.FEW", Bounds(max_states=2))
+    with serving(tree_of("unordered", 2, 2)) as server:
+        begun = post(server, "/search", "path=1&property=")
+        assert begun.found("form", action="/cancel")
+        page = searched(server, "path=1&property=")
+        assert page.path.startswith("1.")
+        assert "3 steps on" in page.one("p", id="note").words
+
+
+def test_a_protocol_that_cannot_be_sent_is_told(monkeypatch: Any) -> None:
+    lock = threading.Lock()
+
+    def receive(state: Any, src: int, packet: Any) -> Any:
+        with lock:
+            return toy("x").receive(state, src, packet)
+
+    monkeypatch.setattr("antecede.checker.explore.site.FEW", Bounds(max_states=2))
+    with serving(tree_of(toy("locked", receive=receive))) as server:
+        page = post(server, "/search", "path=&property=")
+        assert 422 == page.status
+        assert "cannot be sent to the process of the search" in page.one("p", id="note").words
+        assert "save the protocol as a file" in page.one("p", id="note").words
+
+
+def test_a_run_of_a_protocol_that_has_changed_is_not_shown(
+    monkeypatch: Any, tmp_path: FilePath
+) -> None:
+    """The process of a search imports the file as it is then."""
+    monkeypatch.setattr("antecede.checker.explore.site.FEW", Bounds(max_states=2))
+    source = (ROOT / "protocols/fifo.py").read_text()
+    file = tmp_path / "mine.py"
+    file.write_text(source)
+    with serving(Tree(Spec(str(file), actors=2))) as server:
+        file.write_text((ROOT / "protocols/unordered.py").read_text())
+        page = searched(server, "path=&property=causal-delivery")
+        assert 422 == page.status
+        assert "the protocol has changed" in page.one("p", id="note").words
+        assert [] == page.found("span", class_="badge")
 
 
 # Saving and loading
@@ -725,11 +859,49 @@ def test_the_command_says_the_address_and_ends_with_ctrl_c(tmp_path: FilePath) -
     assert (0, "", "") == (process.returncode, rest, errors)
 
 
+def children_of(process: int) -> list[int]:
+    """Return the processes that a process started, and those that these started."""
+    files = FilePath(f"/proc/{process}/task").glob("*/children")
+    own = [int(number) for file in files for number in file.read_text().split()]
+    return [*own, *(other for number in own for other in children_of(number))]
+
+
+def is_running(process: int) -> bool:
+    """Return whether a process has not ended; one that nobody waits for has."""
+    try:
+        stat = FilePath(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_signal_ends_the_command_and_its_search(number: signal.Signals) -> None:
+    size = ("--actors", "4", "--messages", "3", "--property", "causal-delivery")
+    with subprocess.Popen(
+        [*COMMAND, "explore", "mfss", *size, "--no-browser", "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        port = int(re.findall(r":(\d+)/", process.stdout.readline())[0])
+        own = f"http://127.0.0.1:{port}"
+        asked = Request(f"{own}/search", b"path=&property=", {"Origin": own})
+        with urlopen(asked, timeout=600) as answer:
+            assert b'id="searching"' in answer.read()
+        started = children_of(process.pid)
+        assert started
+        process.send_signal(number)
+        process.communicate(timeout=600)
+    while any(map(is_running, started)):
+        time.sleep(0.05)
+
+
 def test_a_trace_is_explored_with_its_own_property_and_the_usual_ones(tmp_path: FilePath) -> None:
     file = tmp_path / "t.json"
     question = tree_of("unordered", 2, 2, properties=("fifo-delivery",))
     with serving(question) as server:
-        found = post(server, "/search", "path=&property=").path
+        found = searched(server, "path=&property=").path
         file.write_text(fetch(server, f"/trace?path={found}").body)
     opened, numbers = start.opened(str(file), {})
     assert found == text_of(numbers)

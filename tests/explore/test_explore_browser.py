@@ -206,6 +206,41 @@ def test_one_is_taken_to_a_violation_whose_address_opens_anywhere(
     at(page, "")
 
 
+def test_a_long_search_shows_figures_until_it_is_cancelled(tabs: Tabs) -> None:
+    with serving(tree_of("mfss", 4, 3, properties=("causal-delivery",))) as server:
+        page, other = (tabs.open(server.address) for _ in range(2))
+        page.keyboard.press("v")
+        expect(page.locator("#cancel")).to_be_focused()
+        expect(page.locator("#progress")).to_contain_text("unique")
+        assert [] == barriers(page)
+        other.keyboard.press("v")
+        expect(other.locator("#progress")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator("#note")).to_contain_text("The search was cancelled")
+        expect(other.locator("#note")).to_contain_text("The search was cancelled")
+        page.context.close()
+        other.context.close()
+
+
+def test_a_long_search_takes_one_where_it_leads_by_itself(tabs: Tabs) -> None:
+    with serving(tree_of("cykas-secret-mode", 3, 2, properties=("causal-delivery",))) as server:
+        page = tabs.open(server.address)
+        page.keyboard.press("v")
+        expect(page.locator("#cancel")).to_be_visible()
+        expect(page.locator(".badge")).to_have_text("VIOLATED")
+        expect(page.locator("#cancel")).to_have_count(0)
+        assert "?path=" in page.url
+        page.context.close()
+
+
+def test_a_long_search_can_be_waited_for_without_the_script(tabs: Tabs) -> None:
+    with serving(tree_of("cykas-secret-mode", 3, 2, properties=("causal-delivery",))) as server:
+        page = tabs.open(server.address, java_script_enabled=False)
+        page.locator("#violation").click()
+        expect(page.locator(".badge")).to_have_text("VIOLATED")
+        page.context.close()
+
+
 def test_a_property_has_a_search_of_its_own(cykas: Server, tabs: Tabs) -> None:
     page = tabs.open(cykas.address)
     page.get_by_role("button", name="Show me: witness:secret-mode").click()
