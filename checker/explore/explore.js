@@ -172,6 +172,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !Object.hasOwn(keys, event.key)) return;
+    if (event.target.id === "where" && event.key !== "Escape") return; // it is being written
     // The arrows scroll whatever has the focus and can be scrolled, such as the diagram.
     const scrolls = event.key.startsWith("Arrow") && event.target.closest("[tabindex='0'], input");
     if (scrolls) return;

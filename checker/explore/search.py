@@ -18,12 +18,13 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from antecede.checker import interrupts
 from antecede.checker.check.pipeline import check, self_checking
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ProtocolError
+from antecede.checker.explore.where import searched_for
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path, replay_keys, transition_key
 from antecede.checker.registry import objects_named, with_objects
@@ -49,11 +50,13 @@ class Asked:
     Attributes:
         spec: the system, with the properties to violate or the witness to show.
         before: the keys of the transitions that lead to the state from which to search.
+        expression: searches for a state where it is true, in place of the properties.
     """
 
     spec: Spec
     before: tuple[str, ...]
     bounds: Bounds
+    expression: str = ""
 
 
 @frozen
@@ -103,6 +106,13 @@ def plainly(
 
 def _looked(asked: Asked, watch: Callable[[Progress], None]) -> Ending:
     system = asked.spec.system
+    if asked.expression:
+        prop = searched_for(asked.expression, system)
+        checking = self_checking(evolve(system, properties=()), "on")
+        before = replay_keys(system, asked.before).transitions
+        explorer = BreadthFirst(evolve(checking, properties=(prop,)), before=before)
+        system = evolve(system, properties=(prop,))
+        return Ending.of(explore(system, explorer, asked.bounds, watch))
     if asked.before or isinstance(system, EndlessSystem):
         return plainly(system, replay_keys(system, asked.before), asked.bounds, watch)
     return Ending.of(check(asked.spec, bounds=asked.bounds, watch=watch).result)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import secrets
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from urllib.parse import parse_qs
@@ -17,6 +18,7 @@ from antecede.checker.explore.judgement import SHOWN, VIOLATED
 from antecede.checker.explore.page import SAVED_AS, Note, Place, place_at, script, style_sheet, text
 from antecede.checker.explore.search import Asked, Ending, Search, Searches, plainly
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
+from antecede.checker.explore.where import searched_for
 from antecede.checker.model import Property
 from antecede.checker.paths.path import transition_key
 from antecede.checker.render.json import misfit, trace_in, trace_text
@@ -68,6 +70,11 @@ class Site:
     bounds: Bounds = BOUNDS
     _searches: Searches = field(factory=Searches, init=False)
 
+    _token: str = field(factory=secrets.token_urlsafe, init=False)
+
+    def _page(self, place: Place, note: Note | None = None, search: Search | None = None) -> str:
+        return text(self.tree, place, self._token, note, search)
+
     def close(self) -> None:
         """End the search that is under way."""
         self._searches.close()
@@ -75,7 +82,7 @@ class Site:
     def get(self, address: str, query: Mapping[str, str]) -> Answer:
         """Answer a GET request, which has no side effects."""
         answers: dict[str, Callable[[], Answer]] = {
-            "/": lambda: Answer(text(self.tree, self._place(query))),
+            "/": lambda: Answer(self._page(self._place(query))),
             "/search": lambda: self._looked_at(query),
             "/trace": lambda: self._saved(query),
             "/explore.css": lambda: Answer(style_sheet(), "text/css"),
@@ -90,6 +97,8 @@ class Site:
         """Answer a POST request, which searches or reads a trace."""
         if address == "/search":
             return self._searched(query_in(body))
+        if address == "/where":
+            return self._searched_for(query_in(body))
         if address == "/cancel":
             return self._cancelled(query_in(body))
         if address == "/load":
@@ -116,7 +125,7 @@ class Site:
         props = _asked(place, query.get("property", ""))
         if not props:
             note = Note("There is nothing left to search for.", wrong=True)
-            return Answer(text(self.tree, place, note))
+            return Answer(self._page(place, note))
         try:
             near = plainly(evolve(self.tree.system, properties=props), place.path, self._few)
             if near.prop is not None or near.stopped_by is None or self._few == self.bounds:
@@ -125,6 +134,24 @@ class Site:
                 evolve(self.tree.spec, properties=tuple(prop.name for prop in props)),
                 tuple(map(transition_key, place.path.transitions)),
                 self.bounds,
+            )
+            search = self._searches.begin(asked, self.tree.objects)
+        except InputError as error:
+            return self._unchanged(place, error, self._searches.under_way())
+        return self._shown(place, search)
+
+    def _searched_for(self, query: Mapping[str, str]) -> Answer:
+        """Search for a state that an expression describes, which is code of the user."""
+        if not secrets.compare_digest(query.get("token", "").encode(), self._token.encode()):
+            raise Refused(HTTPStatus.FORBIDDEN, "only the page itself may send an expression")
+        place = self._place(query)
+        try:
+            searched_for(query.get("expression", ""), self.tree.system)
+            asked = Asked(
+                self.tree.spec,
+                tuple(map(transition_key, place.path.transitions)),
+                self.bounds,
+                query.get("expression", ""),
             )
             search = self._searches.begin(asked, self.tree.objects)
         except InputError as error:
@@ -158,28 +185,33 @@ class Site:
 
     def _shown(self, place: Place, search: Search) -> Answer:
         if not search.over.is_set():
-            return Answer(text(self.tree, place, search=search))
+            return Answer(self._page(place, search=search))
         if isinstance(search.ended, InputError):
             return self._unchanged(place, search.ended)
         if search.ended is None:
             note = Note(f"The search was cancelled ({search.progress}).")
-            return Answer(text(self.tree, place, note))
-        return self._ended(place, search.ended)
+            return Answer(self._page(place, note))
+        return self._ended(place, search.ended, search.asked.expression)
 
-    def _ended(self, place: Place, ending: Ending) -> Answer:
+    def _ended(self, place: Place, ending: Ending, expression: str = "") -> Answer:
         """Return the page of what was found, after a replay by the protocol of this server."""
         if ending.prop is None:
-            return Answer(text(self.tree, place, _not_found(ending)))
+            return Answer(self._page(place, _not_found(ending)))
         try:
             there = place_at(self.tree, self.tree.numbers_of_keys(ending.keys))
         except ReplayError:
             changed = "the run that was found cannot be replayed: the protocol has changed"
             return self._unchanged(place, InputError(f"{changed}; start antecede explore again"))
+        more = there.path.length - place.path.length
+        if expression:
+            prop = searched_for(expression, self.tree.system)
+            if not prop.predicate(there.path.last.actors):
+                raise InternalError(f"the state that was found does not have {expression!r}")
+            return Answer(self._page(there, _found(ending, prop, more)))
         shown = next(j for j in there.judgements if j.prop.name == ending.prop)
         if shown.verdict not in (VIOLATED, SHOWN):
             raise InternalError(f"the run that was found does not decide {ending.prop}")
-        more = there.path.length - place.path.length
-        return Answer(text(self.tree, there, _found(ending, shown.prop, more)))
+        return Answer(self._page(there, _found(ending, shown.prop, more)))
 
     def _loaded(self, query: Mapping[str, str], body: str) -> Answer:
         try:
@@ -188,14 +220,14 @@ class Site:
         except InputError as error:
             return self._unchanged(self._place(query), error)
         return Answer(
-            text(self.tree, place, Note(f"Loaded a trace of {counted(len(numbers), 'step')}."))
+            self._page(place, Note(f"Loaded a trace of {counted(len(numbers), 'step')}."))
         )
 
     def _unchanged(self, place: Place, error: InputError, search: Search | None = None) -> Answer:
         """Return the page of `place` with the error, and with the search that is the reason."""
         said = str(error)
         note = Note(f"{said[:1].upper()}{said[1:MOST_SAID]}.", wrong=True)
-        page = text(self.tree, place, note, search)
+        page = self._page(place, note, search)
         return Answer(page, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
     def _numbers_of_trace(self, body: str) -> Numbers:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from urllib.request import Request, urlopen
 
 import pytest
@@ -710,6 +710,79 @@ def test_a_run_of_a_protocol_that_has_changed_is_not_shown(
         assert 422 == page.status
         assert "the protocol has changed" in page.one("p", id="note").words
         assert [] == page.found("span", class_="badge")
+
+
+def searched_where(server: Server, expression: str, path: str = "") -> Got:
+    """Ask for a state as the page does, and return the page at the end of the search."""
+    fields = {"path": path, "token": token_of(server), "expression": expression}
+    got = post(server, "/where", urlencode(fields))
+    while found := got.found("span", id="searching"):
+        got = fetch(server, f"/search?search={found[0].attributes['data-search']}")
+    return got
+
+
+def token_of(server: Server) -> str:
+    """Return the token that the page sends."""
+    inputs = fetch(server).found("input")
+    (token,) = (i.attributes["value"] for i in inputs if i.attributes.get("name") == "token")
+    return token
+
+
+def test_one_is_taken_to_the_nearest_state_that_an_expression_describes(
+    unordered: Server,
+) -> None:
+    page = searched_where(unordered, "any(actor != first for actor, first in zip(actors, [1, 2]))")
+    assert "" == page.path, "it is true at the start"
+    page = searched_where(unordered, "repr((Alice, Bob)) != repr(actors)")
+    assert "There is none: all" in page.one("p", id="note").words
+    keeping = toy("keeping", receive=deliver_the_first_copy)
+    with serving(tree_of(keeping, 2, 2)) as server:
+        page = searched_where(
+            server, "all(len(a.held) == 1 for a in actors) and Bob.held", path="1"
+        )
+        assert page.path.startswith("1.")
+        said = page.one("p", id="note").words
+        assert "3 steps on" in said
+        assert said.startswith("A shortest way to show all(len(a.held) == 1")
+
+
+@pytest.mark.parametrize(
+    ("expression", "sentence"),
+    [
+        ("", "'' is no Python expression"),
+        ("x = 1", "'x = 1' is no Python expression"),
+        ("Dave", "the expression 'Dave' raises NameError: name 'Dave' is not defined; it can use"),
+        ("actors[7]", "raises IndexError: tuple index out of range; it can use Alice, Bob, and"),
+        ("1" * 2000, "the expression has 2,000 characters; give at most 1,000"),
+    ],
+)
+def test_an_expression_that_does_not_do_gets_a_sentence(
+    expression: str, sentence: str, unordered: Server
+) -> None:
+    page = searched_where(unordered, expression)
+    assert 422 == page.status
+    assert sentence.lower() in page.one("p", id="note").words.lower()
+
+
+@pytest.mark.parametrize("token", [None, "", "x", "ü"])
+def test_an_expression_runs_only_with_the_token_of_the_page(
+    token: str | None, unordered: Server, tmp_path: FilePath
+) -> None:
+    fields = {"path": "", "expression": f"open({str(tmp_path / 'ran')!r}, 'w')"}
+    body = urlencode(fields if token is None else {**fields, "token": token})
+    assert 403 == post(unordered, "/where", body).status
+    assert not (tmp_path / "ran").exists()
+
+
+def test_no_link_and_no_other_site_can_send_an_expression(
+    unordered: Server, tmp_path: FilePath
+) -> None:
+    fields = {"path": "", "token": token_of(unordered)}
+    body = urlencode({**fields, "expression": f"open({str(tmp_path / 'ran')!r}, 'w')"})
+    assert 404 == fetch(unordered, f"/where?{body}").status
+    other = (("Host", f"127.0.0.1:{unordered.server_port}"), ("Origin", "http://evil.example"))
+    assert 403 == fetch(unordered, "/where", method="POST", body=body, headers=other).status
+    assert not (tmp_path / "ran").exists()
 
 
 # Saving and loading

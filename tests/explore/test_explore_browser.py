@@ -16,6 +16,7 @@ from antecede.checker.paths.path import Path
 from antecede.checker.render.registry import write_trace
 from tests import runs
 from tests.explored import serving, tree_of
+from tests.models import deliver_the_first_copy, toy
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
@@ -238,6 +239,19 @@ def test_a_long_search_can_be_waited_for_without_the_script(tabs: Tabs) -> None:
         page = tabs.open(server.address, java_script_enabled=False)
         page.locator("#violation").click()
         expect(page.locator(".badge")).to_have_text("VIOLATED")
+        page.context.close()
+
+
+def test_one_goes_to_a_state_by_writing_an_expression(tabs: Tabs) -> None:
+    keeping = toy("keeping", receive=deliver_the_first_copy)
+    with serving(tree_of(keeping, 2, 2)) as server:
+        page = tabs.open(server.address)
+        page.get_by_label("Go to a state where").focus()
+        page.keyboard.type("[k for k in (Bob.held, ) if k] # jkuocv")
+        at(page, "")
+        page.keyboard.press("Enter")
+        expect(page.locator("#note")).to_contain_text("A shortest way to show [k for k in")
+        expect(page.locator("#done")).to_contain_text("Bob receives Data(m1) from Alice")
         page.context.close()
 
 
