@@ -122,7 +122,7 @@
   const submit = (form, button) => {
     const fields = new URLSearchParams(new FormData(form, button));
     if (form.method === "get") return go(fields.get("path"));
-    live.textContent = button?.id === "cancel" ? "" : "Searching.";
+    live.textContent = ["cancel", "walk"].includes(button?.id) ? "" : "Searching.";
     button?.classList.add("busy");
     return show([form.getAttribute("action"), { method: "POST", body: fields }], { push: true });
   };
@@ -167,6 +167,7 @@
     j: () => choose(1), ArrowDown: () => choose(1), k: () => choose(-1), ArrowUp: () => choose(-1),
     u: back, Backspace: back, c: () => flip("control"), o: () => flip("changed"),
     v: () => view().hasAttribute("aria-busy") || document.getElementById("violation")?.click(),
+    r: () => document.getElementById("walk")?.click(),
     Escape: () => document.getElementById("cancel")?.click(),
   };
 

@@ -32,6 +32,9 @@ BOUNDS = Bounds(max_states=1_000_000, max_seconds=60.0)
 FEW = Bounds(max_states=1_000, max_seconds=0.5)
 """The bounds of the search for what is near, which ends sooner than a process starts."""
 
+WALK = 10
+"""The greatest number of steps of a random walk."""
+
 LOOK = 0.5
 """Seconds until the answer to a look at a search that goes on."""
 
@@ -97,6 +100,8 @@ class Site:
         """Answer a POST request, which searches or reads a trace."""
         if address == "/search":
             return self._searched(query_in(body))
+        if address == "/walk":
+            return self._walked(query_in(body))
         if address == "/where":
             return self._searched_for(query_in(body))
         if address == "/cancel":
@@ -139,6 +144,20 @@ class Site:
         except InputError as error:
             return self._unchanged(place, error, self._searches.under_way())
         return self._shown(place, search)
+
+    def _walked(self, query: Mapping[str, str]) -> Answer:
+        """Return the page some random steps on, at the first step that violates a property."""
+        start = numbers = numbers_in(query.get("path", ""))
+        while len(numbers) < min(len(start) + WALK, MOST_STEPS):
+            choices = [c for c in self.tree.choices(numbers) if not c.fails]
+            if not choices:
+                break
+            choice = secrets.choice(choices)
+            numbers = (*numbers, choice.number)
+            if choice.violates:
+                break
+        note = Note(f"A random walk of {counted(len(numbers) - len(start), 'step')}.")
+        return Answer(self._page(place_at(self.tree, numbers), note))
 
     def _searched_for(self, query: Mapping[str, str]) -> Answer:
         """Search for a state that an expression describes, which is code of the user."""

@@ -370,7 +370,7 @@ def test_an_address_of_another_server_is_refused(unordered: Server) -> None:
     "origins",
     [(), ("null",), ("http://evil.example",), ("http://127.0.0.1:1",), ("https://127.0.0.1:PORT",)],
 )
-@pytest.mark.parametrize("target", ["/search", "/load"])
+@pytest.mark.parametrize("target", ["/search", "/load", "/cancel", "/walk", "/where"])
 def test_only_the_page_itself_may_search_and_load(
     origins: tuple[str, ...], target: str, unordered: Server
 ) -> None:
@@ -776,6 +776,30 @@ def test_no_link_and_no_other_site_can_send_an_expression(
     other = (("Host", f"127.0.0.1:{unordered.server_port}"), ("Origin", "http://evil.example"))
     assert 403 == fetch(unordered, "/where", method="POST", body=body, headers=other).status
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_random_walk_takes_steps_that_are_enabled_up_to_a_violation_or_the_end(
+    unordered: Server,
+) -> None:
+    walked = {post(unordered, "/walk", "path=0").path for _ in range(30)}
+    assert len(walked) > 1
+    for path in walked:
+        page = fetch(unordered, f"/?path={path}")
+        assert path.startswith("0.")
+        assert "run is over" in page.body or page.found("span", class_="badge")
+        before = fetch(unordered, f"/?path={path.rpartition('.')[0]}")
+        assert [] == before.found("span", class_="badge"), "it stops at the first violation"
+
+
+def test_a_random_walk_avoids_steps_that_fail() -> None:
+    def receive(*_arguments: object) -> Any:
+        raise ValueError
+
+    with serving(tree_of(toy("failing", receive=receive))) as server:
+        page = post(server, "/walk", "path=")
+        assert 200 == page.status
+        assert all("disabled" in each.attributes for each in page.choices)
+        assert "A random walk of 2 steps." == page.one("p", id="note").words
 
 
 # Saving and loading

@@ -242,6 +242,15 @@ def test_a_long_search_can_be_waited_for_without_the_script(tabs: Tabs) -> None:
         page.context.close()
 
 
+def test_a_key_takes_random_steps(unordered: Server, tabs: Tabs) -> None:
+    page = tabs.open(unordered.address)
+    page.keyboard.press("r")
+    expect(page.locator("#note")).to_contain_text("A random walk of")
+    assert "?path=" in page.url
+    page.go_back()
+    at(page, "")
+
+
 def test_one_goes_to_a_state_by_writing_an_expression(tabs: Tabs) -> None:
     keeping = toy("keeping", receive=deliver_the_first_copy)
     with serving(tree_of(keeping, 2, 2)) as server:
