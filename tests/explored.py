@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
@@ -17,6 +19,7 @@ from antecede.checker.explore.site import BOUNDS, Site
 from antecede.checker.explore.tree import Tree
 from antecede.checker.model import Protocol
 from antecede.checker.search.options import Bounds
+from tests.models import deliver_the_first_copy, toy
 
 
 def tree_of(protocol: Protocol | str, actors: int = 2, messages: int = 1, **values: Any) -> Tree:
@@ -24,6 +27,20 @@ def tree_of(protocol: Protocol | str, actors: int = 2, messages: int = 1, **valu
     name = protocol if isinstance(protocol, str) else protocol.name
     spec = Spec(protocol=name, actors=actors, messages=messages, **values)
     return Tree(spec, system_of(spec, None if isinstance(protocol, str) else protocol))
+
+
+def never_ending() -> Tree:
+    """Return a system whose search calls more and more handlers, and then one that hangs."""
+    calls = 0
+
+    def receive(state: Any, src: int, packet: Any) -> Any:
+        nonlocal calls
+        if multiprocessing.parent_process() is not None:
+            calls += 1
+            time.sleep(0.02 if calls < 200 else 3600)
+        return deliver_the_first_copy(state, src, packet)
+
+    return tree_of(toy("lasting", receive=receive), 3, 3, properties=("integrity",))
 
 
 @contextmanager
@@ -161,3 +178,11 @@ def fetch(
 def post(server: Server, target: str, body: str | bytes) -> Got:
     """Send what the page's own script sends."""
     return fetch(server, target, method="POST", body=body)
+
+
+def searched(server: Server, body: str) -> Got:
+    """Search as the page's script does, and return the page at the end of the search."""
+    got = post(server, "/search", body)
+    while found := got.found("span", id="searching"):
+        got = fetch(server, f"/search?search={found[0].attributes['data-search']}")
+    return got

@@ -30,11 +30,34 @@
     switches();
     const diagram = document.querySelector(".diagram");
     if (diagram) diagram.scrollTop = diagram.scrollHeight;
+    watch(asked);
+  };
+
+  // Ask for a search that goes on until it ends, unless something else was asked for meanwhile.
+  const watch = async (turn) => {
+    for (;;) {
+      const number = document.getElementById("searching")?.dataset.search;
+      if (number === undefined || turn !== asked) return;
+      const address = `/search?search=${number}`;
+      let text;
+      try {
+        text = await (await fetch(address)).text();
+      } catch {
+        text = ""; // `show` says that nobody answers
+      }
+      if (turn !== asked) return;
+      const next = new DOMParser().parseFromString(text, "text/html").getElementById("progress");
+      if (!next) {
+        show([address], { push: true });
+        return;
+      }
+      document.getElementById("progress").textContent = next.textContent;
+    }
   };
 
   // What a screen reader says after a step.
   const announce = () => {
-    const said = ["#note", ".here h2", "#done"].map((at) => document.querySelector(at)?.textContent);
+    const said = ["#note", "#searching", ".here h2", "#done"].map((at) => document.querySelector(at)?.textContent);
     const wrong = document.querySelector(".here .badge")?.parentElement.textContent;
     const count = document.querySelectorAll(".choice").length;
     const ahead = count ? `${count} transitions can happen here.` : "The run is over.";
@@ -44,6 +67,11 @@
 
   // Where the focus goes: after a step back to the choice one came from, else to the first one.
   const focus = (from) => {
+    const cancel = document.getElementById("cancel");
+    if (cancel) {
+      cancel.focus({ preventScroll: true });
+      return;
+    }
     const path = here();
     const down = path === "" ? from : from.startsWith(`${path}.`) ? from.slice(path.length + 1) : "";
     const came = down.split(".")[0];
@@ -94,7 +122,7 @@
   const submit = (form, button) => {
     const fields = new URLSearchParams(new FormData(form, button));
     if (form.method === "get") return go(fields.get("path"));
-    live.textContent = "Searching.";
+    live.textContent = ["cancel", "walk"].includes(button?.id) ? "" : "Searching.";
     button?.classList.add("busy");
     return show([form.getAttribute("action"), { method: "POST", body: fields }], { push: true });
   };
@@ -139,10 +167,13 @@
     j: () => choose(1), ArrowDown: () => choose(1), k: () => choose(-1), ArrowUp: () => choose(-1),
     u: back, Backspace: back, c: () => flip("control"), o: () => flip("changed"),
     v: () => view().hasAttribute("aria-busy") || document.getElementById("violation")?.click(),
+    r: () => document.getElementById("walk")?.click(),
+    Escape: () => document.getElementById("cancel")?.click(),
   };
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !Object.hasOwn(keys, event.key)) return;
+    if (event.target.id === "where" && event.key !== "Escape") return; // it is being written
     // The arrows scroll whatever has the focus and can be scrolled, such as the diagram.
     const scrolls = event.key.startsWith("Arrow") && event.target.closest("[tabindex='0'], input");
     if (scrolls) return;

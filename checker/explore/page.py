@@ -13,7 +13,9 @@ from attrs import evolve, frozen
 
 from antecede.checker.check.spec import Spec
 from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
+from antecede.checker.explore.search import Search
 from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
+from antecede.checker.explore.where import LONGEST
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties
 from antecede.checker.render.about import about
@@ -83,8 +85,19 @@ def place_at(tree: Tree, numbers: Numbers) -> Place:
     return Place(numbers, shown, tree.choices(numbers), judgements)
 
 
-def text(tree: Tree, place: Place, note: Note | None = None) -> str:
-    """Return the page of a place."""
+def text(
+    tree: Tree,
+    place: Place,
+    token: str,
+    note: Note | None = None,
+    search: Search | None = None,
+) -> str:
+    """Return the page of a place.
+
+    Args:
+        token: what the page must send along with code of the user.
+        search: a search that is under way.
+    """
     name, path, numbers = tree.system.protocol.name, place.path, place.numbers
     said = evolve(about(path), question=_question(tree, path))
     words = Wording.of(path)
@@ -104,6 +117,9 @@ def text(tree: Tree, place: Place, note: Note | None = None) -> str:
         any_search=any(not judgement.prop.sought for judgement in place.searched),
         saves=SAVED_AS,
         note=note,
+        search=search,
+        token=token,
+        longest=LONGEST,
         said=said,
         choices=[(choice, text_of((*numbers, choice.number))) for choice in place.choices],
         judgements=place.judgements,
@@ -144,6 +160,7 @@ def refusal(sentence: str, name: str, before: Numbers | None = None) -> str:
         "refusal.html",
         title="This cannot be shown" if before is None else "There is no such state",
         name=name,
+        search=None,
         sentence=f"{sentence[:1].upper()}{sentence[1:]}",
         before=text_of(before or ()),
         where="the start" if not before else f"step {len(before)}",

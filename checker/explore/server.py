@@ -93,6 +93,11 @@ class Server(ThreadingHTTPServer):
         named = tuple(f"{name}:{self.server_port}" for name in names)
         return (*named, *names) if self.server_port == 80 else named
 
+    def server_close(self) -> None:
+        """Close the port, and end the search that is under way."""
+        super().server_close()
+        self.site.close()
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Print nothing: a browser may close a connection at any time."""
 

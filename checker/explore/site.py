@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
-import threading
+import secrets
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from urllib.parse import parse_qs
@@ -11,22 +11,32 @@ from urllib.parse import parse_qs
 from attrs import evolve, field, frozen
 
 from antecede.checker.amounts import counted
-from antecede.checker.check.pipeline import self_checking
+from antecede.checker.check.pipeline import InternalError
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError, ProtocolError, ReplayError
+from antecede.checker.errors import InputError, ReplayError
+from antecede.checker.explore.judgement import SHOWN, VIOLATED
 from antecede.checker.explore.page import SAVED_AS, Note, Place, place_at, script, style_sheet, text
+from antecede.checker.explore.search import Asked, Ending, Search, Searches, plainly
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
+from antecede.checker.explore.where import searched_for
 from antecede.checker.model import Property
+from antecede.checker.paths.path import transition_key
 from antecede.checker.render.json import misfit, trace_in, trace_text
 from antecede.checker.render.registry import FORMATS
-from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
-from antecede.checker.search.plain import BreadthFirst
-from antecede.checker.search.result import Result
 from antecede.checker.semantics.question import model_of
 
-BOUNDS = Bounds(max_states=100_000, max_seconds=20.0)
-"""The bounds of a search: a tolerable waiting time and about 100 MB."""
+BOUNDS = Bounds(max_states=1_000_000, max_seconds=60.0)
+"""The bounds of a search: about a gigabyte, and a minute in which it can be cancelled."""
+
+FEW = Bounds(max_states=1_000, max_seconds=0.5)
+"""The bounds of the search for what is near, which ends sooner than a process starts."""
+
+WALK = 10
+"""The greatest number of steps of a random walk."""
+
+LOOK = 0.5
+"""Seconds until the answer to a look at a search that goes on."""
 
 MOST_SAID = 600
 """The greatest length, in characters, of an error about a file or handler on the page."""
@@ -61,12 +71,22 @@ class Site:
 
     tree: Tree
     bounds: Bounds = BOUNDS
-    _searching: threading.Lock = field(factory=threading.Lock, init=False)
+    _searches: Searches = field(factory=Searches, init=False)
+
+    _token: str = field(factory=secrets.token_urlsafe, init=False)
+
+    def _page(self, place: Place, note: Note | None = None, search: Search | None = None) -> str:
+        return text(self.tree, place, self._token, note, search)
+
+    def close(self) -> None:
+        """End the search that is under way."""
+        self._searches.close()
 
     def get(self, address: str, query: Mapping[str, str]) -> Answer:
         """Answer a GET request, which has no side effects."""
         answers: dict[str, Callable[[], Answer]] = {
-            "/": lambda: Answer(text(self.tree, self._place(query))),
+            "/": lambda: Answer(self._page(self._place(query))),
+            "/search": lambda: self._looked_at(query),
             "/trace": lambda: self._saved(query),
             "/explore.css": lambda: Answer(style_sheet(), "text/css"),
             "/explore.js": lambda: Answer(script(), "text/javascript"),
@@ -80,6 +100,12 @@ class Site:
         """Answer a POST request, which searches or reads a trace."""
         if address == "/search":
             return self._searched(query_in(body))
+        if address == "/walk":
+            return self._walked(query_in(body))
+        if address == "/where":
+            return self._searched_for(query_in(body))
+        if address == "/cancel":
+            return self._cancelled(query_in(body))
         if address == "/load":
             return self._loaded(query, body)
         raise Refused(HTTPStatus.NOT_FOUND, f"nothing can be sent to {address[:80]!r}")
@@ -101,26 +127,110 @@ class Site:
 
     def _searched(self, query: Mapping[str, str]) -> Answer:
         place = self._place(query)
-        asked = _asked(place, query.get("property", ""))
-        if not asked:
+        props = _asked(place, query.get("property", ""))
+        if not props:
             note = Note("There is nothing left to search for.", wrong=True)
-            return Answer(text(self.tree, place, note))
-        system = evolve(self.tree.system, properties=asked)
+            return Answer(self._page(place, note))
         try:
-            explorer = BreadthFirst(self_checking(system, "on"), before=place.path.transitions)
-            with self._searching:
-                result = explore(system, explorer, self.bounds)
-            if result.error is not None:
-                raise ProtocolError(result.error)
+            near = plainly(evolve(self.tree.system, properties=props), place.path, self._few)
+            if near.prop is not None or near.stopped_by is None or self._few == self.bounds:
+                return self._ended(place, near)
+            asked = Asked(
+                evolve(self.tree.spec, properties=tuple(prop.name for prop in props)),
+                tuple(map(transition_key, place.path.transitions)),
+                self.bounds,
+            )
+            search = self._searches.begin(asked, self.tree.objects)
         except InputError as error:
-            return self._unchanged(place, error)
-        paths = {p: explorer.found[p.name].transitions for p in asked if p.name in explorer.found}
-        if not paths:
-            return Answer(text(self.tree, place, _not_found(result)))
-        prop = min(paths, key=lambda p: len(paths[p]))
-        there = place_at(self.tree, self.tree.numbers_of(paths[prop]))
+            return self._unchanged(place, error, self._searches.under_way())
+        return self._shown(place, search)
+
+    def _walked(self, query: Mapping[str, str]) -> Answer:
+        """Return the page some random steps on, at the first step that violates a property."""
+        start = numbers = numbers_in(query.get("path", ""))
+        while len(numbers) < min(len(start) + WALK, MOST_STEPS):
+            choices = [c for c in self.tree.choices(numbers) if not c.fails]
+            if not choices:
+                break
+            choice = secrets.choice(choices)
+            numbers = (*numbers, choice.number)
+            if choice.violates:
+                break
+        note = Note(f"A random walk of {counted(len(numbers) - len(start), 'step')}.")
+        return Answer(self._page(place_at(self.tree, numbers), note))
+
+    def _searched_for(self, query: Mapping[str, str]) -> Answer:
+        """Search for a state that an expression describes, which is code of the user."""
+        if not secrets.compare_digest(query.get("token", "").encode(), self._token.encode()):
+            raise Refused(HTTPStatus.FORBIDDEN, "only the page itself may send an expression")
+        place = self._place(query)
+        try:
+            searched_for(query.get("expression", ""), self.tree.system)
+            asked = Asked(
+                self.tree.spec,
+                tuple(map(transition_key, place.path.transitions)),
+                self.bounds,
+                query.get("expression", ""),
+            )
+            search = self._searches.begin(asked, self.tree.objects)
+        except InputError as error:
+            return self._unchanged(place, error, self._searches.under_way())
+        return self._shown(place, search)
+
+    @property
+    def _few(self) -> Bounds:
+        """The bounds of the search for what is near, which needs no process of its own."""
+        few, most = FEW.max_states or 0, self.bounds.max_states
+        return self.bounds if most is not None and most <= few else FEW
+
+    def _looked_at(self, query: Mapping[str, str]) -> Answer:
+        """Return the page of a search that was started: its progress, or what it found."""
+        search = self._searches.numbered(query.get("search", ""))
+        if search is None:
+            raise Refused(HTTPStatus.NOT_FOUND, "there is no such search; start it again")
+        search.over.wait(LOOK)
+        return self._shown(self._place_of(search), search)
+
+    def _cancelled(self, query: Mapping[str, str]) -> Answer:
+        search = self._searches.numbered(query.get("search", ""))
+        if search is None:
+            raise Refused(HTTPStatus.NOT_FOUND, "there is no such search")
+        search.cancel()
+        search.over.wait()
+        return self._shown(self._place_of(search), search)
+
+    def _place_of(self, search: Search) -> Place:
+        return place_at(self.tree, self.tree.numbers_of_keys(search.asked.before))
+
+    def _shown(self, place: Place, search: Search) -> Answer:
+        if not search.over.is_set():
+            return Answer(self._page(place, search=search))
+        if isinstance(search.ended, InputError):
+            return self._unchanged(place, search.ended)
+        if search.ended is None:
+            note = Note(f"The search was cancelled ({search.progress}).")
+            return Answer(self._page(place, note))
+        return self._ended(place, search.ended, search.asked.expression)
+
+    def _ended(self, place: Place, ending: Ending, expression: str = "") -> Answer:
+        """Return the page of what was found, after a replay by the protocol of this server."""
+        if ending.prop is None:
+            return Answer(self._page(place, _not_found(ending)))
+        try:
+            there = place_at(self.tree, self.tree.numbers_of_keys(ending.keys))
+        except ReplayError:
+            changed = "the run that was found cannot be replayed: the protocol has changed"
+            return self._unchanged(place, InputError(f"{changed}; start antecede explore again"))
         more = there.path.length - place.path.length
-        return Answer(text(self.tree, there, _found(result, prop, more)))
+        if expression:
+            prop = searched_for(expression, self.tree.system)
+            if not prop.predicate(there.path.last.actors):
+                raise InternalError(f"the state that was found does not have {expression!r}")
+            return Answer(self._page(there, _found(ending, prop, more)))
+        shown = next(j for j in there.judgements if j.prop.name == ending.prop)
+        if shown.verdict not in (VIOLATED, SHOWN):
+            raise InternalError(f"the run that was found does not decide {ending.prop}")
+        return Answer(self._page(there, _found(ending, shown.prop, more)))
 
     def _loaded(self, query: Mapping[str, str], body: str) -> Answer:
         try:
@@ -129,14 +239,15 @@ class Site:
         except InputError as error:
             return self._unchanged(self._place(query), error)
         return Answer(
-            text(self.tree, place, Note(f"Loaded a trace of {counted(len(numbers), 'step')}."))
+            self._page(place, Note(f"Loaded a trace of {counted(len(numbers), 'step')}."))
         )
 
-    def _unchanged(self, place: Place, error: InputError) -> Answer:
-        """Return the page of `place` with the error."""
+    def _unchanged(self, place: Place, error: InputError, search: Search | None = None) -> Answer:
+        """Return the page of `place` with the error, and with the search that is the reason."""
         said = str(error)
         note = Note(f"{said[:1].upper()}{said[1:MOST_SAID]}.", wrong=True)
-        return Answer(text(self.tree, place, note), status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        page = self._page(place, note, search)
+        return Answer(page, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
     def _numbers_of_trace(self, body: str) -> Numbers:
         trace = trace_in(body, "the file")
@@ -157,24 +268,24 @@ def _asked(place: Place, name: str) -> tuple[Property, ...]:
     return tuple(p for p in left if (p.name == name if name else not p.sought))
 
 
-def _found(result: Result, prop: Property, more: int) -> Note:
-    """Return a note on a search whose result is `more` steps away.
+def _found(ending: Ending, prop: Property, more: int) -> Note:
+    """Return a note on a search whose end is `more` steps away.
 
     The first witness is a nearest one. A violation later in the same level may be nearer. So if a
     bound ended the search within a level, that level may have a shorter path.
     """
-    way = "A shortest way" if prop.sought or result.stopped_by is None else "A way"
+    way = "A shortest way" if prop.sought or ending.stopped_by is None else "A way"
     what = f"{'show' if prop.sought else 'violate'} {prop.name}"
-    states = counted(result.counts.unique_states, "state")
+    states = counted(ending.states, "state")
     return Note(f"{way} to {what}: {counted(more, 'step')} on, found among {states}.")
 
 
-def _not_found(result: Result) -> Note:
-    states = counted(result.counts.unique_states, "state")
-    if result.stopped_by is None:
+def _not_found(ending: Ending) -> Note:
+    states = counted(ending.states, "state")
+    if ending.stopped_by is None:
         return Note(f"There is none: all {states} that can be reached from here were explored.")
     return Note(
-        f"None was found among {states} ({result.stopped_by}); there may be one beyond them."
+        f"None was found among {states} ({ending.stopped_by}); there may be one beyond them."
     )
 
 

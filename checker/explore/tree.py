@@ -16,9 +16,9 @@ from attrs import evolve, field, frozen
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.explore.judgement import violated_by
-from antecede.checker.model import Transition
-from antecede.checker.paths.path import Path, extended, replay_keys
-from antecede.checker.registry import declared_names, property_named
+from antecede.checker.model import Protocol, Transition
+from antecede.checker.paths.path import Path, attempted, extended, replay_keys
+from antecede.checker.registry import declared_names, property_named, protocol_named, protocol_names
 from antecede.checker.render.about import explanation_of
 from antecede.checker.render.prose import Wording
 from antecede.checker.semantics.failing import guarded
@@ -47,7 +47,7 @@ class Choice:
 
     Attributes:
         number: its index in the enabled order.
-        text: its effects in words, or the error of the protocol.
+        text: its effects in words; if it fails, who sends or receives what, and the error.
         violates: the properties that it violates.
         fails: whether the protocol raises an error.
     """
@@ -74,6 +74,14 @@ class Tree:
     @_at.default
     def _remembering(self) -> Callable[[Numbers], Path]:
         return lru_cache(maxsize=REMEMBERED)(self._one_step_on)
+
+    @property
+    def objects(self) -> dict[str, Protocol]:
+        """The protocol by its name, if it is an object of a program and not of a file."""
+        name, protocol = self.spec.protocol, self.system.protocol
+        if name in protocol_names():
+            return {} if protocol_named(name) is protocol else {name: protocol}
+        return {name: protocol} if name == protocol.name else {}
 
     def path(self, numbers: Numbers) -> Path:
         """Return the path that `numbers` name, without a judgement.
@@ -115,9 +123,11 @@ class Tree:
     def _choice(self, path: Path, number: int, transition: Transition) -> Choice:
         try:
             after = extended(path, transition)
+            violates = violated_by(after)
         except ProtocolError as error:
-            return Choice(number, str(error), fails=True)
-        violates = violated_by(after)
+            tried = attempted(path, transition)
+            trigger = Wording.of(tried).transition(transition, tried.steps[-1].message)
+            return Choice(number, f"{trigger}: {error}", fails=True)
         shown = evolve(after, violates=violates[0]) if violates else after
         text = Wording.of(after).step(after.steps[-1], explanation_of(shown).remarks)
         return Choice(number, text, violates)

@@ -280,15 +280,29 @@ def key_text(
     return f"{kind} by {actor} from {src} of {packet}{', which stays in flight' if stays else ''}"
 
 
+def attempted(path: Path, transition: Transition) -> Path:
+    """Return a replayed path with one more step that has no effect, to say which step fails."""
+    return evolve(path, steps=(*path.steps, _without_effect(path.system, path.last, transition)))
+
+
 def _step(system: System, state: State, number: int, transition: Transition) -> PathStep:
     outcome = successor(system, state, transition)
+    step = _without_effect(system, state, transition)
+    return evolve(
+        step,
+        number=number,
+        step=outcome.step,
+        deliveries=outcome.deliveries,
+        state=outcome.state,
+    )
+
+
+def _without_effect(system: System, state: State, transition: Transition) -> PathStep:
     message = None
     if isinstance(transition, CausalSend):
         message = next_message(system, state, transition)
     actor = transition.dst if isinstance(transition, Receive | Lose) else transition.actor
-    return PathStep(
-        number, transition, actor, message, outcome.step, outcome.deliveries, outcome.state
-    )
+    return PathStep(0, transition, actor, message, Step(state.actors[actor]), (), state)
 
 
 def holds_along(path: Path, prop: Property) -> bool:

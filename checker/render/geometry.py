@@ -63,6 +63,11 @@ class Bracket:
     bottom: float
     text: str
 
+    @property
+    def shown(self) -> str:
+        """The text as it is drawn beside the bracket."""
+        return f"↺ {self.text}"
+
 
 @frozen
 class Mark:
@@ -163,6 +168,12 @@ class Layout:
     modes: tuple[str, ...]
     undrawn: tuple[str, ...]
     loop: Bracket | None = None
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels of all marks, spans and arrows."""
+        parts: tuple[Mark | Span | Arrow, ...] = (*self.marks, *self.spans, *self.arrows)
+        return tuple(part.label for part in parts if part.label is not None and part.label.text)
 
 
 BOLD = 1.12

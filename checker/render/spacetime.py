@@ -72,8 +72,14 @@ _NO_LABEL = Label("", 0, 0)
 
 
 def layout_of(path: Path) -> Layout:
-    """Lay out `path`."""
-    return _Planner(path).layout()
+    """Lay out `path`, with room for every label.
+
+    Where a label goes depends on the distances between the actors' lines only. So a label that does
+    not fit on the left fits after all lines have moved to the right.
+    """
+    layout = _Planner(path).layout()
+    lacking = NUMBERS - min((label.box[0] for label in layout.labels), default=NUMBERS)
+    return _Planner(path, lacking).layout() if lacking > 0 else layout
 
 
 @define(eq=False)
@@ -81,12 +87,14 @@ class _Planner:
     """Places rows first, then marks, and then the labels of arrows where they cover least.
 
     Attributes:
+        indent: how much further to the right all lines are.
         slots: (step number, item) -> the slot of a mark within its step. The item is "step", a
             message delivered, or a flight that leaves.
         y: step number -> the position of its first slot.
     """
 
     path: Path
+    indent: float = 0.0
     words: Wording = field(init=False)
     remarks: Remarks = field(init=False)
     flights: Flights = field(init=False)
@@ -117,10 +125,12 @@ class _Planner:
         self.taken += [m.label.box for m in marks if m.label is not None]
         spans = tuple(self._spans())
         arrows = tuple(self._arrows())
-        notes = self.x[-1] + right + 12
-        wide = max([text_width(row.short, bold=row.wrong) for row in rows], default=0.0)
-        return Layout(
-            width=notes + wide + 12,
+        loop = self._loop(rows)
+        notes = self.x[-1] + right
+        wide = [text_width(row.short, bold=row.wrong) for row in rows]
+        wide += [text_width(loop.shown, bold=True)] if loop is not None else []
+        layout = Layout(
+            width=notes + max(wide, default=0.0) + 12,
             height=self.bottom + 10,
             columns=tuple((x, cut(self.words.actor(i))) for i, x in enumerate(self.x)),
             top=HEAD - 14,
@@ -132,8 +142,10 @@ class _Planner:
             marks=marks,
             modes=tuple(self._modes()),
             undrawn=tuple(self._undrawn()),
-            loop=self._loop(rows),
+            loop=loop,
         )
+        beyond = max([0.0, *(label.box[2] - notes for label in layout.labels)]) + 12
+        return evolve(layout, width=layout.width + beyond, notes=notes + beyond)
 
     # Rows and columns
 
@@ -203,7 +215,7 @@ class _Planner:
         heads = [text_width(cut(self.words.actor(i)), NAME, bold=True) for i in range(last + 1)]
         gap = min(max(NARROWEST, widest, max(heads) + 16), WIDEST)
         left, right = max(left, heads[0] / 2 - NUMBERS + 6), max(right, heads[-1] / 2 + 6)
-        self.x = [NUMBERS + left + i * gap for i in range(last + 1)]
+        self.x = [NUMBERS + self.indent + left + i * gap for i in range(last + 1)]
         return right
 
     def _labels_beside(self, step: PathStep) -> Iterator[str]:

@@ -65,7 +65,9 @@ def _framed(
     inside: bool = False,
 ) -> Markup:
     """Return a drawing with its heading above it and its legend below it."""
-    across = layout.notes if inside else layout.width
+    across = layout.width
+    if inside:  # the page lists the notes; only the text of a cycle is drawn
+        across = layout.notes + (text_width(layout.loop.shown, bold=True) if layout.loop else 0.0)
     wide = max([across, *(label.box[2] + 14 for label, _ in heading), _NARROWEST])
     shift = heading[-1][0].y + 8 if heading else 4.0
     legend_top = shift + layout.height + (14 if layout.height > _TALL else 0)

@@ -111,7 +111,7 @@ class Workers:
         while waiting or running:
             while idle and waiting:
                 worker, item = idle.pop(), waiting.popleft()
-                with _starting_safely():
+                with starting_safely():
                     running[worker.submit(call, item)] = item, worker
             tick([item for item, _ in running.values()])
             for future in wait(running, PAUSE, FIRST_COMPLETED).done:
@@ -128,7 +128,7 @@ def _worker() -> _Worker:
     context = multiprocessing.get_context("spawn")
     asked = SAFE_PATH in os.environ
     last, writing = context.Pipe(duplex=False)
-    with _starting_safely():  # the pool's semaphores start a process, too
+    with starting_safely():  # the pool's semaphores start a process, too
         pool = ProcessPoolExecutor(
             1, mp_context=context, initializer=_begin, initargs=(asked, writing)
         )
@@ -136,7 +136,7 @@ def _worker() -> _Worker:
 
 
 @contextmanager
-def _starting_safely() -> Iterator[None]:
+def starting_safely() -> Iterator[None]:
     """Let the processes that start meanwhile import no module from the current folder.
 
     Their interpreters would look there first, for example for a file signal.py.
@@ -187,13 +187,22 @@ def _call(call: Callable[[Item], Value], item: Item) -> Value:
 
 
 def _begin(keep_safe_path: bool, to_parent: Connection) -> None:
+    """Begin a worker.
+
+    Args:
+        keep_safe_path: see `begin_apart`.
+        to_parent: see `_Worker.last`.
+    """
+    _to_parent.append(to_parent)
+    begin_apart(keep_safe_path)
+
+
+def begin_apart(keep_safe_path: bool) -> None:
     """Leave Ctrl-C and SIGHUP to the parent process, and end together with it.
 
     Args:
         keep_safe_path: False: the programs that a check starts import as they would anywhere.
-        to_parent: see `_Worker.last`.
     """
-    _to_parent.append(to_parent)
     interrupts.own_process()
     if not keep_safe_path:
         os.environ.pop(SAFE_PATH, None)

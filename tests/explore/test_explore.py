@@ -9,10 +9,13 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
+from urllib.request import Request, urlopen
 
 import pytest
 from attrs import evolve
@@ -31,8 +34,8 @@ from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.transition import enabled
 from tests import runs
 from tests.conftest import COMMAND, ROOT, Command, counterexample
-from tests.explored import fetch, post, serving, tree_of
-from tests.models import toy
+from tests.explored import Got, fetch, never_ending, post, searched, serving, tree_of
+from tests.models import deliver_the_first_copy, toy
 
 
 @pytest.fixture(scope="module")
@@ -205,10 +208,34 @@ def test_a_handler_that_fails_takes_its_button_away() -> None:
     with serving(tree_of(toy("failing", receive=receive))) as server:
         page = fetch(server, "/?path=0")
         (choice,) = [each for each in page.choices if "disabled" in each.attributes]
+        assert choice.words.startswith("1 Bob receives Data(m1) from Alice: receive of protocol")
         assert "receive of protocol 'toy-failing' raised ValueError: no <b>" in choice.words
         answer = fetch(server, f"/?path={choice.attributes['value']}")
         assert 400 == answer.status
         assert "raised ValueError" in answer.one("main").words
+
+
+def test_a_causal_send_that_fails_says_who_sends_what_to_whom() -> None:
+    def causal_send(state: Any, message: Any) -> Any:
+        if message.number == 2:
+            raise ValueError("full")
+        return toy("x").causal_send(state, message)
+
+    with serving(tree_of(toy("failing", causal_send=causal_send), 2, 2)) as server:
+        (choice,) = [c for c in fetch(server, "/?path=0").choices if "disabled" in c.attributes]
+        assert choice.words.startswith("0 Alice causal-sends m2 to Bob: causal_send of protocol")
+
+
+def test_an_invariant_that_fails_after_a_step_takes_its_button_away() -> None:
+    def empty(state: Any) -> bool:
+        return bool(1 // (not state.held))
+
+    keeping = evolve(toy("keeping", receive=deliver_the_first_copy), invariants={"empty": empty})
+    with serving(tree_of(keeping)) as server:
+        page = fetch(server, "/?path=0")
+        assert 200 == page.status
+        (choice,) = [each for each in page.choices if "disabled" in each.attributes]
+        assert "Bob receives Data(m1) from Alice: invariant 'empty'" in choice.words
 
 
 def test_a_property_that_fails_is_told_and_the_server_goes_on() -> None:
@@ -343,7 +370,7 @@ def test_an_address_of_another_server_is_refused(unordered: Server) -> None:
     "origins",
     [(), ("null",), ("http://evil.example",), ("http://127.0.0.1:1",), ("https://127.0.0.1:PORT",)],
 )
-@pytest.mark.parametrize("target", ["/search", "/load"])
+@pytest.mark.parametrize("target", ["/search", "/load", "/cancel", "/walk", "/where"])
 def test_only_the_page_itself_may_search_and_load(
     origins: tuple[str, ...], target: str, unordered: Server
 ) -> None:
@@ -464,7 +491,7 @@ def test_hostile_names_and_payloads_stay_text() -> None:
             assert runs.EVIL not in page.body
             assert "Evil</script></style></svg><img src=x" in page.one("body").words or not length
             assert not [ch for ch in page.body if ch != "\n" and not ch.isprintable()]
-        found = post(server, "/search", "path=&property=")
+        found = searched(server, "path=&property=")
         assert [] == found.found("img")
         saved = fetch(server, f"/trace?path={numbers}&format=html")
         assert runs.EVIL not in saved.body
@@ -483,7 +510,7 @@ def test_a_hostile_file_is_told_as_text(unordered: Server) -> None:
 
 
 def test_the_nearest_violation_is_found_from_the_start(unordered: Server) -> None:
-    page = post(unordered, "/search", "path=&property=")
+    page = searched(unordered, "path=&property=")
     assert 4 == len(page.path.split("."))
     assert "VIOLATED" == page.one("span", class_="badge").words
     said = page.one("p", id="note").words
@@ -493,11 +520,11 @@ def test_the_nearest_violation_is_found_from_the_start(unordered: Server) -> Non
 
 def test_the_nearest_violation_is_found_from_where_one_stands(unordered: Server) -> None:
     """Bob has sent once; now he sends again, and Alice receives in the wrong order."""
-    page = post(unordered, "/search", "path=1&property=")
+    page = searched(unordered, "path=1&property=")
     assert page.path.startswith("1.")
     assert "3 steps on" in page.one("p", id="note").words
     *before, _ = page.path.split(".")
-    near = post(unordered, "/search", f"path={'.'.join(before)}&property=")
+    near = searched(unordered, f"path={'.'.join(before)}&property=")
     assert page.path == near.path
     assert "1 step on" in near.one("p", id="note").words
 
@@ -505,20 +532,20 @@ def test_the_nearest_violation_is_found_from_where_one_stands(unordered: Server)
 def test_a_search_finds_as_short_a_way_as_the_check_does() -> None:
     expected = counterexample("cykas-secret-mode", 3, workload=runs.FIGURE_3)
     with serving(tree_of("cykas-secret-mode", 3, 2, workload=runs.FIGURE_3)) as server:
-        page = post(server, "/search", "path=&property=causal-delivery")
+        page = searched(server, "path=&property=causal-delivery")
         assert expected.length == len(page.path.split("."))
 
 
 def test_a_search_goes_through_states_that_the_path_met_before() -> None:
     """On a network that duplicates, a run may come back to where it was."""
     with serving(tree_of("unordered", 2, 1, network="duplicating")) as server:
-        page = post(server, "/search", "path=0&property=integrity")
+        page = searched(server, "path=0&property=integrity")
         assert "A shortest way to violate integrity: 2 steps on" in page.body
 
 
 def test_that_nothing_is_violated_is_said_when_everything_was_explored() -> None:
     with serving(tree_of("mfss")) as server:
-        page = post(server, "/search", "path=0&property=")
+        page = searched(server, "path=0&property=")
         assert "0" == page.path
         said = page.one("p", id="note").words
         assert re.fullmatch(r"There is none: all \d+ states that can be reached .*explored\.", said)
@@ -526,7 +553,7 @@ def test_that_nothing_is_violated_is_said_when_everything_was_explored() -> None
 
 def test_a_search_that_hits_its_bound_says_so() -> None:
     with serving(tree_of("mfss", 3, 2), Bounds(max_states=300)) as server:
-        said = post(server, "/search", "path=0&property=").one("p", id="note").words
+        said = searched(server, "path=0&property=").one("p", id="note").words
         assert "None was found among" in said
         assert "(--max-states 300 reached); there may be one beyond them." in said
 
@@ -534,10 +561,10 @@ def test_a_search_that_hits_its_bound_says_so() -> None:
 def test_a_witness_is_searched_for_by_its_own_button() -> None:
     names = ("causal-delivery", "witness:waited")
     with serving(tree_of("mfss", 2, 2, properties=names)) as server:
-        page = post(server, "/search", f"path=&property={quote('witness:waited')}")
+        page = searched(server, f"path=&property={quote('witness:waited')}")
         assert "A shortest way to show witness:waited: 2 steps on" in page.one("p", id="note").words
         assert "shown at step" in verdicts(server, page.path)["witness:waited"]
-        again = post(server, "/search", f"path={page.path}&property={quote('witness:waited')}")
+        again = searched(server, f"path={page.path}&property={quote('witness:waited')}")
         assert "There is nothing left to search for." == again.one("p", id="note").words
 
 
@@ -549,9 +576,230 @@ def test_an_impure_handler_ends_a_search_with_a_sentence() -> None:
         return evolve(toy("x").receive(state, _src, packet), state=len(memory))
 
     with serving(tree_of(toy("impure", receive=receive))) as server:
-        answer = post(server, "/search", "path=&property=")
+        answer = searched(server, "path=&property=")
         assert (422, "") == (answer.status, answer.path)
         assert "returned different results" in answer.one("p", id="note").words
+
+
+@pytest.fixture
+def lasting() -> Iterator[Server]:
+    """A server of a system whose search does not end."""
+    with serving(never_ending(), Bounds()) as server:
+        yield server
+
+
+def process_of(server: Server) -> Any:
+    """Return the process of the search under way."""
+    search = server.site._searches.under_way()
+    assert search is not None
+    return search.process
+
+
+def number_of(page: Got) -> str:
+    """Return the number of the search that a page shows to be under way."""
+    return page.one("span", id="searching").attributes["data-search"]
+
+
+def test_a_search_from_the_start_is_a_check_in_another_process() -> None:
+    """The plain search finds nothing among its first states; the compiled one has no bound."""
+    with serving(tree_of("cykas-secret-mode", 3, 2, properties=("causal-delivery",))) as server:
+        begun = post(server, "/search", "path=&property=")
+        assert begun.found("form", action="/cancel")
+        expected = counterexample("cykas-secret-mode", 3)
+        page = searched(server, "path=&property=")
+        assert expected.length == len(page.path.split("."))
+        assert page.one("p", id="note").words.startswith("A shortest way to violate causal")
+
+
+def test_a_search_can_be_cancelled_and_ends_at_once(lasting: Server) -> None:
+    begun = post(lasting, "/search", "path=0&property=")
+    process = process_of(lasting)
+    began = time.monotonic()
+    page = post(lasting, "/cancel", f"search={number_of(begun)}")
+    assert "The search was cancelled" in page.one("p", id="note").words
+    process.join(60)
+    assert not process.is_alive()
+    assert time.monotonic() - began < 60
+    assert [] == page.found("span", id="searching")
+
+
+def test_several_tabs_start_a_search_once(lasting: Server) -> None:
+    first, second = (post(lasting, "/search", "path=0&property=") for _ in range(2))
+    assert number_of(first) == number_of(second)
+    other = post(lasting, "/search", "path=1&property=")
+    assert 422 == other.status
+    assert "Another search is under way; cancel it first" in other.one("p", id="note").words
+    assert number_of(first) == number_of(other), "its cancel button is shown"
+
+
+def test_a_search_under_way_shows_its_figures_and_holds_nobody_up(lasting: Server) -> None:
+    number = number_of(post(lasting, "/search", "path=0&property="))
+    said = set[str]()
+    while not any("unique" in words for words in said):
+        page = fetch(lasting, f"/search?search={number}")
+        said.add(page.one("span", id="progress").words)
+        assert 200 == fetch(lasting, "/?path=0").status
+
+
+def test_there_is_no_search_without_a_number(lasting: Server) -> None:
+    for number in ("", "7", "x", "-1", "9" * 5000):
+        assert 404 == fetch(lasting, f"/search?search={number}").status
+        assert 404 == post(lasting, "/cancel", f"search={number}").status
+
+
+def test_a_server_that_closes_ends_its_search() -> None:
+    with serving(never_ending(), Bounds()) as server:
+        post(server, "/search", "path=0&property=")
+        process = process_of(server)
+    process.join(60)
+    assert not process.is_alive()
+
+
+def test_a_search_whose_process_is_killed_says_so(lasting: Server) -> None:
+    number = number_of(post(lasting, "/search", "path=0&property="))
+    process_of(lasting).kill()
+    while (page := fetch(lasting, f"/search?search={number}")).found("span", id="searching"):
+        pass
+    assert 422 == page.status
+    assert "process of the search was killed" in page.one("p", id="note").words
+
+
+def test_a_search_from_elsewhere_goes_on_in_another_process(monkeypatch: Any) -> None:
+    monkeypatch.setattr("antecede.checker.explore.site.FEW", Bounds(max_states=2))
+    with serving(tree_of("unordered", 2, 2)) as server:
+        begun = post(server, "/search", "path=1&property=")
+        assert begun.found("form", action="/cancel")
+        page = searched(server, "path=1&property=")
+        assert page.path.startswith("1.")
+        assert "3 steps on" in page.one("p", id="note").words
+
+
+def test_a_protocol_that_cannot_be_sent_is_told(monkeypatch: Any) -> None:
+    lock = threading.Lock()
+
+    def receive(state: Any, src: int, packet: Any) -> Any:
+        with lock:
+            return toy("x").receive(state, src, packet)
+
+    monkeypatch.setattr("antecede.checker.explore.site.FEW", Bounds(max_states=2))
+    with serving(tree_of(toy("locked", receive=receive))) as server:
+        page = post(server, "/search", "path=&property=")
+        assert 422 == page.status
+        assert "cannot be sent to the process of the search" in page.one("p", id="note").words
+        assert "save the protocol as a file" in page.one("p", id="note").words
+
+
+def test_a_run_of_a_protocol_that_has_changed_is_not_shown(
+    monkeypatch: Any, tmp_path: FilePath
+) -> None:
+    """The process of a search imports the file as it is then."""
+    monkeypatch.setattr("antecede.checker.explore.site.FEW", Bounds(max_states=2))
+    source = (ROOT / "protocols/fifo.py").read_text()
+    file = tmp_path / "mine.py"
+    file.write_text(source)
+    with serving(Tree(Spec(str(file), actors=2))) as server:
+        file.write_text((ROOT / "protocols/unordered.py").read_text())
+        page = searched(server, "path=&property=causal-delivery")
+        assert 422 == page.status
+        assert "the protocol has changed" in page.one("p", id="note").words
+        assert [] == page.found("span", class_="badge")
+
+
+def searched_where(server: Server, expression: str, path: str = "") -> Got:
+    """Ask for a state as the page does, and return the page at the end of the search."""
+    fields = {"path": path, "token": token_of(server), "expression": expression}
+    got = post(server, "/where", urlencode(fields))
+    while found := got.found("span", id="searching"):
+        got = fetch(server, f"/search?search={found[0].attributes['data-search']}")
+    return got
+
+
+def token_of(server: Server) -> str:
+    """Return the token that the page sends."""
+    inputs = fetch(server).found("input")
+    (token,) = (i.attributes["value"] for i in inputs if i.attributes.get("name") == "token")
+    return token
+
+
+def test_one_is_taken_to_the_nearest_state_that_an_expression_describes(
+    unordered: Server,
+) -> None:
+    page = searched_where(unordered, "any(actor != first for actor, first in zip(actors, [1, 2]))")
+    assert "" == page.path, "it is true at the start"
+    page = searched_where(unordered, "repr((Alice, Bob)) != repr(actors)")
+    assert "There is none: all" in page.one("p", id="note").words
+    keeping = toy("keeping", receive=deliver_the_first_copy)
+    with serving(tree_of(keeping, 2, 2)) as server:
+        page = searched_where(
+            server, "all(len(a.held) == 1 for a in actors) and Bob.held", path="1"
+        )
+        assert page.path.startswith("1.")
+        said = page.one("p", id="note").words
+        assert "3 steps on" in said
+        assert said.startswith("A shortest way to show all(len(a.held) == 1")
+
+
+@pytest.mark.parametrize(
+    ("expression", "sentence"),
+    [
+        ("", "'' is no Python expression"),
+        ("x = 1", "'x = 1' is no Python expression"),
+        ("Dave", "the expression 'Dave' raises NameError: name 'Dave' is not defined; it can use"),
+        ("actors[7]", "raises IndexError: tuple index out of range; it can use Alice, Bob, and"),
+        ("1" * 2000, "the expression has 2,000 characters; give at most 1,000"),
+    ],
+)
+def test_an_expression_that_does_not_do_gets_a_sentence(
+    expression: str, sentence: str, unordered: Server
+) -> None:
+    page = searched_where(unordered, expression)
+    assert 422 == page.status
+    assert sentence.lower() in page.one("p", id="note").words.lower()
+
+
+@pytest.mark.parametrize("token", [None, "", "x", "ü"])
+def test_an_expression_runs_only_with_the_token_of_the_page(
+    token: str | None, unordered: Server, tmp_path: FilePath
+) -> None:
+    fields = {"path": "", "expression": f"open({str(tmp_path / 'ran')!r}, 'w')"}
+    body = urlencode(fields if token is None else {**fields, "token": token})
+    assert 403 == post(unordered, "/where", body).status
+    assert not (tmp_path / "ran").exists()
+
+
+def test_no_link_and_no_other_site_can_send_an_expression(
+    unordered: Server, tmp_path: FilePath
+) -> None:
+    fields = {"path": "", "token": token_of(unordered)}
+    body = urlencode({**fields, "expression": f"open({str(tmp_path / 'ran')!r}, 'w')"})
+    assert 404 == fetch(unordered, f"/where?{body}").status
+    other = (("Host", f"127.0.0.1:{unordered.server_port}"), ("Origin", "http://evil.example"))
+    assert 403 == fetch(unordered, "/where", method="POST", body=body, headers=other).status
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_random_walk_takes_steps_that_are_enabled_up_to_a_violation_or_the_end(
+    unordered: Server,
+) -> None:
+    walked = {post(unordered, "/walk", "path=0").path for _ in range(30)}
+    assert len(walked) > 1
+    for path in walked:
+        page = fetch(unordered, f"/?path={path}")
+        assert path.startswith("0.")
+        assert "run is over" in page.body or page.found("span", class_="badge")
+        before = fetch(unordered, f"/?path={path.rpartition('.')[0]}")
+        assert [] == before.found("span", class_="badge"), "it stops at the first violation"
+
+
+def test_a_random_walk_avoids_steps_that_fail() -> None:
+    def receive(*_arguments: object) -> Any:
+        raise ValueError
+
+    with serving(tree_of(toy("failing", receive=receive))) as server:
+        page = post(server, "/walk", "path=")
+        assert 200 == page.status
+        assert all("disabled" in each.attributes for each in page.choices)
+        assert "A random walk of 2 steps." == page.one("p", id="note").words
 
 
 # Saving and loading
@@ -701,11 +949,49 @@ def test_the_command_says_the_address_and_ends_with_ctrl_c(tmp_path: FilePath) -
     assert (0, "", "") == (process.returncode, rest, errors)
 
 
+def children_of(process: int) -> list[int]:
+    """Return the processes that a process started, and those that these started."""
+    files = FilePath(f"/proc/{process}/task").glob("*/children")
+    own = [int(number) for file in files for number in file.read_text().split()]
+    return [*own, *(other for number in own for other in children_of(number))]
+
+
+def is_running(process: int) -> bool:
+    """Return whether a process has not ended; one that nobody waits for has."""
+    try:
+        stat = FilePath(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_signal_ends_the_command_and_its_search(number: signal.Signals) -> None:
+    size = ("--actors", "4", "--messages", "3", "--property", "causal-delivery")
+    with subprocess.Popen(
+        [*COMMAND, "explore", "mfss", *size, "--no-browser", "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        port = int(re.findall(r":(\d+)/", process.stdout.readline())[0])
+        own = f"http://127.0.0.1:{port}"
+        asked = Request(f"{own}/search", b"path=&property=", {"Origin": own})
+        with urlopen(asked, timeout=600) as answer:
+            assert b'id="searching"' in answer.read()
+        started = children_of(process.pid)
+        assert started
+        process.send_signal(number)
+        process.communicate(timeout=600)
+    while any(map(is_running, started)):
+        time.sleep(0.05)
+
+
 def test_a_trace_is_explored_with_its_own_property_and_the_usual_ones(tmp_path: FilePath) -> None:
     file = tmp_path / "t.json"
     question = tree_of("unordered", 2, 2, properties=("fifo-delivery",))
     with serving(question) as server:
-        found = post(server, "/search", "path=&property=").path
+        found = searched(server, "path=&property=").path
         file.write_text(fetch(server, f"/trace?path={found}").body)
     opened, numbers = start.opened(str(file), {})
     assert found == text_of(numbers)

@@ -14,8 +14,10 @@ from antecede import explore
 from antecede.checker.explore.server import Server
 from antecede.checker.paths.path import Path
 from antecede.checker.render.registry import write_trace
+from antecede.checker.search.options import Bounds
 from tests import runs
-from tests.explored import serving, tree_of
+from tests.explored import never_ending, serving, tree_of
+from tests.models import deliver_the_first_copy, toy
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
@@ -167,6 +169,27 @@ def test_the_diagram_shows_its_newest_rows(unordered: Server, tabs: Tabs) -> Non
     assert page.locator(".diagram").evaluate(scrolled)
 
 
+CLIPPED = """picture => {
+    const paper = picture.getBoundingClientRect();
+    return [...picture.querySelectorAll("text")].filter(text => {
+        const box = text.getBoundingClientRect();
+        return box.left < paper.left || box.right > paper.right || box.top < paper.top
+            || box.bottom > paper.bottom;
+    }).map(text => text.textContent);
+}"""
+"""Returns the texts that the edge of a picture cuts off."""
+
+
+@pytest.mark.parametrize("path", ["", "0", "0.1", "1", "0.1.0.0"])
+def test_the_edge_of_the_picture_cuts_off_no_text(path: str, tabs: Tabs) -> None:
+    for protocol, actors in (("cykas-secret-mode", 3), ("mfss", 2)):
+        with serving(tree_of(protocol, actors, 2)) as server:
+            page = tabs.open(f"{server.address}?path={path}")
+            if page.locator("main[data-path]").count():  # else there is no such state
+                assert [] == page.locator("svg.spacetime").evaluate(CLIPPED)
+            page.context.close()
+
+
 # Searching, saving and loading
 
 
@@ -183,6 +206,62 @@ def test_one_is_taken_to_a_violation_whose_address_opens_anywhere(
     assert page.locator(".here").inner_text() == other.locator(".here").inner_text()
     page.go_back()
     at(page, "")
+
+
+def test_a_long_search_shows_figures_until_it_is_cancelled(tabs: Tabs) -> None:
+    with serving(never_ending(), Bounds()) as server:
+        page, other = (tabs.open(f"{server.address}?path=0") for _ in range(2))
+        page.keyboard.press("v")
+        expect(page.locator("#cancel")).to_be_focused()
+        expect(page.locator("#progress")).to_contain_text("unique")
+        assert [] == barriers(page)
+        other.keyboard.press("v")
+        expect(other.locator("#progress")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator("#note")).to_contain_text("The search was cancelled")
+        expect(other.locator("#note")).to_contain_text("The search was cancelled")
+        page.context.close()
+        other.context.close()
+
+
+def test_a_long_search_takes_one_where_it_leads_by_itself(tabs: Tabs) -> None:
+    with serving(tree_of("cykas-secret-mode", 3, 2, properties=("causal-delivery",))) as server:
+        page = tabs.open(server.address)
+        page.keyboard.press("v")
+        expect(page.locator(".badge")).to_have_text("VIOLATED")
+        expect(page.locator("#cancel")).to_have_count(0)
+        assert "?path=" in page.url
+        page.context.close()
+
+
+def test_a_long_search_can_be_waited_for_without_the_script(tabs: Tabs) -> None:
+    with serving(tree_of("cykas-secret-mode", 3, 2, properties=("causal-delivery",))) as server:
+        page = tabs.open(server.address, java_script_enabled=False)
+        page.locator("#violation").click()
+        expect(page.locator(".badge")).to_have_text("VIOLATED")
+        page.context.close()
+
+
+def test_a_key_takes_random_steps(unordered: Server, tabs: Tabs) -> None:
+    page = tabs.open(unordered.address)
+    page.keyboard.press("r")
+    expect(page.locator("#note")).to_contain_text("A random walk of")
+    assert "?path=" in page.url
+    page.go_back()
+    at(page, "")
+
+
+def test_one_goes_to_a_state_by_writing_an_expression(tabs: Tabs) -> None:
+    keeping = toy("keeping", receive=deliver_the_first_copy)
+    with serving(tree_of(keeping, 2, 2)) as server:
+        page = tabs.open(server.address)
+        page.get_by_label("Go to a state where").focus()
+        page.keyboard.type("[k for k in (Bob.held, ) if k] # jkuocv")
+        at(page, "")
+        page.keyboard.press("Enter")
+        expect(page.locator("#note")).to_contain_text("A shortest way to show [k for k in")
+        expect(page.locator("#done")).to_contain_text("Bob receives Data(m1) from Alice")
+        page.context.close()
 
 
 def test_a_property_has_a_search_of_its_own(cykas: Server, tabs: Tabs) -> None:

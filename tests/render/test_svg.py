@@ -13,13 +13,14 @@ from attrs import evolve
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.model import CausalSend, Lose, Receive, Timeout
-from antecede.checker.paths.path import Path
+from antecede.checker.paths.path import Loop, Path
 from antecede.checker.registry import protocol_named
 from antecede.checker.render import svg, svg_style
 from antecede.checker.render.about import about
 from antecede.checker.render.geometry import (
     BUFFER,
     NAME,
+    NUMBERS,
     TEXT,
     WIDEST,
     Arrow,
@@ -384,6 +385,29 @@ def test_a_row_about_what_is_wrong_has_room_for_its_heavier_letters() -> None:
     assert wrong
     for row in wrong:
         assert layout.notes + text_width(row.short, bold=True) <= layout.width
+
+
+@pytest.mark.parametrize("protocol", ["cykas-secret-mode", "hybrid-basic", "unordered"])
+def test_every_label_is_inside_the_picture_after_every_step(protocol: str) -> None:
+    """The explore page draws unfinished runs: witnesses that just began, and packets in flight."""
+    for seed in range(4):
+        whole = walk(protocol, seed=seed, most=12, actors=2 + seed % 2)
+        for length in range(whole.length + 1):
+            layout = layout_of(evolve(whole, steps=whole.steps[:length]))
+            for label in layout.labels:
+                left, _, right, _ = label.box
+                assert left >= NUMBERS, f"{label.text} covers the numbers of the steps"
+                assert right < layout.notes, f"{label.text} covers the notes"
+
+
+def test_the_text_of_a_cycle_fits_into_the_drawing_within_a_page() -> None:
+    path = runs.relayed()
+    path = evolve(path, loop=Loop(1, path.messages[0], "stuck"))
+    layout = layout_of(path)
+    assert layout.loop is not None
+    drawn = ElementTree.fromstring(svg.drawing(path, about(path), inside=True))
+    wide = float(drawn.attrib["width"])
+    assert layout.notes + text_width(layout.loop.shown, bold=True) <= wide
 
 
 def test_nothing_covers_the_hourglass_of_a_message_that_waits() -> None:
