@@ -39,7 +39,8 @@ def hanging_in(stage, fails=False):
     def receive(state, src, packet):
         if is_called_by(stage):
             Path("begun").touch()
-            time.monotonic = lambda: now() + 3600  # any limit of less than an hour has passed
+            if "--max-seconds" in sys.argv:  # a limit of less than an hour has passed
+                time.monotonic = lambda: now() + 3600
             while True:
                 pass
         if fails:

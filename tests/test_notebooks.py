@@ -29,7 +29,7 @@ def test_a_first_protocol_is_broken_drawn_repaired_swept_and_saved(tmp_path: Pat
     assert 4 == steps_of(run)
     assert "causal-delivery VIOLATED after 4 transitions" in run
     shown = texts(notebook)
-    assert "direct: VIOLATED\n  3 actors, 66 unique states" in shown[2]
+    assert "direct: VIOLATED\n  3 actors, 354 unique states" in shown[2]
     assert "repaired: HOLDS" in shown[4]
     assert 10 >= len(shown)
     for text in ("direct unordered any knowledge", "VIOLATED (4)", "HOLDS 70,917", "3x2"):

@@ -58,7 +58,9 @@ def test_one_bad_spec_stops_neither_the_others_nor_the_files_for_ci(
     ran = antecede("check", ".", "--junit", "r.xml", "--json", "r.json", cwd=folder)
     assert 2 == ran.code
     assert "ok          HOLDS" in ran.out
-    assert "unknown protocol 'mfs'; did you mean 'mfss'?" in " ".join(ran.out.split())
+    assert "unknown protocol 'mfs'; did you mean 'mfss' or 'mfss-fifo'?" in " ".join(
+        ran.out.split()
+    )
     assert ran.out.splitlines()[-1].startswith("3 specs: 1 as expected, 2 with an error; ")
     assert "they are not specs: deep/titled.toml and pyproject.toml." in " ".join(ran.err.split())
     suites = {suite.get("name"): suite for suite in ElementTree.parse(folder / "r.xml").getroot()}
@@ -66,7 +68,7 @@ def test_one_bad_spec_stops_neither_the_others_nor_the_files_for_ci(
         str(name): suite.get("errors") for name, suite in suites.items()
     }
     (error,) = suites["a.toml"].iter("error")
-    assert "did you mean 'mfss'?" in str(error.get("message"))
+    assert "did you mean 'mfss' or 'mfss-fifo'?" in str(error.get("message"))
     found = json.loads((folder / "r.json").read_text())
     assert (False, 2, 1) == (found["as_expected"], found["exit_code"], len(found["checks"]))
     assert ["a.toml", "deep/c.toml"] == [each["spec"] for each in found["refused"]]
@@ -98,7 +100,9 @@ def test_the_only_spec_that_cannot_be_read_is_an_error_in_the_junit_file_too(
 ) -> None:
     ran = antecede("check", "a.toml", "--junit", "r.xml", cwd=folder)
     assert (2, "") == (ran.code, ran.out)
-    assert "did you mean 'mfss'?" in (folder / "r.xml").read_text().replace("&apos;", "'")
+    assert "did you mean 'mfss' or 'mfss-fifo'?" in (folder / "r.xml").read_text().replace(
+        "&apos;", "'"
+    )
 
 
 def test_a_capacity_that_is_exceeded_leaves_the_check_incomplete(

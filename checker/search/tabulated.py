@@ -192,7 +192,7 @@ class TabulatedSearch(Explorer):
         """Return further figures, by name."""
         state, totals, tabulation = self.state, self._totals(), self.filler.tabulation
         why_not, whole, counts = self.assumptions.no_symmetry, self.unreduced(), self.counts()
-        reduction = whole.unique_states / counts.unique_states if whole else None
+        reduction = whole.unique_states / max(counts.unique_states, 1) if whole else None
         unused = self.cluster.unused_statistics() if self.cluster and not state.moved_at else {}
         return {
             "symmetry": figures(tabulation.symmetry, why_not, reduction),

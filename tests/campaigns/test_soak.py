@@ -100,7 +100,7 @@ def test_an_odd_file_that_is_not_refused_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it was: only ValueError was expected of a manifest."""
-    bug = "import antecede.checker.tables.checkpoint as c\nc._UNFIT = (ValueError,)"
+    bug = "import antecede.checker.tables.checkpoint as c\nc.UNFIT = (ValueError,)"
     monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
     faults = stored.odd_file("a nested list", "manifest.json", tmp_path)
     assert any("RecursionError" in fault for fault in faults)

@@ -166,7 +166,7 @@ def test_an_error_in_a_library_is_reported_once_at_the_line_of_the_user(
     assert "in called" not in out, "frames of the checker help nobody"
     assert out.index("json.decoder.JSONDecodeError") < out.index("unique states")
     drawn = trace.read_text()
-    assert "ERROR after 2 transitions" in drawn
+    assert "ERROR: a handler fails after 2 transitions" in drawn
     assert "handler-returns" not in drawn
     assert 2 == main(["check", str(source), "--quiet"])
     assert "ERROR: receive of protocol 'loads' raised JSONDecodeError" in capsys.readouterr().out

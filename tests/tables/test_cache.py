@@ -133,7 +133,7 @@ def test_where_nothing_can_be_kept_kernels_work_and_it_is_said(tmp_path: Path) -
 
     assert ["compiled"] == how
     assert 1 == len(said.splitlines())
-    assert "are kept only until this command ends" in said
+    assert "is kept only until this command ends" in said
     assert "NUMBA_CACHE_DIR" in said
 
 
