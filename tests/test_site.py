@@ -425,6 +425,7 @@ def picture_in(source: str) -> str:
     return b64decode(source.removeprefix("data:image/svg+xml;base64,")).decode()
 
 
+@pytest.mark.slow
 def test_the_playground_finds_the_bug_of_the_tutorial_and_not_after_the_repair(
     playground: Any,
 ) -> None:

@@ -46,7 +46,7 @@ CLOCKED = tuple(f", {clock}" for clock in CLOCKS)
 def test_a_refusal_of_a_right_cache_would_be_found(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def refuse(watch: selfcheck._Watch) -> None:
+    def refuse(watch: selfcheck._Watch, *, elsewhere: bool) -> None:
         if watch.memory.variables.changed():
             raise watch._error((), "changes a variable")
 

@@ -155,7 +155,7 @@ def test_the_variable_is_named_and_keeps_its_value() -> None:
 
 
 def test_this_would_be_a_wrong_verdict_without_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selfcheck._Watch, "begin_again", lambda _watch: None)
+    monkeypatch.setattr(selfcheck._Watch, "begin_again", lambda *_, **__: None)
     assert Verdict.HOLDS is found(latch, mode="all").verdict
 
 

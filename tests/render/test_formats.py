@@ -439,7 +439,7 @@ def test_text_is_escaped_once_and_markup_is_not() -> None:
 
 def test_a_template_escapes_what_is_no_markup_and_hides_what_is_invisible() -> None:
     values = {"name": "<b>&\u202e", "sentence": Markup("<i>x</i>"), "before": '"\x00', "where": ""}
-    page = pages.page("refusal.html", title="", **values)
+    page = pages.page("refusal.html", title="", search=None, **values)
     assert "Exploring &lt;b&gt;&amp; </h1>" in page
     assert "<p><i>x</i></p>" in page
     assert 'href="/?path=&quot; "' in page
@@ -447,7 +447,7 @@ def test_a_template_escapes_what_is_no_markup_and_hides_what_is_invisible() -> N
 
 def test_a_template_refuses_to_leave_a_hole() -> None:
     with pytest.raises(jinja2.UndefinedError, match="'sentence' is undefined"):
-        pages.page("refusal.html", title="", name="", before="", where="")
+        pages.page("refusal.html", title="", search=None, name="", before="", where="")
 
 
 def test_invisible_characters_become_spaces() -> None:
