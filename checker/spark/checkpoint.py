@@ -90,7 +90,7 @@ class Bounds:
     graded: bool
 
     def check(self, partition: Partition) -> None:
-        """Check a partition that somebody may have changed.
+        """Check a partition that was read from a file.
 
         Raises:
             ValueError: a number in it is too great.
@@ -150,11 +150,9 @@ class Bounds:
             raise ValueError("the composites have too few words")
         each = 1 + codec.parted
         numbers("composites", records[:, 0], np.int64, most=codec.actors * each - 1)
-        for column, half in enumerate(codec.placed.half):
-            its = records[records[:, 0] % each == half]
-            most = np.array([sizes[column] for sizes in self.sizes])[its[:, 0] // each]
-            if (codec.placed.fields.read(its[:, 1:], column) >= most).any():
-                raise ValueError("composites have a part that does not exist")
+        for part in range(codec.actors * each):
+            words = records[records[:, 0] == part, 1:]
+            codec.placed.check(words, part % each, self.sizes[part // each])
 
 
 def load_task(folder: str) -> Callable[[int], list[tuple[int, Partition]]]:
@@ -163,7 +161,7 @@ def load_task(folder: str) -> Callable[[int], list[tuple[int, Partition]]]:
 
 
 def check_task(folder: str, bounds: Bounds) -> Callable[[int], str | None]:
-    """Return a function from a partition's number to what is wrong with its file, if anything."""
+    """Return a function from a partition's number to a fault of its file, or None."""
 
     def check(number: int) -> str | None:
         try:

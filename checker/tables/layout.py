@@ -182,10 +182,8 @@ class Layout(CompositeStore):
     def _check_composites(self, dec: Words) -> None:
         """Check that the tables have every number in composites, of shape (parts, n, words)."""
         for part, (words, count) in enumerate(zip(dec, self.counts, strict=True)):
-            mine = [k for k in range(len(self._half)) if self._half[k] == part % self.each]
-            fields = Fields(*(places[mine] for places in self._col))
             sizes = self.column_sizes(part // self.each)
-            fields.check("the composites", words[:count], [sizes[k] for k in mine])
+            self._placed.check(words[:count], part % self.each, sizes)
 
     def check_rows(self, rows: Words) -> None:
         """Check that the composites in flat rows exist.

@@ -142,6 +142,21 @@ class Placement:
                 word[k], shift[k] = at, low
         return cls(Fields.of(widths, word, shift), half, most)
 
+    def check(self, words: Words, half: int, sizes: Sequence[int]) -> None:
+        """Check local words of the part `half` that another process packed.
+
+        Args:
+            words: of shape (n, words).
+            half: the part of an actor.
+            sizes: per column, one more than the greatest number that it may have.
+
+        Raises:
+            ValueError: a number is greater, or a bit outside of the columns is set.
+        """
+        mine = np.flatnonzero(self.half == half).tolist()
+        fields = Fields(*(place[mine] for place in self.fields))
+        fields.check("composites", words, [sizes[column] for column in mine])
+
     @property
     def in_actor(self) -> Fields:
         """The fields of the columns in all local words of an actor."""

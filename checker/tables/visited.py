@@ -178,7 +178,7 @@ class Visited:
         self.arena.release(self.slot_count * self.width)
         if self.depths is not None:
             self.depths.release(self.slot_count)
-        self.slots[: self.slot_count * self.width] = -1
+        self._empty()
 
     def drop_behind(self, tables: kernels.Tables, least: int) -> None:
         """Drop the states with less progress than `least`; the search cannot meet them again.
