@@ -182,7 +182,7 @@ class TabulatedSearch(Explorer):
             return self.counts()
         if not state.between_levels or self.dropped:
             return None
-        waiting = self.transport.waiting_orbits()
+        waiting = self.transport.waiting_orbits() if state.current else 0
         if waiting is None:
             return None
         states, fired, finals = map(int, self._totals().orbits)
