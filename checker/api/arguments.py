@@ -188,6 +188,12 @@ def _value(known: Setting, value: Any) -> Any:
     return value if value is None else given_for(known, value)
 
 
+def check_place(on: str) -> None:
+    """Raise InputError if `on` is no place where something can run."""
+    if on not in ("here", "spark"):
+        raise InputError(f"on is {on!r}; give 'here' or 'spark'")
+
+
 def axis(known: Setting, value: Any) -> tuple[Any, ...]:
     """Return the values of a setting that may have several.
 

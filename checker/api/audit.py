@@ -10,7 +10,7 @@ from attrs import frozen
 
 from antecede.checker import interrupts
 from antecede.checker.amounts import counted
-from antecede.checker.api.arguments import NoArguments, described
+from antecede.checker.api.arguments import NoArguments, check_place, described
 from antecede.checker.api.progress import progress
 from antecede.checker.api.results import Report, image
 from antecede.checker.audit import audit as audits
@@ -130,8 +130,7 @@ def audit(
         >>> audit("alice.jsonl", "bob.jsonl", unfinished=True)  # doctest: +SKIP
         <Audit: HOLDS, 120 events of 2 actors, 0 findings>
     """
-    if on not in ("here", "spark"):
-        raise InputError(f"on is {on!r}; give 'here' or 'spark'")
+    check_place(on)
     if on == "here" and (master is not None or spark_log):
         raise InputError("master and spark_log are for on='spark'")
     seconds = Bounds(max_seconds=max_seconds).max_seconds

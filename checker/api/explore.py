@@ -25,7 +25,7 @@ HEIGHT = 700
 
 @frozen(eq=False, repr=False)
 class Explorer:
-    """A page on which you step through the runs of a protocol by hand. A notebook shows it.
+    """A page for stepping through the runs of a protocol by hand. A notebook shows it.
 
     The page ends with the program, or by `close()`.
 

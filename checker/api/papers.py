@@ -10,7 +10,7 @@ from attrs import frozen
 from antecede.checker.amounts import counted
 from antecede.checker.api.arguments import NoArguments, TableArguments, described, record_of
 from antecede.checker.api.progress import progress
-from antecede.checker.api.results import Report, Run, frame, tally
+from antecede.checker.api.results import Report, RowsReport, Run, tally
 from antecede.checker.claims import report
 from antecede.checker.claims import table as tables
 from antecede.checker.claims.claim import Ruling
@@ -103,7 +103,7 @@ def claims(
 
 
 @frozen(eq=False, repr=False)
-class TableResult(Report):
+class TableResult(RowsReport):
     """The verification table of the Cykas paper, beside the printed numbers.
 
     Examples:
@@ -131,14 +131,6 @@ class TableResult(Report):
         """Our verdicts are the paper's; None if the bounds are not."""
         compared = [row.agrees for row in self._rows]
         return None if None in compared else all(compared)
-
-    def to_frame(self) -> Any:
-        """Return the rows as a data frame of pandas.
-
-        Raises:
-            InputError: pandas is not installed.
-        """
-        return frame(self.rows)
 
     def __repr__(self) -> str:
         return f"<Table of {counted(len(self._rows), 'check')}: {tally(self.verdicts.values())}>"

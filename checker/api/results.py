@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path as FilePath
 from typing import Any
@@ -32,16 +32,21 @@ class Report:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def frame(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return rows as a data frame of pandas.
+class RowsReport(Report):
+    """A report with rows: mappings from the names of columns to values."""
 
-    Raises:
-        InputError: pandas is not installed.
-    """
-    check_installed("pandas", "to_frame()")
-    import pandas
+    rows: Any
 
-    return pandas.DataFrame(rows)
+    def to_frame(self) -> Any:
+        """Return the rows as a data frame of pandas.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        check_installed("pandas", "to_frame()")
+        import pandas
+
+        return pandas.DataFrame(self.rows)
 
 
 def tally(verdicts: Iterable[Any]) -> str:

@@ -12,7 +12,7 @@ from antecede.checker.amounts import counted
 from antecede.checker.api.arguments import ScenarioArguments, described
 from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import Given, named
-from antecede.checker.api.results import Report, frame
+from antecede.checker.api.results import RowsReport
 from antecede.checker.api.sweep import rows_file
 from antecede.checker.simulate import command as simulations
 from antecede.checker.simulate.figures import Grid
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @frozen(eq=False, repr=False)
-class SimulateResult(Report):
+class SimulateResult(RowsReport):
     """The rows of a simulation, one for each run.
 
     Attributes:
@@ -46,14 +46,6 @@ class SimulateResult(Report):
     def wrong(self) -> tuple[Mapping[str, Any], ...]:
         """The rows of runs that violate causal order although they must not, or that failed."""
         return tuple(row for row in self.rows if row["error"] is not None)
-
-    def to_frame(self) -> Any:
-        """Return the rows as a data frame of pandas.
-
-        Raises:
-            InputError: pandas is not installed.
-        """
-        return frame(self.rows)
 
     def save(self, folder: str | Path) -> None:
         """Draw the figures of the papers into a folder.

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from antecede.checker.amounts import counted
-from antecede.checker.api.arguments import SweepArguments, axis, described, record_of
+from antecede.checker.api.arguments import SweepArguments, axis, check_place, described, record_of
 from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import Given, named
-from antecede.checker.api.results import Report, frame, image, tally
+from antecede.checker.api.results import RowsReport, image, tally
 from antecede.checker.check.spec import Spec
 from antecede.checker.check.targets import spec_named, targets_of
 from antecede.checker.errors import InputError
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @frozen(eq=False, repr=False)
-class SweepResult(Report):
+class SweepResult(RowsReport):
     """The rows of a sweep, one for each check. A notebook shows a matrix of their verdicts.
 
     Attributes:
@@ -61,14 +61,6 @@ class SweepResult(Report):
     def verdicts(self) -> Mapping[str, int]:
         """Verdict -> the number of checks that have it."""
         return Counter(str(row["verdict"]) for row in self.rows)
-
-    def to_frame(self) -> Any:
-        """Return the rows as a data frame of pandas.
-
-        Raises:
-            InputError: pandas is not installed.
-        """
-        return frame(self.rows)
 
     def save(self, file: str | Path) -> None:
         """Save the matrix of verdicts as a picture.
@@ -140,8 +132,7 @@ def sweep(
     """
     if not protocols:
         raise InputError("there is nothing to check; give protocols or specs")
-    if on not in ("here", "spark"):
-        raise InputError(f"on is {on!r}; give 'here' or 'spark'")
+    check_place(on)
     if max_messages is not None and not smallest:
         raise InputError("max_messages is for smallest=True; give messages")
     if smallest and (on == "spark" or "messages" in arguments):
