@@ -473,6 +473,15 @@ def until(happens: Callable[[float], bool], undone: str, *, heeds_earlier: bool 
                 raise ended
 
 
+def until_writable(stream: Any, undone: str, *, heeds_earlier: bool = True) -> None:
+    """Wait until a pipe or device takes more; arguments and errors are as for `until`."""
+
+    def takes_more(seconds: float) -> bool:
+        return bool(select.select([], [stream], [], seconds)[1])
+
+    until(takes_more, undone, heeds_earlier=heeds_earlier)
+
+
 @contextmanager
 def looking() -> Iterator[None]:
     """Declare that the code in this block polls `wanted`."""

@@ -80,7 +80,7 @@ class _Raw(io.FileIO):
             rest = text.encode("utf-8", "surrogateescape")
         try:
             while rest:
-                interrupts.until(self._takes_more, self.undone, heeds_earlier=False)
+                interrupts.until_writable(self, self.undone, heeds_earlier=False)
                 # A pipe that takes more takes so much without blocking.
                 rest = rest[super().write(rest[: select.PIPE_BUF]) or 0 :]
         except OSError as error:
@@ -90,9 +90,6 @@ class _Raw(io.FileIO):
             self._discard()
             raise
         return len(whole)
-
-    def _takes_more(self, seconds: float) -> bool:
-        return bool(select.select([], [self], [], seconds)[1])
 
     def _discard(self) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())

@@ -198,11 +198,12 @@ class Searches:
     _all: dict[str, Search] = field(factory=dict, init=False)
     _lock: threading.Lock = field(factory=threading.Lock, init=False)
     _started: int = field(default=0, init=False)
+    _no_abort: Callable[[], None] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """See to it that no process outlives this one."""
         atexit.register(self.close)
-        interrupts.at_abort(self.close)
+        self._no_abort = interrupts.at_abort(self.close)
 
     def under_way(self) -> Search | None:
         """Return the search that has not ended, or None."""
@@ -261,3 +262,4 @@ class Searches:
             running.cancel()
             running.process.join()
         atexit.unregister(self.close)
+        self._no_abort()

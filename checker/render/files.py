@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import select
 import time
 from pathlib import Path
 
@@ -88,15 +87,11 @@ def _write_stream(path: Path, data: bytes) -> None:
     try:
         rest = memoryview(data)
         while rest:
-            interrupts.until(lambda seconds: _takes_more(descriptor, seconds), undone)
+            interrupts.until_writable(descriptor, undone)
             with contextlib.suppress(BlockingIOError):
                 rest = rest[os.write(descriptor, rest) :]
     finally:
         os.close(descriptor)
-
-
-def _takes_more(descriptor: int, seconds: float) -> bool:
-    return bool(select.select([], [descriptor], [], seconds)[1])
 
 
 def append(target: str, text: str, *, create: bool = False) -> None:
