@@ -22,6 +22,7 @@ from antecede.checker.interrupts import Ended
 from antecede.checker.registry import protocol_named
 from antecede.checker.semantics.handlers import called
 from tests.conftest import COMMAND, ROOT, in_a_process
+from tests.stubborn import FUNCTIONS
 
 Start = Callable[..., "subprocess.Popen[str]"]
 
@@ -418,36 +419,9 @@ def test_a_handler_that_does_not_return_is_ended_by_the_bound(tmp_path: Path, en
     assert "INCOMPLETE: --max-seconds 1 reached" in ran.out
 
 
-STUBBORN = """
-from pathlib import Path
+STUBBORN = f"""{FUNCTIONS}
 import attrs
 from antecede.protocols.unordered import UNORDERED as base
-
-def never():
-    Path("begun").touch()
-    while True:
-        pass
-
-def dive():
-    try:
-        return dive()
-    except RecursionError:
-        while True:  # a frame below the limit, where no handler of a signal can be called
-            pass
-
-def deep(_actor, _actors):
-    Path("begun").touch()
-    return dive()
-
-def catches(_actor, _actors):
-    while True:
-        try:
-            try:
-                never()
-            except BaseException:
-                never()
-        except BaseException:
-            pass
 
 def receive(state, src, packet):
     try:

@@ -18,6 +18,7 @@ from antecede.checker.check.spec import Spec
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.sweep.processes import Workers
 from tests.conftest import ROOT, in_a_process
+from tests.stubborn import FUNCTIONS
 from tests.test_interrupts import WITHIN, started, until
 
 STAGES = """
@@ -117,39 +118,9 @@ def test_the_seconds_before_the_check_count(
 
 # Handlers that no exception ends
 
-STUBBORN = """
-from pathlib import Path
+STUBBORN = f"""{FUNCTIONS}
 import attrs
 from antecede.protocols.unordered import UNORDERED as base
-
-def never():
-    Path("begun").touch()
-    while True:
-        pass
-
-def dive():
-    try:
-        return dive()
-    except RecursionError:
-        while True:  # a frame below the limit, where no handler of a signal can be called
-            pass
-
-def deep(*_):
-    Path("begun").touch()
-    return dive()
-
-def loops(*_):
-    never()
-
-def catches(*_):
-    while True:
-        try:
-            try:
-                never()
-            except BaseException:
-                never()
-        except BaseException:
-            pass
 
 DEEP = attrs.evolve(base, name="deep", initial=deep)
 CATCHES = attrs.evolve(base, name="catches", receive=catches)

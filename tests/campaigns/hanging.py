@@ -14,6 +14,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from tests.campaigns.hostile import Ended, left_behind, run
+from tests.stubborn import FUNCTIONS
 
 MARGIN = 60.0
 """The time in seconds after its limit in which a command must end, on a machine under load."""
@@ -22,15 +23,7 @@ HANDLERS = ("initial", "causal_send", "receive")
 
 HANGS = {
     "loops": "never()",
-    "catches every interruption": """
-        while True:
-            try:
-                try:
-                    never()
-                except BaseException:
-                    never()
-            except BaseException:
-                pass""",
+    "catches every interruption": "catches()",
     "catches the first interruption and returns": """
         try:
             never()
@@ -39,21 +32,12 @@ HANGS = {
     "loops at the recursion limit": "dive()",
 }
 
-PROTOCOL = """
+PROTOCOL = (
+    FUNCTIONS
+    + """
 from itertools import count
 import attrs
 from antecede.protocols import unordered
-
-def never():
-    while True:
-        pass
-
-def dive():
-    try:
-        return dive()
-    except RecursionError:
-        while True:
-            pass
 
 def hang():
     {hang}
@@ -67,6 +51,7 @@ def handler(*arguments):
 
 PROTOCOL = attrs.evolve(unordered.UNORDERED, name="hanging", {handler}=handler)
 """
+)
 
 LIMITED = (
     ("check", "hanging.py", "--actors", "2", "--messages", "2", "--selfcheck", "on"),
