@@ -44,7 +44,7 @@ def run(
         options: options of the search, and the number of walks.
         bounds: bounds of both; if walks follow, the breadth-first search gets half of the time.
         selfcheck: the calls to check for determinism.
-        began: the time from which --max-seconds counts, of the monotonic clock; by default now.
+        began: the start of --max-seconds, on the monotonic clock; by default now.
 
     Returns:
         One report or two; the counterexample of a walk is shortened.

@@ -1,4 +1,4 @@
-"""Repeats calls of handlers in new processes, in which nothing has been called before.
+"""Repeats calls of handlers in new processes, where no handler has been called before.
 
 The interpreter that does so is started once, and it imports antecede, but none of the user's code.
 For each check it forks. The fork imports the protocol, by the name or file in the spec, while the
@@ -39,7 +39,7 @@ PATIENCE = 10.0
 """Seconds that a check waits for the repeated calls, besides the time that its checks took."""
 
 LONGEST_IMPORT = 600
-"""Seconds after which an import ends itself, if nobody waits for it any more."""
+"""Seconds after which an import ends itself, in case the check has ended already."""
 
 
 class Impossible(Exception):
@@ -52,7 +52,7 @@ class Afresh:
 
     Attributes:
         server: the interpreter that forks; None if the calls cannot be repeated.
-        outcome: what happened, for the statistics of the search.
+        outcome: the number of repeated calls in words, or why none was repeated.
     """
 
     server: _Server | None
@@ -241,7 +241,7 @@ def _ended_if_broken(server: _Server) -> Iterator[None]:
 
 
 def serve(link: Connection) -> None:
-    """Fork for each check, until nobody asks any more."""
+    """Fork for each check, until the other end of the link is closed."""
     while True:
         try:
             task = link.recv_bytes()

@@ -139,7 +139,7 @@ def limited(bounds: Bounds, began: float | None = None) -> Iterator[None]:
 
     Args:
         bounds: the limits.
-        began: the time from which --max-seconds counts, of the monotonic clock; by default now.
+        began: the start of --max-seconds, on the monotonic clock; by default now.
 
     Raises:
         Ended: it did not poll in time.

@@ -106,7 +106,7 @@ def check(
         extras: what to do besides the search.
         watch: called now and then with the progress.
         around: returns the system to explore; it must behave as the one that it is given.
-        began: the time from which --max-seconds counts, of the monotonic clock; by default now.
+        began: the start of --max-seconds, on the monotonic clock; by default now.
 
     Raises:
         InputError: a name or number in the spec cannot be used.
@@ -166,8 +166,8 @@ def check_all(
 ) -> Iterator[Checked]:
     """Run several checks; one that cannot start does not stop the others.
 
-    An interruption ends them all. `began` is the time from which --max-seconds counts for the first
-    check, of the monotonic clock.
+    An interruption ends them all. `began` is the start of --max-seconds for the first
+    check, on the monotonic clock.
     """
     for spec in specs:
         if isinstance(spec, Refused):

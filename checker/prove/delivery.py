@@ -53,7 +53,7 @@ class Step:
 
 @define(eq=False)
 class Unrolled:
-    """A universe in which every relation that changes has one copy per state of a run.
+    """A universe with one copy, per state of a run, of every relation that changes.
 
     Ghosts are left out, because neither guards nor other relations read them.
     """
@@ -79,7 +79,7 @@ class Unrolled:
                 steps = tuple(self.chosen(found, number) for number in range(self.length))
                 self.replay(self.universe.read(found).before, steps)
                 return steps
-            if self.solution() is None:  # no run is so long
+            if self.solution() is None:  # no run has this length
                 return None
         return None
 

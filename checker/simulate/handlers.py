@@ -34,7 +34,7 @@ not be used again. Checks never use a twin.
 
 @frozen(eq=False)
 class Handlers:
-    """The functions that a run calls: a protocol's own, or those of its twin.
+    """The functions that a run calls: the functions of a protocol or of its twin.
 
     Attributes:
         start: number of actors -> the state of each.

@@ -1,6 +1,6 @@
 """Checks of data from a checkpoint: each number is tested before it is an index or a count.
 
-Anybody can write a checkpoint with the right checksums. The kernels do not look at the bounds of
+A stranger can write a checkpoint with the right checksums. The kernels do not look at the bounds of
 their arrays, so a wrong index there would crash the process. All functions here raise ValueError.
 """
 
