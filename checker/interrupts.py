@@ -73,6 +73,10 @@ class Ended(KeyboardInterrupt):
     """A request to end; the text is the reason."""
 
 
+class Unread(Ended):
+    """A request to end during the wait for another program, which was not ready."""
+
+
 class Work:
     """Work that does not poll, and that the process may leave undone.
 
@@ -127,6 +131,7 @@ class _State:
         shields: the number of active `shielded` blocks.
         vital: the number of those that must be finished.
         noticed: whether some code polled `wanted` since the request, or was interrupted.
+        late: whether the signal came after the verdict was known.
         interrupted: whether the main thread was interrupted, and `reason_of` was not called yet.
         overdue: whether no code polled in time.
         caught: the exception to raise at the end of the last shield.
@@ -139,6 +144,7 @@ class _State:
     wanted: str | None = None
     since: float = 0.0
     signalled: bool = False
+    late: bool = False
     looking: int = 0
     shields: int = 0
     vital: int = 0
@@ -235,7 +241,7 @@ def handled() -> Iterator[None]:
 def _forget() -> None:
     _state.wanted = None
     _state.signalled = _state.noticed = _state.overdue = _state.caught = False
-    _state.concluded = _state.interrupted = False
+    _state.concluded = _state.interrupted = _state.late = False
 
 
 @contextmanager
@@ -297,7 +303,7 @@ def _on_signal(number: int, _frame: Any) -> None:
         if now - _state.since > DOUBLE:
             _abort()
         return
-    _state.signalled, _state.since = True, now
+    _state.signalled, _state.since, _state.late = True, now, _state.concluded
     _state.wanted = _reason_of_signal(number)
     if not (_state.concluded or _state.looking):
         _interrupt()
@@ -455,12 +461,13 @@ def until(happens: Callable[[float], bool], undone: str, *, heeds_earlier: bool 
     Args:
         happens: waits for at most some seconds, and returns whether the program was ready.
         undone: a clause that says what remains undone if the program is never ready.
-        heeds_earlier: whether a request that came before the wait ends it, too.
+        heeds_earlier: whether a request that came before the wait ends it, too. A signal after the
+            verdict always does, for the wait is the last thing that it can end.
 
     Raises:
-        Ended: there was a request, and the program was not ready within GRACE seconds.
+        Unread: there was a request, and the program was not ready within GRACE seconds.
     """
-    heeded = heeds_earlier or wanted() is None
+    heeded = heeds_earlier or wanted() is None or _state.late
     asked: float | None = None
     with looking():
         while not happens(PERIOD):
@@ -468,9 +475,9 @@ def until(happens: Callable[[float], bool], undone: str, *, heeds_earlier: bool 
                 continue
             asked = asked or time.monotonic()
             if time.monotonic() > asked + GRACE:
-                ended = Ended(_state.wanted)
-                ended.add_note(undone)
-                raise ended
+                unread = Unread(_state.wanted)
+                unread.add_note(undone)
+                raise unread
 
 
 def until_writable(stream: Any, undone: str, *, heeds_earlier: bool = True) -> None:

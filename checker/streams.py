@@ -86,7 +86,7 @@ class _Raw(io.FileIO):
         except OSError as error:
             self._discard()
             self.fail(error)
-        except interrupts.Ended:
+        except interrupts.Unread:
             self._discard()
             raise
         return len(whole)

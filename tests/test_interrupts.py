@@ -17,7 +17,7 @@ from threading import Event
 
 import pytest
 
-from antecede.checker import interrupts
+from antecede.checker import interrupts, streams
 from antecede.checker.interrupts import Ended
 from antecede.checker.registry import protocol_named
 from antecede.checker.semantics.handlers import called
@@ -133,6 +133,33 @@ def test_an_earlier_signal_ends_the_wait_only_if_it_is_heeded() -> None:
             interrupts.until(lambda _seconds: False, "it was not read")
         late = time.monotonic() + 2 * interrupts.GRACE
         interrupts.until(lambda _seconds: time.monotonic() > late, "", heeds_earlier=False)
+
+
+def test_a_signal_after_the_verdict_ends_every_later_wait() -> None:
+    """It may come between two writes of a report, so that none of them sees it come."""
+    with interrupts.handled():
+        interrupts.conclude()
+        signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(Ended):
+            interrupts.until(lambda _seconds: False, "it was not read", heeds_earlier=False)
+
+
+def test_a_signal_between_two_writes_leaves_the_stream_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report about the interruption is still to be written."""
+
+    def interrupted(*_arguments: object, **_options: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    with open(tmp_path / "lines", "wb") as file, interrupts.handled():
+        stream = streams._Raw(file.fileno(), None)
+        with monkeypatch.context() as patches:
+            patches.setattr(interrupts, "until_writable", interrupted)
+            with pytest.raises(Ended):
+                stream.write(b"a line")
+        stream.write(b"the report")
+    assert "the report" == (tmp_path / "lines").read_text()
 
 
 # The command
