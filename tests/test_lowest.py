@@ -60,7 +60,7 @@ def test_the_suite_passes_with_the_lowest_versions(
     # the sources here.
     subprocess.run([*install, "--no-build-isolation", "--no-deps", str(ROOT)], check=True)
     done = subprocess.run(
-        [python, "-m", "pytest", "-q", "-W", UNCLOSED],
+        [python, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile", "-W", UNCLOSED],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
