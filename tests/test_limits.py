@@ -12,7 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
+from antecede.checker.check import pipeline
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.search.options import Bounds, Options
@@ -250,3 +252,14 @@ def test_one_signal_ends_a_function_of_a_link(stubborn: Path, number: signal.Sig
     _, err = process.communicate(timeout=WITHIN)
     assert 3 == process.returncode
     assert "the function 'events' of the link had not ended after" in err
+
+
+def test_a_search_whose_time_is_over_repeats_no_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The calls of 1,000 actors took a minute after a limit of a second."""
+    repeated = list[object]()
+    monkeypatch.setattr(pipeline, "_call_again", lambda *asked: repeated.append(asked))
+    spec = Spec("rst", actors=100, messages=1)
+    assert check(spec, Options(engine="plain"), Bounds(max_seconds=1e-6)).result.stopped_by
+    assert [] == repeated
+    assert check(evolve(spec, actors=2), Options(engine="plain")).result.stopped_by is None
+    assert 1 == len(repeated)

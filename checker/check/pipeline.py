@@ -258,11 +258,13 @@ def _checked(task: Task, self_checking: System) -> Result:
             raise
         if result.error is not None:
             return result
+        if (end := interrupts.wanted()) is not None:
+            return _unrepeated(result, end)
         try:
             with interrupts.instead(partial(_unrepeated, result)):
                 _call_again(self_checking, again)
-        except KeyboardInterrupt as end:
-            return _unrepeated(result, interrupts.reason_of(end))
+        except KeyboardInterrupt as interruption:
+            return _unrepeated(result, interrupts.reason_of(interruption))
         statistics = {
             "selfcheck_seconds": seconds_spent(self_checking.protocol),
             "selfcheck_in_new_processes": again.outcome,
