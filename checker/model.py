@@ -241,13 +241,14 @@ class Unmerged:
 
     Attributes:
         protocol: its handlers behave like the other protocol's, if equal states behave alike.
-        condition: that equal states behave alike, in words; a verdict HOLDS depends on it.
+        condition: returns, after a search, that equal states behave alike, in words; None if the
+            author of the protocol did not choose which states are equal.
         refusal: (state of the other protocol, state of `protocol`, what they did) -> the error, if
             they behave differently.
     """
 
     protocol: Protocol
-    condition: str
+    condition: Callable[[], str | None]
     refusal: Callable[[LocalState, LocalState, str], str]
 
 

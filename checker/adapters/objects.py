@@ -15,12 +15,17 @@ reports differences.
 from __future__ import annotations
 
 import copy
+import copyreg
+import functools
 import inspect
+import io
 import itertools
 import pickle
 import re
+import sys
 import weakref
 from collections.abc import Callable, Hashable, Mapping
+from types import FunctionType
 from typing import Any, TypeAlias
 
 from attrs import define, evolve, field, frozen
@@ -29,6 +34,7 @@ from antecede.checker.adapters.calls import Out, watched
 from antecede.checker.adapters.packets import Parcel, view
 from antecede.checker.errors import AdapterError, InputError, ProtocolError, unknown
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step, Unmerged
+from antecede.checker.purity.effects import top_package
 from antecede.checker.purity.usable import copied
 from antecede.checker.settings import shown
 
@@ -49,6 +55,12 @@ REPEATED = 16
 
 COMPARED, THEN_EVERY = 1000, 16
 """The first pairs of objects with equal keys that are compared; then one pair in THEN_EVERY."""
+
+MOST_ORIGINALS = 1000
+"""The most originals that are kept to be compared with their copies."""
+
+COPYING = ("__getstate__", "__setstate__", "__reduce__", "__reduce_ex__", "__deepcopy__")
+"""The methods with which a class decides what a copy contains."""
 
 MOST_LIVE = 64
 """The most replayed objects that are kept for their next call."""
@@ -140,7 +152,9 @@ class _Keeper:
         live: the objects of the latest replays.
         others: state -> the source of the latest object in that state that is another one.
         done: state -> some calls of the first object and what they did.
-        comparisons: the number of pairs of objects with equal keys, so far.
+        own: methods in COPYING of the classes of objects that were copied.
+        originals: state -> an object of which the state has a copy that such methods made.
+        comparisons: the number of pairs of objects that are one state, so far.
     """
 
     name: str
@@ -153,6 +167,8 @@ class _Keeper:
     live: dict[Calls, Any] = field(factory=dict)
     others: dict[Kept, Any] = field(factory=dict)
     done: dict[Kept, dict[Call, Step]] = field(factory=dict)
+    own: dict[str, None] = field(factory=dict)
+    originals: dict[LocalState, Any] = field(factory=dict)
     comparisons: int = 0
 
     def __attrs_post_init__(self) -> None:
@@ -161,7 +177,10 @@ class _Keeper:
     def initial(self, actor: int, actors: int) -> LocalState:
         """Return a new object as a state."""
         with watched(f"__init__ of {self.name}"):
-            return self.closed(self.make(actor, actors), ((actor, actors),))
+            node = self.make(actor, actors)
+            state = self.closed(node, ((actor, actors),))
+            self._keep_original(state, node)
+            return state
 
     def causal_send(self, state: LocalState, message: Message) -> Step:
         """Call the object's method."""
@@ -185,7 +204,38 @@ class _Keeper:
             step = Step(after, out.sends, out.deliveries)
             if self.key is not None:
                 self._remember(state, (method, *arguments), step)
+            original = self._original_after(state, (method, *arguments), step)
+            self._keep_original(after, node if original is None else original)
         return step
+
+    def _keep_original(self, state: LocalState, node: Any) -> None:
+        """Keep an object if its class decides what the copy in the state contains."""
+        if self.own and len(self.originals) < MOST_ORIGINALS and self._is_due():
+            self.originals.setdefault(state, node)
+
+    def _original_after(self, state: LocalState, call: Call, step: Step) -> Any:
+        """Make a call, which was made on a copy, on the original, too, and compare the effects.
+
+        Returns:
+            The original after the call; None if it is not kept, or if the call fails.
+
+        Raises:
+            AdapterError: the effects differ.
+        """
+        original = self.originals.pop(state, None)
+        if original is None:
+            return None
+        before = _attributes(original)
+        try:
+            out = self._effect_of(original, call)
+        except Exception:
+            return None  # a search reports this failure if a run leads to it
+        if (out.sends, out.deliveries) != (step.sends, step.deliveries):
+            copied_before = _attributes(self.opened(state)[0])
+            raise AdapterError(
+                self.refusal(before, copied_before, f"{call[0]} {_DIFFERENT_EFFECTS}")
+            )
+        return original
 
     def _remember(self, state: LocalState, call: Call, step: Step) -> None:
         """Compare a call with the same call of another object in that state, now or later."""
@@ -210,22 +260,58 @@ class _Keeper:
         for _ in range(REPEATED if step.state == state else 1):
             what = self._difference(node, call, step)
             if what is not None:
-                raise AdapterError(_refusal(self.name, self.opened(state)[0], before, what))
+                first = self.opened(state)[0]
+                raise AdapterError(self.refusal(_attributes(first), _attributes(before), what))
 
     def _difference(self, node: Any, call: Call, step: Step) -> str | None:
         """Make a call on an object; return how the effect differs from that of a step, or None."""
-        method, *arguments = call
         assert self.key is not None, "only keys merge objects"
         try:
-            with watched(f"{method} of {self.name}"):
-                out = _call(node, method, arguments)
+            out = self._effect_of(node, call)
         except Exception:
             return None  # a search reports this failure if a run leads to it
         if (out.sends, out.deliveries) != (step.sends, step.deliveries):
-            return f"{method} makes them send or deliver different things"
+            return f"{call[0]} {_DIFFERENT_EFFECTS}"
         if self.key(node) != step.state.key:
-            return f"after {method}, their keys are different"
+            return f"after {call[0]}, their keys are different"
         return None
+
+    def _effect_of(self, node: Any, call: Call) -> Out:
+        """Make a call on an object; return its closed `out`."""
+        method, *arguments = call
+        with watched(f"{method} of {self.name}"):
+            return _call(node, method, arguments)
+
+    @property
+    def condition(self) -> str | None:
+        """The condition of a verdict: equal states behave alike; None if nothing can hide."""
+        if self.key is not None:
+            return f"objects of {self.name} with equal keys behave alike"
+        if self.own:
+            return f"copies that {', '.join(self.own)} makes behave like the originals"
+        return None
+
+    def refusal(self, one: dict[str, str], two: dict[str, str], what: str) -> str:
+        """Return the error for two objects that are one state and behave differently.
+
+        Args:
+            one, two: their attributes, in words.
+            what: what they do differently.
+        """
+        differing = [
+            f"{name} is {one.get(name, _MISSING)} and {two.get(name, _MISSING)}"
+            for name in dict.fromkeys((*one, *two))
+            if one.get(name) != two.get(name)
+        ]
+        fault, advice = _OF_KEYS
+        if self.key is None or (self.own and not differing):
+            fault, advice = _OF_COPIES
+        makers = ", ".join(self.own) or "pickling"
+        return (
+            f"{fault.format(name=self.name, makers=makers)}: {what}. "
+            f"{'; '.join(differing) or 'Their attributes look alike'}. "
+            f"{advice.format(name=self.name, makers=makers)}"
+        )
 
     def opened(self, state: LocalState) -> tuple[Any, Calls]:
         """Return a copy of a state's object, and its history.
@@ -254,7 +340,7 @@ class _Keeper:
     def closed(self, node: Any, calls: Calls) -> LocalState:
         """Return the state of an object."""
         if self.copies == "pickle" and self.key is None:
-            return Running(_pickled(node))
+            return Running(_pickled(node, self.own))
         (actor, actors), *since = calls
         key = tuple(since) if self.key is None else self.key(node)
         state = Kept(self.number, actor, actors, key)
@@ -270,8 +356,8 @@ class _Keeper:
 
     def _merged(self, state: Kept, source: Any) -> None:
         """Compare another object of a state with the first one: do earlier calls do the same?"""
-        if source == self.kept[state]:
-            return
+        if self.copies != "deepcopy" and source == self.kept[state]:
+            return  # objects may be equal although they differ
         self.others[state] = source
         for call, step in tuple(self.done.get(state, {}).items()):
             self._compare(state, source, call, step)
@@ -279,7 +365,10 @@ class _Keeper:
     def _source(self, node: Any, calls: Calls) -> Any:
         if self.copies == "replay":
             return calls
-        return _pickled(node) if self.copies == "pickle" else copy.deepcopy(node)
+        if self.copies == "pickle":
+            return _pickled(node, self.own)
+        self.own |= dict.fromkeys(_own_methods(type(node)))
+        return copy.deepcopy(node)
 
 
 def _call(node: Any, method: str, arguments: Any) -> Out:
@@ -308,10 +397,42 @@ def _call(node: Any, method: str, arguments: Any) -> Out:
     return out
 
 
-def _pickled(node: Any) -> bytes:
+class _Pickler(pickle.Pickler):
+    """Notes the methods in COPYING of the classes of the objects that it pickles."""
+
+    def __init__(self, file: io.BytesIO, own: dict[str, None]) -> None:
+        super().__init__(file)
+        self._own = own
+
+    def reducer_override(self, value: Any) -> Any:
+        """Note the methods of the value's class, and leave the rest to pickle."""
+        self._own |= dict.fromkeys(_own_methods(type(value)))
+        return NotImplemented
+
+
+@functools.cache
+def _own_methods(cls: Any) -> tuple[str, ...]:
+    """Return the methods in COPYING that the author of a class wrote.
+
+    The methods of the standard library and attrs keep everything.
+    """
+    methods = {f"{cls.__name__}.{name}": getattr(cls, name, None) for name in COPYING} | {
+        f"copyreg of {cls.__name__}": copyreg.dispatch_table.get(cls)
+    }
+    return tuple(
+        name
+        for name, method in methods.items()
+        if isinstance(method, FunctionType)
+        and top_package(method.__globals__) not in {"attr", *sys.stdlib_module_names}
+    )
+
+
+def _pickled(node: Any, own: dict[str, None]) -> bytes:
+    file = io.BytesIO()
     try:
+        _Pickler(file, own).dump(node)
         # Pickle it twice, because an original may share parts that its unpickled copy does not.
-        return pickle.dumps(pickle.loads(pickle.dumps(node)))
+        return pickle.dumps(pickle.loads(file.getvalue()))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise ProtocolError(
             f"a {type(node).__name__} cannot be kept between two calls: {error}; leave what cannot "
@@ -366,35 +487,35 @@ def protocol(
     called = name or str(getattr(make, "__name__", "adapter"))
     keeper = _keeper_of(make, called, copies, key, reused=reused)
     made = _protocol_of(keeper, summary, more)
-    if keeper.key is None:
+    if keeper.key is None and keeper.copies == "replay":
         return made
     apart = _Keeper(called, make, "replay", None, reused)
+
+    def refusal(one: Any, two: Any, what: str) -> str:
+        return keeper.refusal(_attributes(one.object), _attributes(two.object), what)
+
     return evolve(
         made,
-        unmerged=Unmerged(
-            _protocol_of(apart, summary, more),
-            f"objects of {called} with equal keys behave alike",
-            lambda one, two, what: _refusal(called, one.object, two.object, what),
-        ),
+        unmerged=Unmerged(_protocol_of(apart, summary, more), lambda: keeper.condition, refusal),
     )
 
 
-def _refusal(name: str, one: Any, two: Any, what: str) -> str:
-    """Return the error for two objects with equal keys that behave differently."""
-    values = [
-        {name: _text(value) for name, value in getattr(each, "__dict__", {}).items()}
-        for each in (one, two)
-    ]
-    differing = [
-        f"{attribute} is {values[0].get(attribute)} and {values[1].get(attribute)}"
-        for attribute in dict.fromkeys((*values[0], *values[1]))
-        if values[0].get(attribute) != values[1].get(attribute)
-    ]
-    return (
-        f"key() of {name} has the same value for two objects that behave differently: {what}. "
-        f"{'; '.join(differing) or 'Their attributes look alike'}. Let key() contain everything "
-        "that decides what an object does, or leave it out."
-    )
+_DIFFERENT_EFFECTS = "makes them send or deliver different things"
+_MISSING = "missing"
+_OF_KEYS = (
+    "key() of {name} has the same value for two objects that behave differently",
+    "Let key() contain everything that decides what an object does, or leave it out.",
+)
+_OF_COPIES = (
+    "an object of {name} and its copy behave differently",
+    "The copy is made by {makers}. Let it keep everything that decides what an object does, or set "
+    'copies = "replay" in the class.',
+)
+
+
+def _attributes(node: Any) -> dict[str, str]:
+    """Return the attributes of an object in words."""
+    return {name: _text(value) for name, value in getattr(node, "__dict__", {}).items()}
 
 
 def _text(value: Any) -> str:

@@ -360,7 +360,8 @@ def _conditions(system: System, result: Result) -> list[str]:
     decided = result.verdict in (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED)
     if unmerged is None or not decided:
         return []
-    return [] if _is_shown_by_steps(system, result) else [unmerged.condition]
+    condition = unmerged.condition()
+    return [] if condition is None or _is_shown_by_steps(system, result) else [condition]
 
 
 def _is_shown_by_steps(system: System, result: Result) -> bool:

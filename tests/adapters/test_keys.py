@@ -1,4 +1,4 @@
-"""Keys of objects: complete ones cost nothing, and incomplete ones give no wrong answer."""
+"""Keys and copies of objects that leave out a part of the state give no wrong answer."""
 
 from __future__ import annotations
 
@@ -101,6 +101,114 @@ def test_a_call_that_seems_to_change_nothing_is_made_several_times(copies: str) 
     found = checked(Patient, lambda node: tuple(node.held), copies).result
     assert Verdict.ERROR is found.verdict
     assert "timeout makes them send or deliver different things" in str(found.error)
+
+
+class Equal(Counts):
+    """Its objects are all equal."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+def test_objects_that_are_equal_are_compared_all_the_same() -> None:
+    found = checked(Equal, lambda node: 0, "deepcopy").result
+    assert Verdict.ERROR is found.verdict
+    assert "n is 0 and 1" in str(found.error)
+
+
+class LosesInState(Counts):
+    """Its pickles forget `n`."""
+
+    def __getstate__(self) -> Any:
+        return {"other": 1}
+
+    def __setstate__(self, state: Any) -> None:
+        self.n = 0
+
+
+class LosesInReduce(Counts):
+    """The same with `__reduce__`."""
+
+    def __reduce__(self) -> Any:
+        return LosesInReduce, (0, 0)
+
+
+class LosesInCopy(Counts):
+    """The same with `__deepcopy__`."""
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return LosesInCopy(0, 0)
+
+
+LOSING = (
+    (LosesInState, "LosesInState.__getstate__, LosesInState.__setstate__"),
+    (LosesInReduce, "LosesInReduce.__reduce__"),
+)
+
+
+@pytest.mark.parametrize(("kind", "makers"), LOSING)
+@pytest.mark.parametrize("options", ENGINES)
+def test_a_pickle_that_forgets_what_decides_is_refused(
+    kind: type, makers: str, options: dict[str, Any]
+) -> None:
+    """All messages seem to be delivered, because every copy takes its packet for the first one."""
+    found = checked(kind, None, **options).result
+    assert Verdict.ERROR is found.verdict
+    assert f"an object of {kind.__name__} and its copy behave differently" in str(found.error)
+    assert "n is 1 and 0. The copy is made by " + makers in str(found.error)
+
+
+def test_a_deep_copy_that_forgets_what_decides_is_refused() -> None:
+    found = checked(LosesInCopy, lambda node: node.n, "deepcopy").result
+    assert Verdict.ERROR is found.verdict
+    assert "The copy is made by LosesInCopy.__deepcopy__" in str(found.error)
+
+
+class DropsDuplicates(Counts):
+    """It delivers each message once; its pickles forget which ones it had."""
+
+    def __init__(self, actor: int, actors: int) -> None:
+        self.had = list[Any]()
+
+    def receive(self, out: Out, src: int, packet: Any) -> None:
+        if packet["message"] not in self.had:
+            self.had.append(packet["message"])
+            out.deliver(packet["message"])
+
+    def __reduce__(self) -> Any:
+        return DropsDuplicates, (0, 0)
+
+
+def duplicated() -> CheckReport:
+    spec = Spec("x", actors=2, messages=1, network="duplicating", properties=("integrity",))
+    return check(spec, Options(engine="plain"), protocol=protocol(DropsDuplicates))
+
+
+def test_a_run_of_copies_that_the_originals_cannot_do_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The comparisons are a sample; the replay of a counterexample is not."""
+    assert Verdict.ERROR is duplicated().result.verdict
+    monkeypatch.setattr(objects._Keeper, "_original_after", lambda *_given: None)
+    assert "of a run that the search found" in str(duplicated().result.error)
+    monkeypatch.setattr(confirming, "refuse_merged", lambda _path: None)
+    assert Verdict.VIOLATED is duplicated().result.verdict  # this is the wrong answer
+
+
+class DropsCache(Caches):
+    """Its pickles forget what decides nothing."""
+
+    def __getstate__(self) -> Any:
+        return {"n": 0}
+
+
+def test_a_pickle_may_forget_what_decides_nothing_and_the_verdict_names_its_condition() -> None:
+    report = checked(DropsCache, None)
+    assert Verdict.HOLDS is report.result.verdict
+    makers = "DropsCache.__getstate__"
+    assert (f"copies that {makers} makes behave like the originals",) == report.result.conditions
 
 
 RESENDS = """

@@ -4,9 +4,9 @@ The objects have habits that real code has: they change what they sent or were g
 share variables, use asyncio and threads. Either the adapter finds what is found in the pure
 protocol, or it refuses the object, exactly where its habit shows.
 
-Some objects have a key that leaves out a part of their state. The adapter may refuse this key, or
-report a verdict under the condition that the key is complete. It may report a run that violates a
-property only if the pure protocol has the same run.
+Some objects have a key or pickles that leave out a part of their state. The adapter may refuse
+these objects, or report a verdict under the condition that nothing is left out. It may report a run
+that violates a property only if the pure protocol has the same run.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Habits:
     Attributes:
         copies: how the adapter copies it.
         keyed: it has a key.
-        forgets: the field of a cell that its key leaves out; empty if the key is complete.
+        forgets: the field of a cell that `where` leaves out; empty if nothing is left out.
+        where: what leaves it out: its key, the key of objects that are all equal, or its pickles.
         packets: of what its packets are made.
         changes: which objects it changes: those that it sent, that it was given, that it kept.
         out: which `out` it uses.
@@ -70,6 +71,7 @@ class Habits:
     copies: str = "pickle"
     keyed: bool = False
     forgets: str = ""
+    where: str = "key"
     packets: str = "value"
     changes: tuple[str, ...] = ()
     out: str = "given"
@@ -82,6 +84,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "copies": ("pickle", "pickle", "deepcopy", "replay"),
     "keyed": (False, True),
     "forgets": (*("",) * 6, "mode", "held", "seen", "mark", "credit", "unanswered"),
+    "where": ("key", "equal objects", "getstate", "reduce"),
     "packets": ("value", "pair", "dictionary", "list", "object", "slots"),
     "changes": ((), ("sent",), ("given",), ("kept",), ("sent", "given"), ("sent", "kept")),
     "out": (*("given",) * 4, "first", "caught", "bound", "latest"),
@@ -93,6 +96,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     ),
     "engine": ("plain", "plain", "local"),
 }
+PICKLES = ("getstate", "reduce")
 KEPT = ("first", "caught", "bound")
 LEFT = ("task left", "loop left", "timer left", "thread left")
 
@@ -102,6 +106,8 @@ def habits_of(chance: random.Random) -> Habits:
     habits = Habits(**{name: chance.choice(choices) for name, choices in CHOICES.items()})
     if habits.copies == "deepcopy":
         habits = evolve(habits, keyed=True)
+    if not habits.forgets:
+        habits = evolve(habits, where="key")
     if habits.shares == "cache" and not habits.keyed and "kept" in habits.changes:
         # Pickles say which parts are one object. A cached step shares none with the packet.
         habits = evolve(habits, changes=())
@@ -341,6 +347,41 @@ class Node:
         return tuple(fields.items()), self.tool is not None
 
 
+class Equal(Node):
+    """Its objects are all equal."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Equal)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+class Pickling(Node):
+    """Its pickles leave out the field that the object forgets, which then is as at the start."""
+
+    def __init__(self, plan: int, cell: Cell, log: list[str] = LOG) -> None:
+        super().__init__(plan, cell, log)
+        self.first = cell
+
+    def __getstate__(self) -> Any:
+        forgets = PLANS[self.plan][1].forgets
+        kept = {name: value for name, value in self.fields.items() if name != forgets}
+        return {**self.__dict__, "fields": kept}
+
+    def __setstate__(self, state: Any) -> None:
+        self.__dict__.update(state)
+        self.take(self.first)
+        self.fields |= state["fields"]
+
+
+class Reducing(Pickling):
+    """The same with `__reduce__`."""
+
+    def __reduce__(self) -> Any:
+        return object.__new__, (Reducing,), Pickling.__getstate__(self)
+
+
 class AsyncNode(Node):
     """It does not see to it that its coroutines run."""
 
@@ -438,11 +479,20 @@ RUNNERS: dict[str, Callable[[Perform, Step], None]] = {
 }
 
 
+KINDS: dict[str, type[Node]] = {
+    "key": Node,
+    "equal objects": Equal,
+    "getstate": Pickling,
+    "reduce": Reducing,
+}
+"""What leaves out a field -> the class of the objects."""
+
+
 def objects(pure: Protocol, habits: Habits) -> Protocol:
     """Return the protocol whose actors are objects with the rules of another one."""
     plan = len(PLANS)
     PLANS[plan] = pure, habits
-    kind = AsyncNode if habits.runs == "async method" else Node
+    kind = AsyncNode if habits.runs == "async method" else KINDS[habits.where]
 
     def make(actor: int, actors: int) -> Node:
         return kind(plan, pure.initial(actor, actors))
@@ -534,7 +584,7 @@ def difference(case: Case, habits: Habits) -> str | None:
         if actual is None:
             return "too large"
         if habits.forgets:
-            return wrong_with_a_forgetful_key(case, habits, expected, actual)
+            return wrong_if_forgetful(case, habits, expected, actual)
     finally:
         RELEASE.set()
         RELEASE.clear()
@@ -550,18 +600,19 @@ def difference(case: Case, habits: Habits) -> str | None:
     return f"expected {expected}\nactual   {actual}"
 
 
-def wrong_with_a_forgetful_key(
+def wrong_if_forgetful(
     case: Case, habits: Habits, expected: Outcome, actual: Outcome
 ) -> str | None:
-    """Return why an outcome of objects with an incomplete key is wrong; None if it is not."""
+    """Return why an outcome of objects that forget a field is wrong; None if it is not."""
     if actual.end == "refused":
-        if "key()" in actual.said or expected.end == "refused":
+        cause = "and its copy" if habits.where in PICKLES else "key()"
+        if cause in actual.said or expected.end == "refused":
             return None
-        return f"the refusal does not name key(): {actual.said}"
+        return f"the refusal does not name {cause}: {actual.said}"
     if actual.run is not None:
         return wrong_violation(case, habits, actual)
     if not actual.conditions:
-        return f"{actual.end} without a condition, with a key without {habits.forgets}"
+        return f"{actual.end} without a condition, with a {habits.where} without {habits.forgets}"
     return None
 
 
@@ -626,8 +677,13 @@ def suited(case: Case, habits: Habits) -> Habits:
     On some networks, calls that change nothing are left out. Pickles say which parts are one
     object, so an object that keeps an equal packet, parts of which it kept before, is changed.
     """
+    if habits.forgets and habits.where in PICKLES:
+        # The adapter calls originals, too, and refuses those that change a default argument.
+        shares = "nothing" if habits.shares == "default" else habits.shares
+        return evolve(habits, copies="pickle", keyed=False, changes=(), shares=shares)
     if habits.forgets:
-        return evolve(habits, keyed=True)
+        equal = habits.where == "equal objects"
+        return evolve(habits, copies="deepcopy" if equal else habits.copies, keyed=True)
     if case.resends or "duplicating" in case.network:
         shares = habits.copies == "replay" or "kept" in habits.changes
         return evolve(habits, keyed=habits.keyed or shares)
