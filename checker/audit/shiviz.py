@@ -42,6 +42,10 @@ _HOST_FIRST = r"(?<host>\S*) (?<clock>\{.*\})\n(?<event>.*)"
 _TEXT_FIRST = r"(?<event>.*)\n(?<host>\S*) (?<clock>\{.*\})"
 
 
+MULTILINE = "(?m)"
+"""Makes ^ and $ match at the start and end of each line, as in ShiViz."""
+
+
 @frozen
 class Layout:
     """The format of the events in a ShiViz log.
@@ -124,13 +128,28 @@ def _compiled(written: str, what: str) -> Any:
     options = re2.Options()
     options.log_errors = False
     try:
-        return re2.compile(f"(?m){written}", options)
+        return re2.compile(f"{MULTILINE}{written}", options)
     except re2.error as error:
-        reason = error.args[0].decode(errors="replace")
-        raise InputError(
-            f"{what} is no regular expression that can be used: {reason}. Lookarounds such as "
-            "(?=…) and backreferences such as \\1 cannot be used, because their time has no bound"
-        ) from None
+        raise InputError(f"{what} {_unusable(error.args[0].decode(errors='replace'))}") from None
+
+
+def _unusable(reason: str) -> str:
+    """Return a clause that says what is wrong with an expression, and the fix.
+
+    `reason` is RE2's: a kind of error and the wrong part of the expression, which may be all of it.
+    """
+    kind, _, part = reason.replace(MULTILINE, "", 1).partition(": ")
+    if part in ("(?=", "(?!", "(?<=", "(?<!"):
+        return (
+            f"has the lookaround {part}…), which RE2 does not support, because its time has no "
+            "bound; match the text around it without a group, and the text that you need in a group"
+        )
+    if re.fullmatch(r"\\[1-9k]", part):
+        return (
+            f"has the backreference {part}, which RE2 does not support, because its time has no "
+            "bound; write the expression of its group again"
+        )
+    return f"is no regular expression of RE2 ({kind}: {part}); correct this part of it"
 
 
 def shiviz_events(

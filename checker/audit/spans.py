@@ -18,7 +18,7 @@ messages that never arrived.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -65,6 +65,10 @@ SETTLES = "{spans} that settle a message, which is no delivery"
 UNKNOWN = "{spans} of consumers without a link to a producer span of the log, or such a parent"
 SAME_DELIVERY = "{spans} of consumers about a delivery that another span stands for"
 DIVIDED = "the order between the consumer groups of {actor}, which count as several actors"
+PARTLY = (
+    "{spans} of consumers that receive several messages of which only some have a span that "
+    "processes them; the time of the other deliveries is not known"
+)
 OTHER_COPY = "{spans} of consumers about another message of the same producer span"
 
 
@@ -277,8 +281,12 @@ class Spans:
             for cause in causes:
                 about[self._actor(self.found[key]), cause].append(self.found[key])
         kept, reasons = defaultdict[Key, list[Key]](list), dict[Key, str]()
+        handing_over = _handing_over(about.values())
         for (_, cause), spans in about.items():
-            processing = [span for span in spans if span.operation != "receive"] or spans
+            processing = [span for span in spans if span.key not in handing_over]
+            if not processing:
+                reasons |= {span.key: PARTLY for span in spans}
+                continue
             keys = {span.key for span in processing}
             outer = [span for span in processing if keys.isdisjoint(self._above(span.key))]
             first, *more = sorted(outer or processing, key=lambda span: (span.time, span.key))
@@ -323,6 +331,22 @@ class Spans:
             for keys in in_known_order(before):
                 keys.sort(key=self._is_producer, reverse=True)  # an actor may send to itself
                 yield [tied[key] for key in keys]
+
+
+def _handing_over(deliveries: Iterable[Sequence[Span]]) -> set[Key]:
+    """Return the receiving spans that deliver nothing, because their messages are processed later.
+
+    One message with a processing span is enough: it shows that the span delivers no message.
+
+    Args:
+        deliveries: the spans about each message at an actor.
+    """
+    handing_over = set[Key]()
+    for spans in deliveries:
+        receiving = {span.key for span in spans if span.operation == "receive"}
+        if len(receiving) < len(spans):
+            handing_over |= receiving
+    return handing_over
 
 
 def _values(attributes: Any) -> dict[str, str]:

@@ -109,6 +109,11 @@ class Judge:
     _reports: dict[tuple[Question, tuple[str, ...]], CheckReport] = field(factory=dict)
     _measures: dict[Question, Measures | str] = field(factory=dict)
 
+    @property
+    def failed(self) -> bool:
+        """A handler of a protocol failed in a check."""
+        return any(r.result.verdict is Verdict.ERROR for r in self._reports.values())
+
     def judged(self, source: Source) -> Iterator[Judged]:
         """Decide the claims of a source one by one; an interruption ends it."""
         for claim in source.claims:

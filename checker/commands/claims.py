@@ -13,7 +13,7 @@ from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record
 from antecede.checker.commands.shared import ENGINE_OF_MANY, JSON_FILE
-from antecede.checker.exit_codes import INCOMPLETE
+from antecede.checker.exit_codes import INCOMPLETE, INPUT_ERROR, most_urgent
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
@@ -88,4 +88,4 @@ def command(
         say(times.lines(timed))
     undecided = judge.interrupted or any(judged.reason for judged in found)
     undecided = undecided or any(claim.ruling is Ruling.UNDECIDED for claim in timed)
-    return INCOMPLETE if undecided else 0
+    return most_urgent([INPUT_ERROR if judge.failed else 0, INCOMPLETE if undecided else 0])

@@ -27,6 +27,7 @@ from antecede.checker.settings import Setting, names_in, taken
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep import smallest as smallests
 from antecede.checker.sweep import sweep as sweeps
+from antecede.checker.sweep.kept import Row
 
 MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
 
@@ -135,20 +136,19 @@ def _every(
     told: Callable[[str], None],
 ) -> int:
     """Run every check that has no row yet, print the matrix, and return the exit code."""
-    begun, gave_up = len(sweeps.asked_for(wanted, file, options, bounds)), False
+    begun, given_up = len(sweeps.asked_for(wanted, file, options, bounds)), list[Row]()
     told(f"The rows of all checks go to {file}.")
     if begun:
         told(f"{begun} of {len(wanted)} rows are in {file} already, and are not run again.")
     with sweeps.kept_in(file).noted():
         for row in sweeps.sweep(wanted, run, file, options, bounds):
-            gave_up |= row["verdict"] == sweeps.GAVE_UP
+            if row["verdict"] == sweeps.GAVE_UP:
+                given_up.append(row)
             told(sweeps.line(row))
     interrupts.conclude()
     rows = sweeps.asked_for(wanted, file, options, bounds)
     console.say(sweeps.matrix(rows))
-    if gave_up or any(row["verdict"] not in ("HOLDS", "VIOLATED") for row in rows):
-        return INCOMPLETE
-    return 0
+    return most_urgent(map(sweeps.exit_code_of, rows + given_up))
 
 
 def _smallest(search: smallests.Search, wanted: Sequence[Spec]) -> int:
@@ -156,7 +156,8 @@ def _smallest(search: smallests.Search, wanted: Sequence[Spec]) -> int:
     codes = []
     for found in search.of(wanted):
         console.say(smallests.text(found))
-        failed = found.row is not None and found.row["verdict"] == "ERROR"
-        codes.append(INPUT_ERROR if failed else AS_EXPECTED if found.decided else INCOMPLETE)
+        codes.append(
+            INPUT_ERROR if found.failures else AS_EXPECTED if found.decided else INCOMPLETE
+        )
     interrupts.conclude()
     return most_urgent(codes)

@@ -13,7 +13,7 @@ from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record
 from antecede.checker.commands.shared import BOUNDS, METHOD, search_from
 from antecede.checker.errors import InputError
-from antecede.checker.exit_codes import INCOMPLETE, most_urgent
+from antecede.checker.exit_codes import INCOMPLETE, INPUT_ERROR, most_urgent
 from antecede.checker.render.files import check_writable, write_whole
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
@@ -70,6 +70,8 @@ def command(
         write_whole(output, text + "\n")
     console.say(text)
     return most_urgent(
-        INCOMPLETE if row.report.exit_code == INCOMPLETE else int(row.agrees is False)
+        row.report.exit_code
+        if row.report.exit_code in (INPUT_ERROR, INCOMPLETE)
+        else int(row.agrees is False)
         for row in found
     )

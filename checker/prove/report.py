@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 from antecede.checker.amounts import counted
 from antecede.checker.prove import obligations as asked
 from antecede.checker.prove.finite import Example
-from antecede.checker.prove.formula import Structure
+from antecede.checker.prove.formula import Structure, symbols
 from antecede.checker.prove.obligations import Answer, Obligation, Proof, Shown
 from antecede.checker.prove.validate import validate
-from antecede.checker.prove.vocabulary import Model, Relation
+from antecede.checker.prove.vocabulary import D, Model, Relation
 from antecede.checker.render.files import make_folder, write_whole
 from antecede.checker.render.json import versions
 from antecede.checker.render.junit import add_totals, text_of
@@ -75,7 +75,7 @@ def _headline(proof: Proof) -> str:
 
 def marks_text(model: Model) -> str:
     """Say what R stands for, and D if the claim is about one of several destinations."""
-    several = " D," in model.safety.says
+    several = D.decl() in symbols(model.safety.formula)
     destination = ", and D is an arbitrary destination of R" if several else ""
     return (
         f"R is an arbitrary message{destination}, so what is proved about R is true of every "

@@ -8,6 +8,7 @@ property whose name it has.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -255,7 +256,8 @@ def _check_safety(model: Model) -> None:
 
 
 def _plain(name: str) -> str:
-    return name.casefold().replace("_", "-").replace(" ", "-")
+    """Return the words of a name or claim, so that texts that read alike are equal."""
+    return " ".join(re.findall(r"[^\W_]+", name.casefold()))
 
 
 def _is_one_of(claim: Conjunct, others: Iterable[Conjunct]) -> bool:
@@ -275,9 +277,11 @@ def _check_at_rest(model: Model, claim: AtRest) -> None:
         if variable.sort() != MESSAGE:
             raise InputError(f"at_rest.least is about messages; {variable} is none")
         _read(model, "the property of at_rest.least", formula, [variable])
-    if claim.says == ALL_DELIVERED.says and not claim.undone.eq(ALL_DELIVERED.undone):
+    if _plain(claim.says) == _plain(ALL_DELIVERED.says) and not claim.undone.eq(
+        ALL_DELIVERED.undone
+    ):
         raise InputError(
-            f"at_rest claims that {claim.says}, and is not stock.ALL_DELIVERED, which says so; "
+            f"at_rest claims {claim.says!r}, and is not stock.ALL_DELIVERED, which says so; "
             "use that, or say what is claimed"
         )
 

@@ -197,6 +197,7 @@ class Smallest:
         level: the level of the violation, or None.
         row: the row with the violation, or with the failure of a handler; None if there is none.
         explored: the rows of all levels but this one.
+        failures: the rows of this level in which a handler failed.
         stopped_by: the reason why the search ended before it had an answer, or None.
     """
 
@@ -204,6 +205,7 @@ class Smallest:
     level: Level | None = None
     row: Row | None = None
     explored: tuple[Row, ...] = field(factory=tuple)
+    failures: tuple[Row, ...] = field(factory=tuple)
     stopped_by: str | None = None
 
     @property
@@ -234,18 +236,19 @@ def smallest(spec: Spec, todo: Iterator[Level], run: Callable[[Level], list[Row]
     try:
         for level in todo:
             rows = run(level)
-            failed = [row for row in rows if row["verdict"] in ("VIOLATED", "ERROR")]
-            if failed:
-                return Smallest(spec, level, min(failed, key=_length), tuple(explored))
+            failures = tuple(row for row in rows if row["verdict"] == "ERROR")
+            found = [row for row in rows if row["verdict"] == "VIOLATED"] or failures
+            if found:
+                return Smallest(spec, level, min(found, key=_length), tuple(explored), failures)
             explored += rows
     except CapacityError as end:
         return Smallest(spec, explored=tuple(explored), stopped_by=str(end))
     return Smallest(spec, explored=tuple(explored))
 
 
-def _length(row: Row) -> tuple[bool, int, str]:
-    """Order violations before errors, and short counterexamples before long ones."""
-    return row["verdict"] == "ERROR", row.get("counterexample_length") or 0, str(row["workload"])
+def _length(row: Row) -> tuple[int, str]:
+    """Order short counterexamples before long ones."""
+    return row.get("counterexample_length") or 0, str(row["workload"])
 
 
 @frozen
@@ -322,6 +325,10 @@ def text(found: Smallest) -> str:
         lines = [f"{head}: {_nothing(found)}{end}"]
     else:
         lines = [f"{head}: {row['verdict']} at {found.level.size}", *_failure(found.level, row)]
+        if row not in found.failures:
+            lines += [
+                one for failure in found.failures[:1] for one in _failure(found.level, failure)
+            ]
         if found.explored:
             lines.append(f"  No smaller bound is violated: {_amount(found.explored)}.")
     if found.unfinished:

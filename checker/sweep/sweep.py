@@ -24,6 +24,7 @@ from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import AntecedeError, CapacityError
+from antecede.checker.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR
 from antecede.checker.registry import protocol_named
 from antecede.checker.render.json import own_version
 from antecede.checker.render.prose import aligned
@@ -47,7 +48,7 @@ IDLE = ("threads", "master", "spark_log")
 """Options that do not influence any row."""
 
 GAVE_UP = "GAVE UP"
-"""The verdict if the cluster or a process failed; such a row is shown, not saved."""
+"""The verdict if the cluster, a process or its memory failed; such a row is shown, not saved."""
 
 Runner: TypeAlias = Callable[..., Iterator[Row]]
 """(specs, options, bounds) -> their rows as they come; each check runs on one thread."""
@@ -84,6 +85,8 @@ def row_of(spec: Spec, options: Options, bounds: Bounds, around: Around = as_it_
     try:
         with interrupts.instead(partial(_with_result, row)):
             report = check(spec, options, bounds, selfcheck="off", around=around)
+    except CapacityError as error:
+        return {**row, "verdict": GAVE_UP, "error": str(error)}
     except AntecedeError as error:
         return {**row, "verdict": "ERROR", "error": str(error)}
     return _with_result(row, report)
@@ -254,6 +257,13 @@ def line(row: Row) -> str:
     what = f"{row['protocol']} {row['actors']}x{row['messages']} {row['network']} "
     states = counted(row["unique_states"], "state") if "unique_states" in row else str(row["error"])
     return f"{what}{row['workload']} {row['history']}: {row['verdict']}, {states}"
+
+
+def exit_code_of(row: Row) -> int:
+    """Return the exit code of a sweep for this check alone; all verdicts of protocols are fine."""
+    if row["verdict"] == "ERROR":
+        return INPUT_ERROR
+    return AS_EXPECTED if row["verdict"] in ("HOLDS", "VIOLATED") else INCOMPLETE
 
 
 LEGEND = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -46,10 +47,18 @@ def test_no_given_expression_takes_forever(tmp_path: Path) -> None:
         audit(tmp_path / "log", event=r"^(?<send>(a|a)*)(?<deliver>b)? (?<message>\w+)$")
 
 
-@pytest.mark.parametrize("part", ["(?=x)", r"(x)\1", "(?<!x)"])
-def test_an_expression_without_a_bound_is_refused(part: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("(?=x)", "has the lookaround (?=…), which RE2 does not support"),
+        ("(?<!x)", "has the lookaround (?<!…), which RE2 does not support"),
+        (r"(x)\1", r"has the backreference \1, which RE2 does not support"),
+        ("(?>x)", "is no regular expression of RE2 (invalid perl operator: (?>); correct"),
+    ],
+)
+def test_an_expression_without_a_bound_is_refused(part: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "log").write_text(f"{HOST_LAST}{part}\n\ncausal-sends m\na {{}}\n")
-    with pytest.raises(InputError, match="line 1: the log's expression is no regular expression"):
+    with pytest.raises(InputError, match=re.escape(f"line 1: the log's expression {said}")):
         audit(tmp_path / "log")
 
 

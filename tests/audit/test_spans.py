@@ -110,6 +110,48 @@ def test_receiving_and_processing_a_message_is_one_delivery(tmp_path: Path) -> N
     assert found.left_out == ("1 span of consumers about a delivery that another span stands for",)
 
 
+PARTLY = (
+    "1 span of consumers that receive several messages of which only some have a span that "
+    "processes them; the time of the other deliveries is not known"
+)
+
+
+def test_a_batch_of_which_one_message_is_processed_does_not_deliver_the_others(
+    tmp_path: Path,
+) -> None:
+    """The batch has two messages of one sender. Only the processing of the first is recorded."""
+    found = judged(
+        tmp_path,
+        sent(1, "a1"),
+        sent(2, "a2"),
+        span("w", 5, 3, "w1", links=("a1", "a2"), until=4, messaging_operation="receive"),
+        span("w", 5, 6, "w2", links=("a1",), messaging_operation="process"),
+    )
+    assert ("HOLDS", 1, (PARTLY,)) == (verdict(found), found.deliveries, found.left_out)
+
+
+def test_a_message_of_such_a_batch_that_comes_again_is_delivered_then(tmp_path: Path) -> None:
+    """The second message was lost with its batch, and a later batch brings it again."""
+    found = judged(
+        tmp_path,
+        sent(1, "a1"),
+        sent(2, "a2"),
+        sent(3, "a3"),
+        span("w", 5, 4, "w1", links=("a1", "a2"), until=5, messaging_operation="receive"),
+        span("w", 5, 6, "w2", links=("a1",), messaging_operation="process"),
+        span("w", 5, 7, "w3", links=("a3",), messaging_operation="process"),
+        span("w", 5, 8, "w4", links=("a2",), until=9, messaging_operation="receive"),
+    )
+    (finding,) = found.findings
+    assert ("causal-delivery", "a2", "a3") == (finding.kind, finding.first, finding.second)
+
+
+def test_a_batch_without_processing_delivers_all_of_its_messages(tmp_path: Path) -> None:
+    batch = span("w", 5, 3, "w1", links=("a1", "a2"), until=4, messaging_operation="receive")
+    found = judged(tmp_path, sent(1, "a1"), sent(2, "a2"), batch)
+    assert ("HOLDS", 2, ()) == (verdict(found), found.deliveries, found.left_out)
+
+
 def test_a_message_that_is_processed_twice_is_delivered_twice(tmp_path: Path) -> None:
     one, two = (
         span("billing", 5, at, f"b{at}", links=("a1",), messaging_operation="process")

@@ -40,6 +40,7 @@ class Did:
     Attributes:
         actor: a service, or a consumer group of it.
         during: the delivery that it is a part of, if a causal-send is.
+        lost: messages that were received in one batch with a delivery's, but never processed.
     """
 
     service: str
@@ -48,6 +49,7 @@ class Did:
     sends: bool
     messages: tuple[int, ...]
     during: Did | None = None
+    lost: tuple[int, ...] = ()
     key: tuple[str, str] = ("", "")
 
     def events(self, names: Sequence[str]) -> list[Event]:
@@ -105,7 +107,9 @@ def happened(draw: random.Random) -> list[Did]:
             if more:
                 flying.remove(more[0])
                 messages.append(more[0][2])
-        did.append(Did(to, group, now, False, tuple(messages)))
+        waiting = [each[2] for each in flying if each[:2] == (to, group)]
+        lost = {each for each in waiting if draw.random() < batches} - {*messages}
+        did.append(Did(to, group, now, False, tuple(messages), lost=tuple(lost)))
     if draw.random() < 0.1:
         draw.choice(did).at = 1  # a clock went wrong
     return did
@@ -115,7 +119,7 @@ def divided(did: Sequence[Did]) -> set[str]:
     """Return the services that get a message in two groups."""
     groups = defaultdict[tuple[str, int], set[str]](set)
     for each in did:
-        for message in () if each.sends else each.messages:
+        for message in () if each.sends else (*each.messages, *each.lost):
             groups[each.service, message].add(each.group)
     return {service for (service, _), names in groups.items() if len(names) > 1}
 
@@ -205,11 +209,14 @@ def written(draw: random.Random, each: Did, did: Sequence[Did]) -> Iterator[str]
         line = span(each.service, 4, each.at, each.key, parent, [])
         yield from [line] * draw.choice([1, 1, 1, 2])
         return
-    causes = [next(d.key for d in did if d.sends and m in d.messages) for m in each.messages]
+    sender_of = {d.messages[0]: d.key for d in did if d.sends}
+    causes = [sender_of[message] for message in each.messages]
+    lost = [sender_of[message] for message in each.lost]
     about = {"messaging.consumer.group.name": each.group} if each.group else {}
     got = Counter(m for d in did if d.service == each.service and not d.sends for m in d.messages)
     once = all(got[message] == 1 for message in each.messages)
-    operation = draw.choice(["", "process", "deliver", *(["receive"] if once else [])])
+    receiving = ["receive"] if once and not lost else []
+    operation = draw.choice(["process", "deliver", *([] if lost else [""]), *receiving])
     about |= {"messaging.operation": operation} if operation else {}
     if operation == "receive":  # it waits for its messages
         start = max(1, each.at - draw.randrange(4))
@@ -222,10 +229,11 @@ def written(draw: random.Random, each: Did, did: Sequence[Did]) -> Iterator[str]
         causes_again = [*causes, ("f" * 32, "f" * 16)] if draw.random() < 0.3 else causes
         yield span(each.service, 5, each.at, each.key, parent, causes_again, about=about)
     trace, own = each.key
-    if operation and draw.random() < 0.3:  # the same delivery once more
-        receiving = about | {"messaging.operation": "receive"}
+    if lost or (operation and draw.random() < 0.3):  # the same delivery once more
+        batch = draw.sample(causes_again + lost, len(causes_again + lost))
+        receiving_about = about | {"messaging.operation": "receive"}
         at = max(1, each.at - draw.randrange(3))
-        yield span(each.service, 5, at, (trace, f"a{own[1:]}"), None, causes_again, about=receiving)
+        yield span(each.service, 5, at, (trace, f"a{own[1:]}"), None, batch, about=receiving_about)
     if draw.random() < 0.2:
         inner, at = (trace, f"b{own[1:]}"), each.at + draw.randrange(3)
         yield span(each.service, 5, at, inner, own, causes_again, about=about)

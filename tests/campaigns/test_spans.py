@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from antecede.checker.audit import moments, spans
-from antecede.checker.audit.spans import Spans
+from antecede.checker.audit.spans import Key, Span, Spans
 from tests.campaigns.spans import compare_spans
 
 Patch = pytest.MonkeyPatch
@@ -55,9 +55,23 @@ def only_possible(patch: Patch) -> None:
     patch.setattr(spans, "late", lambda each, **_how: moments.late(each, certain=False))
 
 
+def batches_deliver_the_rest(patch: Patch) -> None:
+    """Let a receiving span deliver the messages of its batch that no other span processes."""
+
+    def only_processed(deliveries: Iterable[Sequence[Span]]) -> Collection[Key]:
+        processed, kept = set[Key](), set[Key]()
+        for spans_of in deliveries:
+            receiving = {span.key for span in spans_of if span.operation == "receive"}
+            (processed if len(receiving) < len(spans_of) else kept).update(receiving)
+        return processed - kept
+
+    patch.setattr(spans, "_handing_over", only_processed)
+
+
 SEEDED: dict[str, Callable[[Patch], None]] = {
     "span ids without traces": no_traces,
     "each span is a delivery": every_span,
+    "a batch delivers what is not processed": batches_deliver_the_rest,
     "groups are one actor": lambda patch: patch.setattr(Spans, "_divide", lambda *_: None),
     "one order is taken": one_order,
     "only certain orders": only_certain,

@@ -174,7 +174,17 @@ REFUSED: dict[str, tuple[Callable[[], Model], str]] = {
     ),
     "the claim at rest is another one": (
         lambda: mfss(at_rest=AtRest(z3.Exists([x], posted(x)), ALL_DELIVERED.says)),
-        "at_rest claims that every causal-sent message was delivered, and is not",
+        "at_rest claims 'every causal-sent message was delivered', and is not",
+    ),
+    "the claim at rest reads like another one": (
+        lambda: mfss(
+            at_rest=AtRest(z3.Exists([x], posted(x)), "Every causal-sent message  was delivered.")
+        ),
+        "at_rest claims 'Every causal-sent message  was delivered.', and is not",
+    ),
+    "the claim is called like another one but for a full stop": (
+        lambda: mfss(safety=Conjunct("causal  delivery.", "nonsense", NOTHING)),
+        "the safety claim 'causal  delivery.' is not the property of that name",
     ),
     "a least element in an order of one's own": (
         lambda: mfss(at_rest=evolve(ALL_DELIVERED, least=(MISUSED,))),

@@ -304,11 +304,12 @@ def test_a_violation_above_an_unfinished_check_may_not_be_the_smallest() -> None
 def test_of_several_violations_the_shortest_counts() -> None:
     rows = [
         row("ERROR", error="raised"),
-        row("VIOLATED", counterexample_length=5),
-        row("VIOLATED", counterexample_length=4),
+        row("VIOLATED", counterexample_length=5, violates="x"),
+        row("VIOLATED", counterexample_length=4, violates="x"),
     ]
     found = smallest(Spec("mfss"), iter([LEVEL]), lambda _level: rows)
-    assert found.row == rows[2]
+    assert (found.row, found.failures) == (rows[2], (rows[0],))
+    assert ": raised" in text(found)
 
 
 def test_the_end_of_the_time_leaves_the_levels_that_were_completed() -> None:
@@ -389,6 +390,15 @@ def receive(state, src, packet):
 
 PROTOCOL = evolve(mfss.MFSS, name="raises", receive=receive)
 """
+
+
+def test_a_sweep_with_a_handler_that_raises_ends_with_2(antecede: Command, tmp_path: Path) -> None:
+    (tmp_path / "raises.py").write_text(RAISES)
+    asked = ("sweep", "raises.py", "--actors", 2, "--messages", "1,2", "--engine", "plain")
+    ran = antecede(*asked, "--quiet", cwd=tmp_path)
+    assert 2 == ran.code
+    again = antecede(*asked, "--quiet", cwd=tmp_path)
+    assert 2 == again.code
 
 
 def test_a_handler_that_raises_ends_the_search(antecede: Command, tmp_path: Path) -> None:
