@@ -4,6 +4,7 @@ A claim has a list of evidence. Evidence has the keys of a spec (see `specs/`) a
 
 * nothing else: all properties of the spec hold;
 * `violates`: this property is violated;
+* `raises`: a handler raises this exception;
 * `measure` with `at_most`, `at_least` or `exactly`: an attribute of `Measures` and its value;
 * `measure` with `law` (and `factor`, `sizes`): how it grows with the number of actors;
 * `control_packets`: the classes of packets without a message that are sent;
@@ -185,7 +186,8 @@ class Source:
 NAMES = ("hybrid", "cykas", "mf", "matrix", "tree")
 """The names of the sources, in the order in which they are reported."""
 
-OWN = {"quick", "violates", "measure", "law", "factor", "sizes", "control_packets", "at_rest"} | {
+OWN = {"quick", "violates", "raises", "measure", "law", "factor", "sizes", "control_packets"} | {
+    "at_rest",
     "kept",
     "statement",
     "fails",

@@ -147,6 +147,8 @@ class Judge:
             spec = evolve(spec, actors=evidence.quick[0], messages=evidence.quick[1])
         if "kept" in table:
             return _judged_kept(self._report(spec), evidence.relation[0])
+        if "raises" in table:
+            return _judged_failure(self._report(spec), table["raises"])
         if not table.keys() & {"measure", "control_packets", "at_rest"}:
             return _judged_check(self._report(spec))
         found = self._measured(spec)
@@ -243,6 +245,18 @@ def _judged_check(report: CheckReport) -> Finding:
     length = "" if path is None else f" after {length_text(path)}"
     text = f"{', '.join(names)} VIOLATED{length}"
     return Finding(as_claimed, command, text, path, report)
+
+
+def _judged_failure(report: CheckReport, exception: str) -> Finding:
+    """Return the finding of a check in which a handler should raise an exception."""
+    result, command = report.result, command_of(report.spec)
+    if result.failed and f" raised {exception}" in str(result.error):
+        path = result.counterexample
+        length = "" if path is None else f" in step {path.length}"
+        return Finding(
+            Ruling.CONFIRMED, command, f"a handler raises {exception}{length}", path, report
+        )
+    return Finding(Ruling.UNDECIDED, command, f"no handler raised {exception}: {result.verdict}")
 
 
 def _judged_kept(report: CheckReport, relation: Relation) -> Finding:
