@@ -10,8 +10,9 @@ A claim has a list of evidence. Evidence has the keys of a spec (see `specs/`) a
 * `control_packets`: the classes of packets without a message that are sent;
 * `at_rest`: how every actor is when a run has ended;
 * `kept` with `at_most` or `at_least`: a declared measure in runs of any length;
-* `statement` with `fails` and `placed`: a statement of the tree paper, which holds in every step,
-  or fails in some step; `placed` has the first queues, `["in", node, neighbour, message]`;
+* `statement` with `fails`, `programs` and `placed`: a statement of the tree paper, which holds in
+  every step, or fails in some step; `programs` is a number of messages, and the statement is about
+  all programs with so many; `placed` has the first queues, `["in", node, neighbour, message]`;
 * `figure` with `rule` (and `narrow`): rows of `antecede simulate`, and nothing of a spec;
 * `unchecked`: the reason why nothing decides the claim, and nothing of a spec.
 
@@ -192,6 +193,7 @@ OWN = {"quick", "violates", "raises", "measure", "law", "factor", "sizes", "cont
     "statement",
     "fails",
     "placed",
+    "programs",
     *RELATIONS,
 }
 """The keys of evidence that are not keys of a spec."""
