@@ -13,7 +13,7 @@ parents; here queues are between neighbours.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import permutations, product
 from typing import Literal, TypeAlias
@@ -52,6 +52,10 @@ class Configuration:
     def sent(self) -> tuple[Message, ...]:
         """The messages with a Snd event."""
         return tuple(message for kind, message in self.history if kind == "Snd")
+
+    def sent_by(self, node: int) -> int:
+        """Return the number of messages that a node has sent."""
+        return sum(message.sender == node for message in self.sent)
 
     @property
     def places(self) -> dict[Message, Queue]:
@@ -101,18 +105,29 @@ class Taken:
         )
 
 
-Program: TypeAlias = Sequence[Sequence[int]]
-"""For each node, the destinations of its messages in the order in which it sends them."""
+Program: TypeAlias = Sequence[Sequence[int]] | int
+"""For each node, the destinations of its messages in the order in which it sends them.
+
+A number stands for all programs with so many messages of all nodes together.
+"""
+
+
+def sends(at: Configuration, program: Program) -> Iterator[tuple[int, int]]:
+    """Yield the node and the destination of each message that may be sent next."""
+    if isinstance(program, int):
+        if len(at.sent) < program:
+            yield from permutations(range(len(at.routes)), 2)
+        return
+    for node, destinations in enumerate(program):
+        yield from ((node, each) for each in destinations[at.sent_by(node) :][:1])
 
 
 def steps(at: Configuration, program: Program) -> Iterator[tuple[Taken, Configuration]]:
     """Yield every step of Figure 3, with the next configuration."""
-    for node, destinations in enumerate(program):
-        count = sum(message.sender == node for message in at.sent)
-        if count < len(destinations):
-            m = Message(node, count + 1, (destinations[count],))
-            after = evolve(at, history=(*at.history, ("Snd", m)))
-            yield Taken("M-Send", node, node, m), pushed_out(after, node, m)
+    for node, destination in sends(at, program):
+        m = Message(node, at.sent_by(node) + 1, (destination,))
+        after = evolve(at, history=(*at.history, ("Snd", m)))
+        yield Taken("M-Send", node, node, m), pushed_out(after, node, m)
     for (kind, node, neighbour), (m, *_) in at.queues:
         after = popped(at, (kind, node, neighbour))
         if kind == "out":
@@ -205,31 +220,40 @@ def causes(at: Configuration, m: Message, n: Message) -> bool:
     )
 
 
-def case_of(at: Configuration, m: Message, n: Message) -> int:
-    """Figure 8, `m < n`: the number of the first case that holds, or 0."""
+def case_of(at: Configuration, m: Message, n: Message, repaired: Collection[int] = ()) -> int:
+    """Figure 8, `m < n`: the number of the first case that holds, or 0.
+
+    Args:
+        repaired: the cases that have our repair. Case 2 also holds if n is in another out-queue of
+            the node. Case 3 holds only if m is in an out-queue, or in the in-queue through which n
+            would come. Case 5 holds only if m was received.
+    """
     places = at.places
     here, there = places.get(m), places.get(n)
     if here and there:
         messages = dict(at.queues)[here]
         if here == there and messages.index(m) < messages.index(n):
             return 1
-        if here[1] == there[1] and (here[0], there[0]) == ("out", "in"):
-            return 2
-        if here[1] != there[1] and includes(at.path(here[1], m), at.path(there[1], m)):
-            return 3
+        if here[1] == there[1] and here[0] == "out" and here != there:
+            if there[0] == "in" or 2 in repaired:
+                return 2
+        path = at.path(there[1], m)
+        if here[1] != there[1] and includes(at.path(here[1], m), path):
+            before = path[path.index(here[1]) - 1]
+            if 3 not in repaired or here[0] == "out" or here[2] == before:
+                return 3
     if m.receiver != n.receiver:
         return 4 if at.received(m) or at.received(n) else 0
+    if 5 in repaired and not at.received(m):
+        return 0
     return 5 if not at.received(n) or at.precedes(("Rec", m), ("Rec", n)) else 0
 
 
-def case_with_out_queues(at: Configuration, m: Message, n: Message) -> int:
-    """Figure 8 with our repair of case 2: n may also be in another out-queue of the node."""
-    if case := case_of(at, m, n):
-        return case
-    here, there = at.places.get(m), at.places.get(n)
-    if not here or not there or here == there:
-        return 0
-    return 2 if here[:2] == there[:2] and here[0] == "out" else 0
+case_with_out_queues: Case = partial(case_of, repaired=(2,))
+"""Figure 8 with the repair that Lemma 4.6 needs."""
+
+case_repaired: Case = partial(case_of, repaired=(2, 3, 5))
+"""Figure 8 with the three repairs that Lemma 4.4 needs."""
 
 
 def consistent(at: Configuration, inclusion: Inclusion = includes, case: Case = case_of) -> bool:
@@ -269,14 +293,27 @@ def lemma_4_3(before: Configuration, after: Configuration, inclusion: Inclusion 
     return "the configuration is no longer well-formed" if broken else ""
 
 
-def lemma_4_4(before: Configuration, after: Configuration, inclusion: Inclusion = includes) -> str:
-    """Lemma 4.4: a step from a well-formed configuration keeps `m < n`."""
+def lemma_4_4(
+    before: Configuration,
+    after: Configuration,
+    inclusion: Inclusion = includes,
+    case: Case = case_of,
+    only: int = 0,
+) -> str:
+    """Lemma 4.4: a step from a well-formed configuration keeps `m < n`.
+
+    Args:
+        before, after: the configurations.
+        inclusion: when a path includes another one.
+        case: `m < n`.
+        only: if not 0, look only at pairs for which this case holds before the step.
+    """
     if not well_formed(before, inclusion):
         return ""
     for m, n in permutations(before.sent, 2):
-        case = case_of(before, m, n)
-        if case and not case_of(after, m, n):
-            return in_words(after, f"{{}} < {{}} held by case {case}, and holds no longer", m, n)
+        held = case(before, m, n)
+        if held and only in (0, held) and not case(after, m, n):
+            return in_words(after, f"{{}} < {{}} held by case {held}, and holds no longer", m, n)
     return ""
 
 
@@ -331,11 +368,13 @@ def _late(at: Configuration, m: Message, n: Message) -> bool:
     return m.receiver == n.receiver and not received_before and causes(at, m, n)
 
 
-def arrival_is_irreflexive(_before: Configuration, after: Configuration) -> str:
+def arrival_is_irreflexive(
+    _before: Configuration, after: Configuration, case: Case = case_of
+) -> str:
     """Section 3.4: `m < m` is never possible."""
     for m in after.sent:
-        if case := case_of(after, m, m):
-            return in_words(after, f"{{0}} < {{0}} holds by case {case}", m)
+        if held := case(after, m, m):
+            return in_words(after, f"{{0}} < {{0}} holds by case {held}", m)
     return ""
 
 
@@ -386,13 +425,20 @@ STATEMENTS: dict[str, Statement] = {
     "lemma-4-3-equal-paths": partial(lemma_4_3, inclusion=includes_or_equals),
     "lemma-4-4": lemma_4_4,
     "lemma-4-4-equal-paths": partial(lemma_4_4, inclusion=includes_or_equals),
+    **{
+        f"lemma-4-4-case-{number}": partial(lemma_4_4, inclusion=includes_or_equals, only=number)
+        for number in (2, 3, 5)
+    },
+    "lemma-4-4-repaired": partial(lemma_4_4, inclusion=includes_or_equals, case=case_repaired),
     "lemma-4-5": lemma_4_5,
     "lemma-4-5-printed": partial(lemma_4_5, printed=True),
     "lemma-4-6-equal-paths": lemma_4_6,
     "lemma-4-6-repaired": partial(lemma_4_6, case=case_with_out_queues),
+    "lemma-4-6-three-repairs": partial(lemma_4_6, case=case_repaired),
     "theorem-4-1": theorem_4_1,
     "theorem-4-1-printed": theorem_4_1_as_printed,
     "arrival-irreflexive": arrival_is_irreflexive,
+    "arrival-irreflexive-repaired": partial(arrival_is_irreflexive, case=case_repaired),
     "arrival-symmetric": arrival_is_symmetric,
     "arrival-antisymmetric": arrival_is_antisymmetric,
     "arrival-transitive": arrival_is_transitive,
@@ -442,7 +488,7 @@ def beginning(
 
     It is empty, or all messages of the program are sent and in the queues that `placed` says.
     """
-    if not placed:
+    if not placed or isinstance(program, int):
         return Configuration(routes)
     sent = [
         Message(node, number, (destination,))

@@ -4,13 +4,15 @@ A claim has a list of evidence. Evidence has the keys of a spec (see `specs/`) a
 
 * nothing else: all properties of the spec hold;
 * `violates`: this property is violated;
+* `raises`: a handler raises this exception;
 * `measure` with `at_most`, `at_least` or `exactly`: an attribute of `Measures` and its value;
 * `measure` with `law` (and `factor`, `sizes`): how it grows with the number of actors;
 * `control_packets`: the classes of packets without a message that are sent;
 * `at_rest`: how every actor is when a run has ended;
 * `kept` with `at_most` or `at_least`: a declared measure in runs of any length;
-* `statement` with `fails` and `placed`: a statement of the tree paper, which holds in every step,
-  or fails in some step; `placed` has the first queues, `["in", node, neighbour, message]`;
+* `statement` with `fails`, `programs` and `placed`: a statement of the tree paper, which holds in
+  every step, or fails in some step; `programs` is a number of messages, and the statement is about
+  all programs with so many; `placed` has the first queues, `["in", node, neighbour, message]`;
 * `figure` with `rule` (and `narrow`): rows of `antecede simulate`, and nothing of a spec;
 * `unchecked`: the reason why nothing decides the claim, and nothing of a spec.
 
@@ -185,11 +187,13 @@ class Source:
 NAMES = ("hybrid", "cykas", "mf", "matrix", "tree")
 """The names of the sources, in the order in which they are reported."""
 
-OWN = {"quick", "violates", "measure", "law", "factor", "sizes", "control_packets", "at_rest"} | {
+OWN = {"quick", "violates", "raises", "measure", "law", "factor", "sizes", "control_packets"} | {
+    "at_rest",
     "kept",
     "statement",
     "fails",
     "placed",
+    "programs",
     *RELATIONS,
 }
 """The keys of evidence that are not keys of a spec."""

@@ -42,6 +42,9 @@ from antecede.checker.semantics.question import Question, as_asked, options_of
 SIZES = (2, 3, 4)
 """The numbers of actors for which a law is measured; `--quick` leaves out the last one."""
 
+QUICK_PROGRAMS = 2
+"""The number of messages of all programs of the tree paper that `--quick` explores at most."""
+
 
 @frozen(eq=False)
 class Finding:
@@ -152,6 +155,8 @@ class Judge:
             spec = evolve(spec, actors=evidence.quick[0], messages=evidence.quick[1])
         if "kept" in table:
             return _judged_kept(self._report(spec), evidence.relation[0])
+        if "raises" in table:
+            return _judged_failure(self._report(spec), table["raises"])
         if not table.keys() & {"measure", "control_packets", "at_rest"}:
             return _judged_check(self._report(spec))
         found = self._measured(spec)
@@ -167,7 +172,10 @@ class Judge:
         placed = tuple(map(tuple, evidence.table.get("placed", ())))
         system = system_of(evidence.spec, self.named(evidence.spec.protocol))
         nodes = [system.protocol.initial(actor, system.actors) for actor in range(system.actors)]
-        program = json.loads(evidence.spec.workload.removeprefix("script:"))
+        programs = evidence.table.get("programs", 0)
+        program = min(programs, QUICK_PROGRAMS if self.quick else programs) or _script(
+            evidence.spec
+        )
         explored_from = load("antecede.protocols.tree_lemmas:explored_from")
         found = explored_from(nodes, program, name, placed)
         if found.run is None:
@@ -224,6 +232,12 @@ class Judge:
         return self._measures[key]
 
 
+def _script(spec: Spec) -> list[list[int]]:
+    """Return the destinations of each actor's messages, for the workload `script`."""
+    program: list[list[int]] = json.loads(spec.workload.removeprefix("script:"))
+    return program
+
+
 def _judged_check(report: CheckReport) -> Finding:
     """Return the finding of a check, which compares its verdict with the claim."""
     result, spec = report.result, report.spec
@@ -248,6 +262,18 @@ def _judged_check(report: CheckReport) -> Finding:
     length = "" if path is None else f" after {length_text(path)}"
     text = f"{', '.join(names)} VIOLATED{length}"
     return Finding(as_claimed, command, text, path, report)
+
+
+def _judged_failure(report: CheckReport, exception: str) -> Finding:
+    """Return the finding of a check in which a handler should raise an exception."""
+    result, command = report.result, command_of(report.spec)
+    if result.failed and f" raised {exception}" in str(result.error):
+        path = result.counterexample
+        length = "" if path is None else f" in step {path.length}"
+        return Finding(
+            Ruling.CONFIRMED, command, f"a handler raises {exception}{length}", path, report
+        )
+    return Finding(Ruling.UNDECIDED, command, f"no handler raised {exception}: {result.verdict}")
 
 
 def _judged_kept(report: CheckReport, relation: Relation) -> Finding:

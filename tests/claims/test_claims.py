@@ -520,7 +520,8 @@ def test_every_refutation_can_be_replayed(reported: tuple[int, Path], antecede: 
             assert any(check["trace"] for check in claim["checks"]), claim["key"]
         assert (claim["verdict"] == "UNDECIDED") == bool(claim["reason"])
     for check in checks:
-        trace, violates = folder / check["trace"], "VIOLATED" in check["found"]
+        trace = folder / check["trace"]
+        violates = "VIOLATED" in check["found"] or "a handler raises" in check["found"]
         assert trace.with_suffix(".svg").read_text().startswith("<svg")
         assert int(violates) == antecede("replay", trace).code, trace
 
@@ -633,3 +634,22 @@ def test_a_file_in_the_place_of_the_folder_is_refused(antecede: Command, tmp_pat
     ran = antecede("claims", "--output", "claims.md", cwd=tmp_path)
     assert 2 == ran.code
     assert "counterexamples would go to 'claims', which is no folder" in ran.err
+
+
+def test_an_exception_confirms_that_a_handler_raises_it_and_shows_the_run() -> None:
+    raises: dict[str, Any] = {"properties": ["causal-delivery"], "raises": "IndexError"}
+    found = finding(evidence("hybrid-sps-as-printed", **raises))
+    assert (Ruling.CONFIRMED, "a handler raises IndexError in step 12") == (
+        found.ruling,
+        found.text,
+    )
+    assert found.path is not None
+
+
+@pytest.mark.parametrize(
+    ("protocol", "exception"), [("mfss", "IndexError"), ("hybrid-sps-as-printed", "KeyError")]
+)
+def test_a_claim_that_a_handler_raises_stays_open_if_it_does_not(
+    protocol: str, exception: str
+) -> None:
+    assert Ruling.UNDECIDED == finding(evidence(protocol, raises=exception)).ruling

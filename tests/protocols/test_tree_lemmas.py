@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, TypeVar
 
@@ -29,11 +30,13 @@ from antecede.protocols.tree_lemmas import (
     well_formed,
 )
 
-THREE: Program = ((2, 1), (2,), ())
+THREE = ((2, 1), (2,), ())
 """Three messages; the last one may depend on both others."""
 
 
-def explored(name: str, program: Program = THREE, protocol: Protocol = TREE) -> Explored:
+def explored(
+    name: str, program: Sequence[Sequence[int]] = THREE, protocol: Protocol = TREE
+) -> Explored:
     nodes = [protocol.initial(node, len(program)) for node in range(len(program))]
     return explored_from(nodes, program, name)
 
@@ -100,7 +103,7 @@ def reached(start: T, after: Callable[[T], Iterable[T]]) -> set[T]:
     return seen
 
 
-def channels_of_configurations(program: Program, protocol: Protocol) -> set[Any]:
+def channels_of_configurations(program: Sequence[Sequence[int]], protocol: Protocol) -> set[Any]:
     """Return the contents of all channels, an in-queue before the out-queue that fills it."""
     actors = range(len(program))
     start = beginning(tuple(protocol.initial(n, len(program)).routes for n in actors), program)
@@ -115,7 +118,7 @@ def channels_of_configurations(program: Program, protocol: Protocol) -> set[Any]
     return {(len(at.sent), channels(dict(at.queues))) for at in found}
 
 
-def channels_of_protocol(program: Program, protocol: Protocol) -> set[Any]:
+def channels_of_protocol(program: Sequence[Sequence[int]], protocol: Protocol) -> set[Any]:
     """Return the same by the checker's transitions of the protocol `tree`."""
     script = f"script:{[list(destinations) for destinations in program]}"
     system = system_of(
@@ -136,13 +139,15 @@ def channels_of_protocol(program: Program, protocol: Protocol) -> set[Any]:
     [(THREE, TREE), (((2,), (2, 0), ()), TREE), (((1,), (2, 3), (), ()), TREE_STAR)],
     ids=["line", "both ways", "star"],
 )
-def test_the_queues_are_the_channels_of_the_protocol(program: Program, protocol: Protocol) -> None:
+def test_the_queues_are_the_channels_of_the_protocol(
+    program: Sequence[Sequence[int]], protocol: Protocol
+) -> None:
     assert channels_of_protocol(program, protocol) == channels_of_configurations(program, protocol)
 
 
 def test_the_example_of_section_3_1_reaches_both_of_its_histories() -> None:
     """On Figure 2, left, the purchase may arrive first, so the statement notices more histories."""
-    program: Program = ((2, 3), (), (), (2,))
+    program = ((2, 3), (), (), (2,))
     routes = tuple(TREE_FIGURE_1.initial(node, 4).routes for node in range(4))
     ends = reached(
         beginning(routes, program), lambda at: (after for _, after in module.steps(at, program))
@@ -181,14 +186,14 @@ def test_a_message_that_stays_in_its_queue_refutes_the_repaired_lemma_4_3(
 
 
 def test_direct_causes_alone_are_not_transitive(monkeypatch: pytest.MonkeyPatch) -> None:
-    chain: Program = ((1,), (2,), (0,))
+    chain = ((1,), (2,), (0,))
     assert explored("cause-strict-order", chain).run is None
     monkeypatch.setattr(module, "causes", module.directly_causes)
     assert explored("cause-strict-order", chain).run is not None
 
 
 def test_lemma_4_5_notices_causes_that_come_from_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    chain: Program = ((1,), (2,), (0,))
+    chain = ((1,), (2,), (0,))
     assert explored("lemma-4-5", chain).run is None
     causes = module.causes
 
@@ -214,6 +219,50 @@ def test_a_repair_that_is_left_out_refutes_lemma_4_6() -> None:
     assert (
         "M-Send m1, M-Send m2" in explored("lemma-4-6-equal-paths", ((), (0, 2), ())).contradiction
     )
+
+
+# Figure 8, repaired
+
+
+def failing(*repaired: int, programs: int = 2) -> str:
+    """Return how Lemma 4.4 fails if these cases of Figure 8 are repaired, or "" if it holds."""
+    start = beginning(tuple(TREE.initial(node, 3).routes for node in range(3)), programs)
+    case = partial(case_of, repaired=repaired)
+    lemma = partial(module.lemma_4_4, inclusion=module.includes_or_equals, case=case)
+    return module.explored(start, programs, lemma).contradiction
+
+
+@pytest.mark.parametrize(("left", "case"), [((3, 5), 2), ((2, 5), 3), ((2, 3), 5)])
+def test_lemma_4_4_needs_each_repair_of_figure_8(left: tuple[int, int], case: int) -> None:
+    assert f"held by case {case}" in failing(*left)
+    assert failing(2, 3, 5) == ""
+
+
+def test_the_prose_for_case_2_is_not_lost() -> None:
+    """The prose: the out-queue leads towards the destination of the other message."""
+
+    def by_the_prose(at: Configuration, m: Message, n: Message) -> int:
+        case = case_of(at, m, n)
+        towards = case != 2 or at.places[m][2] == at.routes[at.places[m][1]][n.receiver]
+        return case if towards else 0
+
+    start = beginning(tuple(TREE.initial(node, 3).routes for node in range(3)), 2)
+    lemma = partial(module.lemma_4_4, inclusion=module.includes_or_equals, only=2)
+    assert "held by case 2" in module.explored(start, 2, lemma).contradiction
+    assert module.explored(start, 2, partial(lemma, case=by_the_prose)).contradiction == ""
+
+
+def test_all_programs_are_the_union_of_each_program() -> None:
+    routes = tuple(TREE.initial(node, 3).routes for node in range(3))
+    start = Configuration(routes)
+
+    def reached_by(program: Program) -> set[Configuration]:
+        return reached(start, lambda at: (after for _, after in module.steps(at, program)))
+
+    others = [[other for other in range(3) if other != node] for node in range(3)]
+    rows = [[row for size in range(3) for row in product(others[n], repeat=size)] for n in range(3)]
+    programs = [each for each in product(*rows) if sum(map(len, each)) == 2]
+    assert reached_by(2) == set().union(*map(reached_by, programs))
 
 
 # As evidence
