@@ -10,7 +10,7 @@ actors, instead of a map; an ACK carries no message, because Algorithm 4 reads o
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from attrs import evolve, frozen
 
@@ -22,11 +22,20 @@ Sends: TypeAlias = tuple[tuple[int, Packet], ...]
 
 
 @frozen
-class Cykas:
-    """Section 2.2.1, local data structures, under the paper's names."""
+class Sent:
+    """Section 2.2.1, the local data structures that an ACK changes, under the paper's names."""
 
     UNACK: Bits
     EAGER_SENT: tuple[tuple[Bits, ...], ...]
+
+
+S = TypeVar("S", bound=Sent)
+
+
+@frozen
+class Cykas(Sent):
+    """Section 2.2.1, all local data structures."""
+
     OB: tuple[Message, ...] = ()
     MODE: int = 0
 
@@ -115,7 +124,7 @@ def receive_ack(state: Cykas, i: int) -> Step:
     return Step(state, ycts + sends)
 
 
-def acknowledged(state: Cykas, i: int) -> Cykas:
+def acknowledged(state: S, i: int) -> S:
     """Algorithm 4, lines 2 and 4-6, for all receivers at once.
 
     The loop clears bit i of each queue before that queue's TRY_SEND_YCT, which reads no other
@@ -127,7 +136,7 @@ def acknowledged(state: Cykas, i: int) -> Cykas:
     return evolve(state, UNACK=with_item(state.UNACK, i, False), EAGER_SENT=queues)
 
 
-def try_send_yct(state: Cykas, receiver: int) -> tuple[Cykas, Sends]:
+def try_send_yct(state: S, receiver: int) -> tuple[S, Sends]:
     """Algorithm 4, TRY_SEND_YCT: tell `receiver` as often as its oldest eager sends allow."""
     sends: list[tuple[int, Packet]] = []
     queue = state.EAGER_SENT[receiver]
@@ -146,7 +155,7 @@ def receive_yct(state: Cykas) -> Step:
 # The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
 
-def at_most_one_is_unacknowledged_per_receiver(state: Cykas) -> bool:
+def at_most_one_is_unacknowledged_per_receiver(state: Sent) -> bool:
     """Proposition 3.1, second key aspect: nothing is sent to a receiver that has yet to ACK.
 
     The two key aspects leave only this trace in a state. UNACK has one bit per receiver, but an
@@ -155,7 +164,7 @@ def at_most_one_is_unacknowledged_per_receiver(state: Cykas) -> bool:
     return not any(bits[j] for j, queue in enumerate(state.EAGER_SENT) for bits in queue)
 
 
-def eager_sends_wait_for_unacknowledged(state: Cykas) -> bool:
+def eager_sends_wait_for_unacknowledged(state: Sent) -> bool:
     """Algorithm 4, lines 4-6: an Eager Send waits for no ACK that has arrived."""
     return all(
         unacknowledged or not waiting
@@ -165,7 +174,7 @@ def eager_sends_wait_for_unacknowledged(state: Cykas) -> bool:
     )
 
 
-def eager_sends_are_told_at_once(state: Cykas) -> bool:
+def eager_sends_are_told_at_once(state: Sent) -> bool:
     """Lemma 3.4: a YCT is held back only by missing ACKs, and sent when they arrive."""
     return all(
         not queue or any(queue[0]) or state.UNACK[j] for j, queue in enumerate(state.EAGER_SENT)

@@ -153,6 +153,7 @@ BUSY: dict[str, naive_endless.Rows] = {
     [
         ("mfss", "endless:1", "unordered"),
         ("mfss", "endless:2:[[1],[0]]", "unordered"),
+        ("cykas-fair", "endless:1", "unordered"),
         ("unordered", "endless:2", "unordered"),
         ("tree", "endless:1", "fifo"),
         ("unordered", "endless:2:[[[1,2]],[[0]],[]]", "fifo"),

@@ -64,6 +64,7 @@ def agree(asked: System, depth: int | None = None) -> Result:
         pytest.param("mfss-fifo", "endless:2", 3, "fifo", 7, marks=pytest.mark.slow),
         ("cykas", "endless:1", 3, "unordered", 8),
         ("cykas", "endless:2:[[1,2],[2],[0]]", 3, "fifo", 9),
+        ("cykas-fair", "endless:2:[[1,2],[2],[0]]", 3, "unordered", 8),
         ("tree", "endless:1", 3, "fifo", None),
         ("rst", "endless:2:[[1,[1,2]],[2],[0]]", 3, "unordered", 7),
         ("cbcast", "endless:2:[[[1,2]],[[0,2]],[]]", 3, "unordered", 8),

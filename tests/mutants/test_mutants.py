@@ -25,6 +25,7 @@ from tests.mutants.mutant import (
 
 PROTOCOLS = [
     *("fifo", "mfss", "mfss-fifo", "cykas", "cykas-yct-counted", "cykas-yct-named"),
+    "cykas-fair",
     *("rst", "rst-before", "rst-no-deliv", "rst-mf", "rst-self", "ses", "ks"),
     *("cbcast", "newtop-null", "tree", "hybrid-basic", "hybrid-sps", "hybrid-multicast"),
 ]
@@ -102,6 +103,7 @@ QUICK = {
     "cykas": "two-unacknowledged-per-receiver",
     "cykas-yct-counted": "ack-sends-nothing",
     "cykas-yct-named": "acks-taken-for-yct-acks",
+    "cykas-fair": "two-unacknowledged-per-receiver",
     "rst": "sends-not-counted",
     "rst-before": "sends-not-counted",
     "rst-no-deliv": "message-not-counted",

@@ -19,6 +19,7 @@ from antecede.protocols import (
     PROOFS,
     cbcast,
     cykas,
+    cykas_fair,
     fifo,
     hybrid_basic,
     hybrid_sps,
@@ -124,6 +125,7 @@ UPDATES: dict[str, Callable[[str], Protocol]] = {
     "cykas": stale,
     "cykas-yct-counted": stale,
     "cykas-yct-named": stale,
+    "cykas-fair": stale,
     "rst": forgetful,
     "rst-no-deliv": forgetful,
     "ses": forgetful,
@@ -173,6 +175,14 @@ CYKAS_WITHOUT_SECRET_MODE = evolve(
         lambda free: cykas.receive(free, src, packet), state, int(isinstance(packet, cykas.Yct))
     ),
 )
+
+
+def waits_for_no_yct(state: cykas_fair.CykasFair, message: Message) -> Step:
+    """Causal-send with a copy of AWAIT that is all zeroes."""
+    step = cykas_fair.application_send(evolve(state, AWAIT=(0,) * len(state.AWAIT)), message)
+    return evolve(step, state=evolve(step.state, AWAIT=state.AWAIT))
+
+
 ALWAYS: Callable[..., bool] = lambda *_: True  # noqa: E731
 NEVER: Callable[..., bool] = lambda *_: False  # noqa: E731
 
@@ -227,6 +237,7 @@ def test_a_changed_guard_is_found(
     ("name", "protocol"),
     [
         ("cykas", CYKAS_WITHOUT_SECRET_MODE),
+        ("cykas-fair", evolve(cykas_fair.CYKAS_FAIR, causal_send=waits_for_no_yct)),
         ("rst", rst_with(ALWAYS)),
         ("rst", rst_with(NEVER)),
         ("rst-no-deliv", rst_with(ALWAYS)),
@@ -236,7 +247,7 @@ def test_a_changed_guard_is_found(
     ],
 )
 def test_a_protocol_with_another_guard_is_found(name: str, protocol: Protocol) -> None:
-    actors = 3 if name in ("cykas", "tree") else 2
+    actors = 3 if name in ("cykas", "cykas-fair", "tree") else 2
     found = linked(name, actors, 2, protocol=protocol)
     assert found.difference is not None
 
@@ -272,6 +283,12 @@ def test_repaired_acks_of_ycts_are_linked_where_ycts_are_sent(name: str, states:
     found = linked(name, 3, 2, workload=TOLD)
     assert found.difference is None
     assert states == found.states
+
+
+def test_cykas_without_starvation_is_linked_where_messages_wait_for_ycts() -> None:
+    """The messages of Figure 3, where Cykas has 1,208 states."""
+    found = linked("cykas-fair", 3, 2, workload="script:[[1,2],[0,2],[0]]")
+    assert (None, 1_252) == (found.difference, found.states)
 
 
 def test_the_same_ack_of_a_yct_clears_the_bit_of_a_message_in_flight() -> None:

@@ -34,6 +34,7 @@ HOLDING = [
     ("mfss", 3, 1, "any"),
     ("cykas", 2, 3, "any"),
     ("cykas", 3, 2, FIGURE_3),
+    ("cykas-fair", 3, 2, FIGURE_3),
 ]
 VIOLATED = [
     ("unordered", 2, 2, "any"),
