@@ -50,6 +50,7 @@ ROOMS = (
         "explore",
         "claims",
         "sweep",
+        "computations",
         "audit",
         "simulate",
         "prove",

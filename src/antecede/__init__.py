@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from antecede.checker.api.audit import audit
     from antecede.checker.api.check import assert_holds, assert_violated, check
+    from antecede.checker.api.classes import classes
     from antecede.checker.api.explore import explore
     from antecede.checker.api.papers import claims, table
     from antecede.checker.api.prove import prove
@@ -61,6 +62,7 @@ __all__ = [
     "audit",
     "check",
     "claims",
+    "classes",
     "explore",
     "prove",
     "replay",
