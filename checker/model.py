@@ -1,6 +1,10 @@
-"""The vocabulary shared by protocols, properties and engines.
+"""The records with which protocols and properties are written.
 
-Protocols and properties need no other module of the checker.
+A protocol decides when a message that arrives may be handed to the application. `Protocol`,
+`Message` and `Step` describe protocols, `Property`, `What` and `Where` describe the statements that
+the checker decides about protocols. `State` and the classes of transitions (`CausalSend`,
+`Receive`, …) describe runs. A file with a protocol or a property imports no other module of the
+checker.
 """
 
 from __future__ import annotations
@@ -13,24 +17,41 @@ from typing import Any, TypeAlias, TypeVar
 from attrs import field, frozen
 
 LocalState: TypeAlias = Any
-"""One actor's own state: any hashable value, in practice a frozen attrs class."""
+"""The state of one actor of a protocol: any hashable value, usually an instance of a frozen attrs
+class. A protocol chooses the type. An actor is one participant of the system."""
 
 Packet: TypeAlias = Any
-"""The content of an envelope: any hashable value, in practice a frozen attrs class."""
+"""The data that a protocol puts on the network: any hashable value, usually an instance of a frozen
+attrs class. A protocol chooses the type."""
 
 Predicate: TypeAlias = Callable[[LocalState], bool]
+"""A function that takes the state of one actor and returns True or False."""
 
 T = TypeVar("T")
 
 
 def with_item(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """Return `values` with `value` at `index`."""
+    """Return a copy of a tuple in which the item at `index` is `value`.
+
+    Examples:
+        >>> from antecede.checker.model import with_item
+        >>> with_item((10, 20, 30), 1, 25)
+        (10, 25, 30)
+    """
     return (*values[:index], value, *values[index + 1 :])
 
 
 @frozen(cache_hash=True)
 class Message:
-    """A message of the application; `number` counts 1, 2, … per sender.
+    """A message that an application sends through the protocol.
+
+    A protocol cannot look at the content of a message, so a message has none: its sender and its
+    number identify it.
+
+    Attributes:
+        sender: the number of the actor that sends the message. Actors are numbered from 0.
+        number: 1 for the first message of this sender, 2 for the second one, and so on.
+        destinations: the numbers of the actors that must deliver the message.
 
     Examples:
         >>> from antecede import Message
@@ -45,7 +66,9 @@ class Message:
 
     @property
     def receiver(self) -> int:
-        """The only destination of a point-to-point message.
+        """The number of the only actor to which the message is sent.
+
+        Use `destinations` for a message that may have several.
 
         Raises:
             ValueError: the message has more than one destination.
@@ -61,7 +84,12 @@ class Message:
 
 @frozen
 class Envelope:
-    """A packet in flight.
+    """A packet in flight: it has been sent and has not arrived yet.
+
+    Attributes:
+        src: the number of the actor that sent the packet. Actors are numbered from 0.
+        dst: the number of the actor that will receive the packet.
+        packet: the data that the protocol sent.
 
     Examples:
         >>> from antecede import Envelope
@@ -76,11 +104,17 @@ class Envelope:
 
 @frozen(eq=False)
 class Renaming:
-    """The functions that bring one global state into normal form. They must not change messages.
+    """Two functions that simplify a state of the whole system without changing its future.
+
+    Counters such as sequence numbers grow forever, although a protocol may only look at their
+    differences. The functions subtract the part of the counters that all actors have passed. Two
+    states that differ only in this part then become equal, and the checker explores one of them.
+    `normal` of `Protocol` returns a renaming. The functions must not change any `Message`.
 
     Attributes:
-        state: (actor, its state) -> the state without the common past.
-        packet: envelope -> its packet without the common past.
+        state: a function that takes the number of an actor and its state, and returns the
+            simplified state.
+        packet: a function that takes an `Envelope`, and returns its packet in simplified form.
     """
 
     state: Callable[[int, LocalState], LocalState]
@@ -88,20 +122,23 @@ class Renaming:
 
 
 NormalForm: TypeAlias = Callable[[tuple[LocalState, ...], tuple[Envelope, ...]], Renaming]
-"""(all actors' states, all envelopes in flight) -> the renaming that removes the common past."""
+"""A function that takes the states of all actors and all envelopes in flight, and returns the
+`Renaming` that simplifies them. `normal` of `Protocol` has this type."""
 
 
 @frozen
 class Step:
-    """The result of a handler.
+    """The result of a call of a protocol's function, such as `receive`: one step of an actor.
 
     Attributes:
-        state: the actor's new state.
-        sends: (destination, packet) pairs in network-send order.
-        deliveries: messages in delivery order.
+        state: the new state of the actor.
+        sends: the packets that the actor puts on the network, in order: pairs of the receiver's
+            number and the packet. By default, none.
+        deliveries: the messages that the actor hands to its application, in order. By default,
+            none.
 
     Examples:
-        A new state, a message that is delivered, and an acknowledgement to actor 0:
+        An actor delivers a message, and sends an acknowledgement to actor 0:
 
         >>> from antecede import Message, Step
         >>> message = Message(sender=0, number=1, destinations=(1,))
@@ -117,24 +154,44 @@ class Step:
 
 @frozen
 class Request:
-    """A receive statement of an application's program, as a request to its protocol.
+    """A statement of an application's program that waits for a message.
+
+    An application with such a program first sends some messages, then waits, and so on.
+    `on_request` of `Protocol` passes the requests to a protocol that chooses which message to
+    deliver.
 
     Attributes:
-        after: the number of messages that the application has causal-sent before.
-        accepts: the (sender, number) of the messages that it accepts; None accepts any.
+        after: the number of messages that the application has sent when it begins to wait.
+        accepts: the messages that end the waiting, as pairs (sender, number). None means any
+            message.
     """
 
     after: int
     accepts: frozenset[tuple[int, int]] | None = None
 
     def takes(self, message: tuple[int, int]) -> bool:
-        """Return whether the message with this (sender, number) is accepted."""
+        """Return True if a message may end the waiting.
+
+        Args:
+            message: the sender of the message and its number, such as (0, 1).
+
+        Examples:
+            >>> from antecede import Request
+            >>> request = Request(after=0, accepts=frozenset({(0, 1)}))
+            >>> request.takes((0, 1)), request.takes((0, 2))
+            (True, False)
+        """
         return self.accepts is None or message in self.accepts
 
 
 Measure: TypeAlias = Callable[[LocalState], int]
+"""A function that takes the state of one actor and returns a whole number, such as the length of a
+queue. `measures` of `Protocol` contains functions of this type."""
 
 Action: TypeAlias = Callable[[LocalState], Step | None]
+"""A function that takes the state of one actor and returns a `Step` that the actor may take by
+itself, or None if the actor cannot take the step now. `actions` of `Protocol` contains such
+functions."""
 
 
 # One function per type of value, because mypy does not infer the type of a generic converter.
@@ -152,48 +209,64 @@ def _frozen_measures(value: Mapping[str, Measure]) -> Mapping[str, Measure]:
 
 @frozen(eq=False)
 class Protocol:
-    """A protocol: a record of pure functions over frozen values.
+    """A protocol for the delivery of messages: a record of functions that the checker calls.
 
-    A handler sees one actor's own state, never the system, the network or the history. Equal
-    arguments give an equal result, nothing is mutated, every value is hashable.
+    Each actor, a participant of the system, runs the same functions. A function takes the state of
+    one actor and returns a `Step`: the new state, packets to send, and messages to deliver to the
+    application. The functions must be pure: equal arguments give an equal result, and nothing is
+    changed in place. All states and packets must be hashable.
 
     Attributes:
-        name: the name on the command line.
-        summary: one line for `antecede list`.
-        source: the definition of the protocol, such as a citation.
-        initial: (actor, actors) -> state.
-        causal_send: (state, message) -> Step; the application hands over a message.
-        receive: (state, src, packet) -> Step; an envelope reaches its actor.
-        timeout: state -> Step or None; only for protocols that retransmit.
-        actions: name -> (state -> Step, or None if it is not enabled): steps that an actor may take
-            at any time by itself. The difference from a timeout is that a timeout does not send a
-            packet again while an equal one is in flight.
-        in_flight: (actor, actors) -> the (destination, packet) pairs in flight from the actor at
-            the start. They contain no messages, because none has been causal-sent.
-        network: the network that the protocol needs; checks use it by default.
-        on_request: (per actor, its application's requests in order) -> the protocol for these
-            requests; only for protocols that choose which message to deliver.
-        invariants: name -> predicate on one actor's state, checked as `invariant:NAME`.
-        joint_invariants: name -> predicate on the states of all actors, a tuple, checked as
-            `invariant:NAME`, too; on tables only breadth-first.
-        at_rest: name -> predicate that every actor's state should satisfy in a final state;
-            `check --measures` reports the predicates that fail.
-        joint_at_rest: name -> predicate that the states of all actors, a tuple, should satisfy in a
-            final state; reported as those of `at_rest`.
-        witnesses: name -> predicate on one actor's state, searched for as `witness:NAME`.
-        joint_witnesses: name -> predicate on the states of all actors, a tuple, searched for as
-            `witness:NAME`, too.
-        measures: name -> (state -> int): a quantity that may grow without end, such as the length
-            of a queue. With `--bound NAME=N` a search does not expand states that reach N.
-        normal: the normal form, which removes counters that all actors have passed. It makes the
-            graph of an endless workload smaller, often finite. See `checker.semantics.normal`.
-        unmerged: the same protocol without equal states for different histories, if the author of
-            this one says which states are equal. Counterexamples are replayed with it, too.
-        shows_messages: whether an actor's state contains the messages that the actor keeps; False
-            if the state represents an object or a process.
+        name: the name of the protocol in commands and reports.
+        summary: one line that describes the protocol; `antecede list` shows it.
+        source: where the protocol is defined, such as the citation of a paper.
+        initial: takes the number of an actor (from 0) and the number of all actors, and returns the
+            actor's first state.
+        causal_send: takes a state and a `Message` that the application wants to send, and returns a
+            `Step`.
+        receive: takes a state, the number of the sender and a packet that arrives, and returns a
+            `Step`.
+        timeout: takes a state, and returns a `Step`, or None if there is nothing to do. The checker
+            calls it at any time. Only a protocol that sends packets again needs this function.
+        actions: further steps that an actor may take at any time by itself: a dictionary of names
+            and functions, which take a state and return a `Step`, or None if the step is impossible
+            now. Unlike `timeout`, an action sends a packet even if an equal packet is still in
+            flight.
+        in_flight: takes the number of an actor and the number of all actors, and returns the
+            packets that the actor has in flight at the start, as pairs of the receiver's number and
+            the packet. By default, there are none. The packets must not contain messages of an
+            application.
+        network: the kind of network that the protocol needs, for example `unordered` (the default)
+            or `fifo`, in which packets between two actors keep their order.
+        on_request: takes, for each actor, the `Request`s of its application in order, and returns
+            the protocol for these requests. Only a protocol that chooses which message to deliver
+            needs this function.
+        invariants: predicates that must be true of every actor's state at any time: a dictionary of
+            names and functions, which take one state. Check one as the property `invariant:NAME`.
+        joint_invariants: invariants whose functions take a tuple of the states of all actors.
+            Compiled engines check them only in a breadth-first search.
+        at_rest: predicates that should be true of every actor's state when nothing more can happen.
+            `check` with `measures=True` reports those that are false.
+        joint_at_rest: such predicates whose functions take a tuple of the states of all actors.
+        witnesses: predicates that should be true of some actor's state at some time, for example "a
+            message had to wait". They show that a check covers the mechanism. Search for one as the
+            property `witness:NAME`.
+        joint_witnesses: witnesses whose functions take a tuple of the states of all actors.
+        measures: numbers that may grow forever, such as the length of a queue: a dictionary of
+            names and functions, which take one state. `check` with `bound=["NAME=5"]` does not
+            search beyond states in which the number reaches 5.
+        normal: takes the states of all actors and the envelopes in flight, and returns a `Renaming`
+            that removes counters that all actors have passed. An endless run then often has
+            finitely many states.
+        unmerged: the protocol with finer states, if this protocol treats different objects as one
+            state because the author says that they behave alike. See `Unmerged`.
+        shows_messages: True (the default) if the state of an actor contains the messages that the
+            actor keeps. False if a state stands for an object or a program that hides them.
 
     Examples:
-        A protocol that delivers every message on arrival. FIFO channels do not make it causal:
+        A protocol that delivers every message on arrival. A message from actor 0 can then be
+        delivered after a message that depends on it, even if each channel keeps its order. The
+        shortest run that shows this has 6 transitions:
 
         >>> from antecede import Protocol, Step, check
         >>> def causal_send(state, message):
@@ -237,14 +310,20 @@ class Protocol:
 
 @frozen
 class Unmerged:
-    """A protocol that tells apart what another one takes for equal states.
+    """A version of a protocol with finer states, which tests whether merged states behave alike.
+
+    The author of a protocol for real objects may give a key, and objects with equal keys are then
+    one state. If two such objects behave differently, the checker explores too little. It therefore
+    also runs counterexamples with the version that merges nothing.
 
     Attributes:
-        protocol: its handlers behave like the other protocol's, if equal states behave alike.
-        condition: returns, after a search, that equal states behave alike, in words; None if the
-            author of the protocol did not choose which states are equal.
-        refusal: (state of the other protocol, state of `protocol`, what they did) -> the error, if
-            they behave differently.
+        protocol: the version of the protocol that merges fewer states, or none.
+        condition: a function that returns, after a search, a sentence that says which states must
+            behave alike. A verdict HOLDS depends on it. None if the author of the protocol did not
+            choose which states are equal.
+        refusal: a function that returns the text of the error if two merged states behave
+            differently. It takes the merged state, the finer state, and a text that says how they
+            differ.
     """
 
     protocol: Protocol
@@ -254,17 +333,23 @@ class Unmerged:
 
 @frozen
 class Delivery:
-    """One delivery as the causality oracle judges it; the argument of safety properties.
+    """One delivery of a message, and whether it was correct.
+
+    The predicates of safety properties, which find wrong deliveries, take such a record. The
+    checker knows the whole run, and fills in the three flags. A correct delivery has
+    `expected=True` and the other two flags False.
 
     Attributes:
-        actor: the actor that delivers the message.
+        actor: the number of the actor that delivers the message. Actors are numbered from 0.
         message: the message.
-        expected: whether it was causal-sent to this actor and not delivered here before.
-        known: whether the actor causally knew of it already, from earlier deliveries.
-        overtaken: whether a later message of its sender was delivered here before it.
+        expected: True if the message was sent to this actor, and the actor had not delivered it
+            before.
+        known: True if the actor had already delivered another message whose sender knew of this
+            one.
+        overtaken: True if the actor had already delivered a later message of the same sender.
 
     Examples:
-        The second delivery of one message to actor 1:
+        Actor 1 delivers a message for the second time:
 
         >>> from antecede import Delivery, Message
         >>> message = Message(sender=0, number=1, destinations=(1,))
@@ -281,59 +366,66 @@ class Delivery:
 
 
 class What(Enum):
-    """The subject of a property: the argument of its predicate.
+    """The kind of argument that the predicate of a property takes.
+
+    Attributes:
+        DELIVERY: one `Delivery` of a message.
+        STATE: the state of one actor.
+        STATES: a tuple of the states of all actors. Compiled engines check such a property only in
+            a breadth-first search.
+        UNDELIVERED: a tuple of the messages of one sender that some receiver has not delivered.
+        ENDED: a bool, whether the application of an actor has finished its program.
 
     Examples:
-        The predicate takes one actor's own state:
+        A property whose predicate takes the state of one actor, here a tuple of waiting messages:
 
         >>> from antecede import Property, What, Where
         >>> def is_small(state):
         ...     return len(state) < 3
-        >>> small = Property("small", "few held back", What.STATE, Where.EVERYWHERE, is_small)
+        >>> small = Property("small", "few messages wait", What.STATE, Where.EVERYWHERE, is_small)
         >>> small.predicate(("m1", "m2"))
         True
     """
 
     DELIVERY = "deliveries"
-    """A `Delivery`."""
     STATE = "actors' states"
-    """An actor's own state."""
     STATES = "the states of all actors"
-    """The states of all actors at once, in order; on tables only breadth-first."""
     UNDELIVERED = "undelivered messages"
-    """The messages of one sender that are not delivered everywhere, in causal-send order."""
     ENDED = "ends of workloads"
-    """A bool per actor: whether its application has ended."""
 
 
 class Where(Enum):
-    """The states or runs where the predicate of a property must be true.
+    """When the predicate of a property must be true: in all states or runs, or in some of them.
+
+    A final state is a state in which nothing more can happen.
+
+    Attributes:
+        EVERYWHERE: always, in every run.
+        SOMEWHERE: at least once, in some run.
+        AT_FINAL_STATES: in every final state, for every actor.
+        AT_SOME_FINAL_STATE: in at least one final state, for every actor.
+        FROM_EVERYWHERE_ON: every reachable state can be continued to a state where the predicate is
+            true for every actor.
+        ON_FAIR_RUNS: no predicate. No message stays undelivered forever in a run whose network and
+            timers delay nothing forever.
 
     Examples:
-        The predicate is asked in final states only:
+        When nothing more can happen, no message may be undelivered:
 
         >>> from antecede import Property, What, Where
         >>> def nothing(undelivered):
         ...     return not undelivered
         >>> done = Property("done", "all is done", What.UNDELIVERED, Where.AT_FINAL_STATES, nothing)
-        >>> done.final
+        >>> done.predicate(())
         True
     """
 
     EVERYWHERE = "everywhere"
-    """Always, in every run."""
     SOMEWHERE = "somewhere"
-    """Once, in some run."""
     AT_FINAL_STATES = "at final states"
-    """For every actor, in every final state."""
     AT_SOME_FINAL_STATE = "at some final state"
-    """For every actor, in one final state."""
     FROM_EVERYWHERE_ON = "from everywhere on"
-    """From every reachable state, some state can be reached where it is true for every actor; see
-    `semantics.recoverability`."""
     ON_FAIR_RUNS = "on fair runs"
-    """Without a predicate: no fair run leaves a message undelivered for ever; see
-    `liveness.fairness`."""
 
 
 _PLACES = {
@@ -355,27 +447,30 @@ def _unasked(_thing: Any) -> bool:
 
 @frozen(eq=False)
 class Property:
-    """A property: a predicate, with its subject and the places where it must be true.
+    """A statement about a protocol that a check decides, such as "messages keep their order".
 
-    `checker.semantics.judge` evaluates it on all engines.
+    A property consists of a predicate, the kind of its argument, and the states or runs in which
+    the predicate must be true.
 
     Attributes:
-        name: the name on the command line and in results.
-        summary: one line for `antecede list`.
-        what: the subject of the predicate.
-        where: the places where the predicate must be true.
-        predicate: subject -> bool.
+        name: the name of the property in commands and results.
+        summary: one line that describes the property; `antecede list` shows it.
+        what: the kind of argument that the predicate takes, such as `What.DELIVERY`.
+        where: when the predicate must be true, such as `Where.EVERYWHERE`.
+        predicate: a function that takes the argument and returns True or False. Leave it out for
+            `Where.ON_FAIR_RUNS`, and only there.
 
     Raises:
-        ValueError: this subject cannot be judged there, or there is no predicate.
+        ValueError: `what` and `where` do not fit together; the error names the values of `where`
+            that fit. Or the predicate is missing, or superfluous.
 
     Examples:
-        No actor delivers a message after a later one of the same sender:
+        No actor delivers a message after a later message of the same sender:
 
         >>> from antecede import Delivery, Message, Property, What, Where
         >>> in_order = Property(
         ...     name="in-order",
-        ...     summary="a sender's messages are delivered in the order of their causal-sends",
+        ...     summary="the messages of a sender are delivered in the order of sending",
         ...     what=What.DELIVERY,
         ...     where=Where.EVERYWHERE,
         ...     predicate=lambda delivery: not delivery.overtaken,
@@ -393,7 +488,11 @@ class Property:
     predicate: Callable[[Any], bool] = _unasked
 
     def __attrs_post_init__(self) -> None:
-        """Check that every engine can judge the property."""
+        """Check that the fields of the property fit together.
+
+        Raises:
+            ValueError: `what` and `where` do not fit, or the predicate is missing or superfluous.
+        """
         if self.where not in _PLACES[self.what]:
             places = " or ".join(f"Where.{place.name}" for place in _PLACES[self.what])
             raise ValueError(
@@ -408,30 +507,43 @@ class Property:
 
     @property
     def of_states(self) -> bool:
-        """True if its predicate is about actors' states."""
+        """True if the predicate of the property takes the state of one actor, or of all actors."""
         return self.what in (What.STATE, What.STATES)
 
     @property
     def sought(self) -> bool:
-        """True if it holds as soon as some state or delivery satisfies it; no path violates it."""
+        """True if one example is enough: a state or delivery that satisfies the predicate.
+
+        The property then holds as soon as the search finds an example. No single run can violate
+        it. The property is violated if a complete search finds none.
+        """
         return self.where in _SOUGHT
 
     @property
     def final(self) -> bool:
-        """True if only final states can violate it."""
+        """True if only final states, in which nothing more can happen, can violate the property."""
         return self.where is Where.AT_FINAL_STATES
 
     @property
     def later(self) -> bool:
-        """True if it is judged after a search, on the graph of all states."""
+        """True if the checker can decide the property only after it has found all states.
+
+        Examples of such properties are that every state can still lead to a good state, and that no
+        message waits forever. False if single states or deliveries decide the property during the
+        search.
+        """
         return self.where in (Where.FROM_EVERYWHERE_ON, Where.ON_FAIR_RUNS)
 
 
 @frozen
 class CausalSend:
-    """Transition: the application hands the next message of `actor` to the protocol.
+    """A transition in which an application hands a message to the protocol, so that it is sent.
 
-    Under the history `marked`, `marked` says whether this message is the marked one.
+    Attributes:
+        actor: the number of the actor whose application sends. Its next message is sent.
+        destinations: the numbers of the actors that must deliver the message.
+        marked: True if the message is the only one whose delivery is checked. In a run that never
+            ends, the checker follows one message at a time. Otherwise False.
     """
 
     kind = "causal-send"
@@ -443,7 +555,15 @@ class CausalSend:
 
 @frozen
 class Arm:
-    """Transition: the application of `actor` decides to send; only with `--sends split`."""
+    """A transition in which an application decides to send a message, and chooses no receivers yet.
+
+    A later `CausalSend` chooses the receivers and sends. This transition exists only in a check
+    with `sends="split"`, which divides each sending into these two transitions. By default,
+    `sends="joint"`, one `CausalSend` does both.
+
+    Attributes:
+        actor: the number of the actor whose application decides to send.
+    """
 
     kind = "arm"
 
@@ -452,7 +572,15 @@ class Arm:
 
 @frozen
 class Receive:
-    """Transition: an envelope reaches its actor. On a duplicating network it may stay in flight."""
+    """A transition in which a packet arrives, and the receiver's function `receive` runs.
+
+    Attributes:
+        src: the number of the actor that sent the packet.
+        dst: the number of the actor that receives the packet.
+        packet: the packet.
+        stays: True if a copy of the packet remains in flight, so that it can arrive again. This
+            happens only on a network that duplicates packets.
+    """
 
     kind = "receive"
 
@@ -464,7 +592,11 @@ class Receive:
 
 @frozen
 class Timeout:
-    """Transition: the periodic part of the protocol runs at `actor`."""
+    """A transition in which an actor's timer runs out, and `timeout` of its protocol is called.
+
+    Attributes:
+        actor: the number of the actor.
+    """
 
     kind = "timeout"
 
@@ -473,7 +605,12 @@ class Timeout:
 
 @frozen
 class Internal:
-    """Transition: `actor` takes an action of its own; see `Protocol.actions`."""
+    """A transition in which an actor takes a step by itself: one of the `actions` of its protocol.
+
+    Attributes:
+        actor: the number of the actor.
+        name: the name of the action.
+    """
 
     kind = "internal"
 
@@ -483,7 +620,14 @@ class Internal:
 
 @frozen
 class Lose:
-    """Transition: an envelope is lost; `place` is its index among its channel's possible losses."""
+    """A transition in which the network loses a packet.
+
+    Attributes:
+        src: the number of the actor that sent the packet.
+        dst: the number of the actor that does not receive the packet.
+        packet: the packet.
+        place: the index of the packet among the packets from `src` to `dst` that may be lost now.
+    """
 
     kind = "lose"
 
@@ -494,19 +638,25 @@ class Lose:
 
 
 Transition: TypeAlias = CausalSend | Arm | Receive | Timeout | Internal | Lose
+"""One atomic step of the whole system, which leads from one state to the next state."""
 
 
 @frozen
 class State:
-    """A global state. Searches identify equal states.
+    """The state of the whole system between two transitions. It determines what can happen next.
+
+    States are hashable, and a search visits equal states only once.
 
     Attributes:
-        actors: each actor's protocol state.
-        channels: packets in flight from src to dst at index src * actors + dst, in the network
-            kind's canonical order.
-        workload: each actor's position in the workload.
-        history: each actor's ghost record; see `checker.semantics.history`.
-        losses: the number of envelopes that may still be lost, if the network has a budget; else 0.
+        actors: the state of each actor, in the order of the actors' numbers.
+        channels: the packets in flight. The packets from actor `src` to actor `dst` are the tuple
+            at index `src * len(actors) + dst`. Their order is sorted if the network may reorder
+            them.
+        workload: for each actor, how far its application is in its program.
+        history: for each actor, a record of past events with which the checker judges deliveries.
+            The protocol cannot see it.
+        losses: the number of packets that the network may still lose, if that number is limited;
+            otherwise 0.
     """
 
     actors: tuple[LocalState, ...]

@@ -367,7 +367,7 @@ class _Keeper:
             return calls
         if self.copies == "pickle":
             return _pickled(node, self.own)
-        self.own |= dict.fromkeys(_own_methods(type(node)))
+        self.own |= dict.fromkeys(_own_methods(type(node)))  # type: ignore[arg-type]
         return copy.deepcopy(node)
 
 
@@ -406,7 +406,7 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         """Note the methods of the value's class, and leave the rest to pickle."""
-        self._own |= dict.fromkeys(_own_methods(type(value)))
+        self._own |= dict.fromkeys(_own_methods(type(value)))  # type: ignore[arg-type]
         return NotImplemented
 
 

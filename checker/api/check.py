@@ -1,14 +1,16 @@
-"""Check a protocol from Python, and assert in a test suite what a check must find.
+"""Functions that check a protocol, and functions that assert in a test what a check must find.
 
-from antecede import assert_holds, assert_violated, check
+    from antecede import assert_holds, assert_violated, check
 
-result = check("cykas-secret-mode", messages=2)
+    result = check("cykas-secret-mode", messages=2)
 
-def test_mine_delivers_causally() -> None:
-    assert_holds(MINE, actors=3, messages=2)
+    def test_mine_delivers_causally() -> None:
+        assert_holds(MINE, actors=3, messages=2)
 
-def test_the_variant_of_section_2_3_does_not() -> None:
-    assert_violated("cykas-secret-mode", messages=2, length=9)
+    def test_the_variant_of_section_2_3_does_not() -> None:
+        assert_violated("cykas-secret-mode", messages=2, length=9)
+
+`MINE` stands for a protocol of your own.
 """
 
 from __future__ import annotations
@@ -35,16 +37,23 @@ if TYPE_CHECKING:
 def check(
     protocol: Protocol | str | Path, *, selfcheck: str = "on", **arguments: Unpack[CheckArguments]
 ) -> CheckResult:
-    """Explore a protocol within bounds, and return the result, also if a property is violated.
+    """Explore the possible runs of a protocol, and return whether its properties hold.
+
+    The check tries every order in which messages can be sent, received and delivered, for a given
+    number of actors (participants) and messages. A violated property is a result, not an exception:
+    see `assert_holds` for tests.
 
     Args:
-        protocol: the record, a registered name, or FILE.py:OBJECT.
-        selfcheck: the calls of the protocol to check for purity: off, on or all.
-        arguments: the options of `antecede check`, with `_` for `-`: actors, messages, network,
-            workload, properties, engine, max_states, …
+        protocol: an `antecede.Protocol`, the name of a protocol that `antecede list` shows, or
+            FILE.py:OBJECT.
+        selfcheck: which calls of the protocol's functions are repeated, to find functions whose
+            results are not determined by their arguments: `on` (the default) repeats the first
+            calls and a sample of later ones, `all` repeats every call, `off` repeats none.
+        arguments: the options of the command `antecede check`, with `_` in place of `-`. They are
+            listed below.
 
     Returns:
-        The result: verdict, counts and counterexample.
+        The verdict, the counts of states, and the counterexample if a property is violated.
 
     Raises:
         InputError: a name or a value cannot be used.
@@ -78,12 +87,17 @@ def check(
 def assert_holds(
     protocol: Protocol | str | Path, *, selfcheck: str = "on", **arguments: Unpack[CheckArguments]
 ) -> CheckResult:
-    """Check a protocol, and fail the test with the report if a property does not hold.
+    """Check a protocol, and fail the test if a property does not hold.
 
-    It takes the arguments of `check`.
+    The arguments are the same as for `antecede.check`, for example the number of actors.
+
+    Returns:
+        The result of the check, whose verdict is HOLDS.
 
     Raises:
-        AssertionError: a property is violated, or the search came to no verdict.
+        AssertionError: a property is violated, or a bound ended the search before it had a verdict.
+            The text of the error is the report.
+        InputError: a name or a value cannot be used.
 
     Examples:
         >>> from antecede import assert_holds
@@ -103,17 +117,25 @@ def assert_violated(
     selfcheck: str = "on",
     **arguments: Unpack[CheckArguments],
 ) -> CheckResult:
-    """Check a protocol, and fail the test with the report if no property is violated.
+    """Check a protocol, and fail the test if no property is violated.
 
     Args:
-        protocol: the record, a registered name, or FILE.py:OBJECT.
-        violates: a property that must be violated.
-        length: the length of a shortest counterexample, in transitions.
-        selfcheck: as in `check`.
-        arguments: as in `check`.
+        protocol: an `antecede.Protocol`, the name of a protocol that `antecede list` shows, or
+            FILE.py:OBJECT.
+        violates: the name of the property that must be violated. By default, any.
+        length: the number of transitions of the counterexample. By default, any.
+        selfcheck: which calls of the protocol's functions are repeated, to find functions whose
+            results are not determined by their arguments: `on` (some calls, the default), `all` or
+            `off`.
+        arguments: the further arguments of `antecede.check`. They are listed below.
+
+    Returns:
+        The result of the check, which has a counterexample.
 
     Raises:
-        AssertionError: nothing is violated, or another property, or after more or fewer steps.
+        AssertionError: no property is violated, another property is violated, or the counterexample
+            has another length. The text of the error is the report.
+        InputError: a name or a value cannot be used.
 
     Examples:
         >>> from antecede import assert_violated
@@ -126,7 +148,18 @@ def assert_violated(
 
 
 def check_spec(file: str) -> CheckResult:
-    """Check a spec; fail the test with the report if it does not come out as the spec expects.
+    """Check a spec, and fail the test if the result is not the one that the spec expects.
+
+    A spec is a TOML file with a saved check: the protocol, the number of actors and messages, and
+    the expected verdict.
+
+    Args:
+        file: the name of the TOML file.
+
+    Raises:
+        AssertionError: the result differs from the expected one. The text of the error is the
+            report.
+        InputError: the file is not a spec.
 
     Examples:
         >>> from antecede.testing import check_spec

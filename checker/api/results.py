@@ -1,6 +1,7 @@
-"""What `antecede.check` returns: a verdict with its counts, and a run to look at.
+"""The results that the functions of the Python interface return, such as the result of a check.
 
-Other results of the Python interface extend `Report`.
+`Report` is the common base class. `CheckResult` is the result of `antecede.check`, and `Run` is one
+run of a system, for example a counterexample.
 """
 
 from __future__ import annotations
@@ -26,19 +27,26 @@ from antecede.checker.search.result import Counts, Verdict
 
 
 class Report:
-    """A result that `print` shows as the report of its command, and a notebook, too."""
+    """A result that shows the same report as the command line.
+
+    `print(result)` and a cell of a notebook show the report as text.
+    """
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
 
 class RowsReport(Report):
-    """A report with rows: mappings from the names of columns to values."""
+    """A report that has rows, such as one row for each check of a sweep.
+
+    Attributes:
+        rows: the rows in order. Each is a mapping from the names of columns to values.
+    """
 
     rows: Any
 
     def to_frame(self) -> Any:
-        """Return the rows as a data frame of pandas.
+        """Return the rows of the result as a data frame of pandas, one column for each key.
 
         Raises:
             InputError: pandas is not installed.
@@ -50,14 +58,24 @@ class RowsReport(Report):
 
 
 def tally(verdicts: Iterable[Any]) -> str:
-    """Return how often each verdict occurs, in words."""
+    """Return how often each verdict occurs, as a text such as "2 HOLDS, 1 VIOLATED".
+
+    Examples:
+        >>> from antecede.checker.api.results import tally
+        >>> tally(["HOLDS", "VIOLATED", "HOLDS"])
+        '2 HOLDS, 1 VIOLATED'
+    """
     return ", ".join(f"{number:,} {verdict}" for verdict, number in Counter(verdicts).items())
 
 
 def image(svg: str, text: str) -> str:
-    """Return a picture as an image within a page.
+    """Return an HTML element that shows an SVG picture.
 
-    An image keeps the style sheet of the picture from changing the rest of the page.
+    The picture is embedded as an image, so that its style sheet cannot change the rest of the page.
+
+    Args:
+        svg: the picture.
+        text: a description of the picture, for readers who cannot see it.
     """
     data = b64encode(svg.encode()).decode()
     return f'<img alt="{escape(text)}" src="data:image/svg+xml;base64,{data}">'
@@ -65,9 +83,10 @@ def image(svg: str, text: str) -> str:
 
 @frozen(eq=False, repr=False)
 class Run:
-    """One run of a system, such as a counterexample. A notebook draws it.
+    """One run of a system: the steps that lead from the initial state to an error, for example.
 
-    `print(run)` shows the steps and a diagram.
+    A counterexample is a run that violates a property. `print(run)` shows the steps and a diagram.
+    A notebook draws the run.
 
     Examples:
         >>> from antecede import check
@@ -83,21 +102,30 @@ class Run:
 
     @property
     def violates(self) -> str | None:
-        """The property that the run violates, or None."""
+        """The name of the property that the run violates, or None if it violates none."""
         return self._path.violates
 
     @property
     def length(self) -> int:
-        """The number of transitions."""
+        """The number of transitions of the run: atomic steps, such as a reception."""
         return self._path.length
 
     @property
     def reason(self) -> str:
-        """Why the run violates its property, in a sentence or two; empty if it violates none."""
+        """One or two sentences that say why the run violates its property.
+
+        The text is empty if the run violates no property.
+        """
         return about(self._path, self._report).explanation.text
 
     def save(self, file: str | FilePath, format: str | None = None) -> None:
-        """Save the run. The ending of `file` selects the format: .svg, .html, .json, .txt, ….
+        """Save the run in a file.
+
+        Args:
+            file: the name of the file.
+            format: the format, such as `svg` (a picture), `html` (a page), `json` (for
+                `antecede.replay`) or `txt` (plain text). By default, the ending of the file selects
+                the format.
 
         Raises:
             InputError: the format is unknown, or the file cannot be written.
@@ -105,10 +133,15 @@ class Run:
         write_trace(self._path, str(file), format, report=self._report)
 
     def text(self, format: str = "txt") -> str:
-        """Return the run in a format, such as `svg`, `mermaid` or `json`.
+        """Return the run as text in a format.
+
+        Args:
+            format: `txt` (plain text, the default), `svg` (a picture), `mermaid` (a sequence
+                diagram), `json` (for `antecede.replay`), or another format that `Run.save` can
+                write.
 
         Raises:
-            InputError: there is no such format.
+            InputError: the format is unknown; the error names the formats.
         """
         return trace_text(self._path, format, self._report)
 
@@ -147,40 +180,67 @@ class CheckResult:
 
     @property
     def verdict(self) -> Verdict:
-        """HOLDS only if every property holds and the search was exhaustive."""
+        """The verdict on the whole check, as a `Verdict`.
+
+        HOLDS means that the search explored everything and that every property holds. VIOLATED
+        means that a run violates a property. VACUOUS means that nothing is violated, but no run had
+        the events that some property is about. INCOMPLETE means that a bound, such as `max_states`,
+        ended the search early. ERROR means that a function of the protocol failed.
+        """
         return self._report.result.verdict
 
     @property
     def properties(self) -> Mapping[str, Verdict]:
-        """Property -> its verdict."""
+        """The verdict on each property: a mapping from the names of properties to `Verdict`s."""
         return self._report.result.properties
 
     @property
     def counts(self) -> Counts:
-        """The size of the explored part of the system, without symmetry if that is known."""
+        """The number of states that the search explored, and their depth, as a `Counts`.
+
+        With symmetry reduction, the search visits only one of the states that differ in the names
+        of actors. The counts then still include the other states, unless a bound ended the search
+        early.
+        """
         return self._report.result.size
 
     @property
     def counterexample(self) -> Run | None:
-        """The shortest run found that violates a property, or that leads to a failing handler."""
+        """The shortest run found that violates a property, or that ends in a failing function.
+
+        None if no property is violated and no function of the protocol failed. Only a breadth-first
+        search, the default, guarantees that no shorter run violates a property.
+        """
         path = self._report.result.counterexample
         return None if path is None else Run(path, self._report)
 
     @property
     def run(self) -> Run | None:
-        """The run to look at: the counterexample, or the run that `sample` asked for."""
+        """The run to look at: the counterexample, or a run for the argument `sample` of `check`.
+
+        A counterexample is a run that violates a property. `sample` asks for some run if there is
+        none. None if there is neither run.
+        """
         path = self._report.run
         return None if path is None else Run(path, self._report)
 
     @property
     def witnesses(self) -> Mapping[str, Run]:
-        """Witness -> a run that reaches it, for each witness that was looked for and reached."""
+        """A run for each witness that the check found, by the witness's name.
+
+        A witness is a predicate that some reachable state should satisfy, such as "a message had to
+        wait". A witness for which the check did not look, or which it did not find, is not in the
+        mapping.
+        """
         shown = self._report.result.shown
         return {name: Run(path, self._report) for name, path in shown.items()}
 
     @property
     def reason(self) -> str:
-        """Why the verdict is not HOLDS, in a sentence or two; empty if it is."""
+        """One or two sentences that say why the verdict is not HOLDS.
+
+        The text is empty if the verdict is HOLDS.
+        """
         result = self._report.result
         if result.error is None and result.counterexample is not None:
             return Run(result.counterexample, self._report).reason
@@ -188,7 +248,11 @@ class CheckResult:
 
     @property
     def statistics(self) -> Mapping[str, Any]:
-        """Figures of the engine by name, with the seconds and the peak memory in bytes."""
+        """Figures about the search itself, by name, for example `seconds` and `peak_memory_bytes`.
+
+        `seconds` is the duration of the search, and `peak_memory_bytes` is the most memory that the
+        process has used so far. The other figures depend on the engine.
+        """
         result = self._report.result
         return {
             "seconds": result.seconds,
@@ -199,16 +263,22 @@ class CheckResult:
     def expect(
         self, verdict: str, *, violates: str | None = None, length: int | None = None
     ) -> CheckResult:
-        """Return this result if it is as expected.
+        """Return this result if it is as expected, and otherwise fail the test.
 
         Args:
-            verdict: `holds`, `violated` or `vacuous`.
-            violates: a property that must be violated.
-            length: the length of a shortest counterexample, in transitions.
+            verdict: the expected verdict: `holds`, `violated` or `vacuous`.
+            violates: the name of the property that must be violated. By default, any.
+            length: the number of transitions of the counterexample. By default, any.
 
         Raises:
-            AssertionError: the result is different. The text is the report.
-            InputError: there is no such verdict, or the length is no number of transitions.
+            AssertionError: the result is different. The text of the error is the report.
+            InputError: there is no such verdict, or the length is not a whole number.
+
+        Examples:
+            >>> from antecede import check
+            >>> result = check("unordered", actors=2)
+            >>> result.expect("violated", violates="causal-delivery", length=4).verdict
+            <Verdict.VIOLATED: 'VIOLATED'>
         """
         __tracebackhide__ = True  # pytest then shows the line of the test
         if length is not None and (type(length) is not int or length < 0):
@@ -242,10 +312,15 @@ class CheckResult:
 
 
 def as_expected(report: CheckReport) -> CheckResult:
-    """Return the result of a check if it is as its spec expects.
+    """Return the result of a check if it has the outcome that its spec expects.
+
+    A spec is a saved check: a question for the checker and the expected answer.
+
+    Args:
+        report: the report of the check, with the differences from the expected answer.
 
     Raises:
-        AssertionError: it is not. The text is the report.
+        AssertionError: the outcome is different. The text of the error is the report.
     """
     __tracebackhide__ = True
     if report.exit_code:

@@ -1,4 +1,4 @@
-"""The result of a check: verdicts, counts, statistics."""
+"""Records for the result of a check: verdicts, counts of states, and statistics."""
 
 from __future__ import annotations
 
@@ -15,8 +15,16 @@ from antecede.checker.paths.path import Path
 class Verdict(StrEnum):
     """The verdict on one property, or on a whole check.
 
-    VACUOUS: everything was explored and nothing is wrong, but the property is about something that
-    no run comes to, such as a final state.
+    Each verdict is also a string, so you can compare it with "HOLDS".
+
+    Attributes:
+        HOLDS: the search explored every reachable state, and no run violates the property.
+        VIOLATED: a run violates the property. Or the property asks for an example, and none exists.
+        VACUOUS: nothing is violated, but no run comes to the states or events that the property is
+            about, such as a final state, in which nothing more can happen.
+        INCOMPLETE: a bound, such as `max_states`, or Ctrl-C ended the search before it had a
+            verdict.
+        ERROR: a function of the protocol raised an exception or returned an unusable value.
 
     Examples:
         >>> from antecede import check
@@ -33,13 +41,15 @@ class Verdict(StrEnum):
 
 @frozen
 class Counts:
-    """The size of the explored part.
+    """The number of states that a search explored, and how far they are from the initial state.
 
     Attributes:
-        unique_states: states after deduplication, with the initial state.
-        total_states: states before deduplication, with the initial state.
-        depth: the depth of the deepest state seen; the initial state has depth 1.
-        final_states: unique states without an enabled transition.
+        unique_states: the number of different states, with the initial state.
+        total_states: the number of generated states, with the initial state. A state that is
+            reached by three transitions (atomic steps) counts three times.
+        depth: the number of states on a shortest path to the state that is farthest away. It is 1
+            if there is only the initial state.
+        final_states: the number of different states in which nothing more can happen.
 
     Examples:
         >>> from antecede import check

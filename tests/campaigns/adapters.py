@@ -685,8 +685,8 @@ def suited(case: Case, habits: Habits) -> Habits:
         equal = habits.where == "equal objects"
         return evolve(habits, copies="deepcopy" if equal else habits.copies, keyed=True)
     if case.resends or "duplicating" in case.network:
-        shares = habits.copies == "replay" or "kept" in habits.changes
-        return evolve(habits, keyed=habits.keyed or shares)
+        keeps_parts = habits.copies == "replay" or "kept" in habits.changes
+        return evolve(habits, keyed=habits.keyed or keeps_parts)
     return habits
 
 
