@@ -94,7 +94,7 @@ def test_an_object_that_is_refused_for_what_it_kept_would_be_found(
     assert "depends on the identity of objects" in str(difference(SENDS_TWO, kept))
 
 
-FORGETFUL_SEEDS = [f"forgets/{number}" for number in range(50)]
+FORGETFUL_SEEDS = [f"forgets/{number}" for number in range(80)]
 
 
 def forgetful(where: Container[str] = tuple(adapters.KINDS)) -> Iterator[str | None]:
