@@ -156,14 +156,19 @@ def _parcel(packet: Any) -> Parcel:
 
 
 def program(command: Sequence[str] | str, **more: Any) -> Protocol:
-    """Return a protocol whose actors are in a program at the other end of a pipe.
+    """Return a protocol whose actors are in a program of any language.
+
+    The checker starts the program once. It writes each question as a line of JSON to the program's
+    standard input, and reads the answer from its standard output. `docs/testing.md` lists the
+    questions and the answers.
 
     Args:
-        more: further arguments of `checker.adapters.objects.protocol`.
+        command: the command that starts the program, as a text or as a list of words.
+        more: the arguments `name`, `summary`, `invariants` and `witnesses` of `adapter.protocol`.
 
     Raises:
         InputError: the program cannot be started.
-        AdapterError: it does not answer.
+        AdapterError: the program does not answer.
     """
     link, number = Link(_words(command)), next(_numbers)
     _links[number] = link
