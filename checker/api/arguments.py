@@ -51,7 +51,8 @@ class QuestionArguments(TypedDict, total=False):
 class MethodArguments(TypedDict, total=False):
     """The keyword arguments that say how to search: the order, the engine, threads and memory.
 
-    The verdict does not depend on them. `help(antecede.check)` describes each argument.
+    They do not change the verdict, except that random walks cannot show that a property holds.
+    `help(antecede.check)` describes each argument.
     """
 
     search: str
