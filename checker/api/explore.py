@@ -25,13 +25,13 @@ HEIGHT = 700
 
 @frozen(eq=False, repr=False)
 class Explorer:
-    """A web page on which you step through the runs of a protocol by hand.
+    """A web page for stepping through the runs of a protocol by hand.
 
     A notebook shows the page in the cell. The page is served by your program: it can be used until
     the program ends or calls `close()`.
 
     Attributes:
-        address: the address of the page, for a browser on this machine.
+        address: the address of the page. A browser on this machine can open it.
 
     Examples:
         >>> from antecede import explore

@@ -64,11 +64,12 @@ class ProveResult(Report):
 
     @property
     def link(self) -> str | None:
-        """Whether the model agrees with the Python code, or None without `prove(…, link=True)`.
+        """Whether the model of the protocol agrees with its Python code.
 
-        LINKED means that the two agree in every state. DIFFERENT means that they differ in some
-        state. CONJUNCT BROKEN means that a part of the model's invariant is false in a state of the
-        code. NOT LINKED means that a bound ended the comparison early.
+        None if `prove` was called without `link=True`. LINKED means that the two agree in every
+        state. DIFFERENT means that they differ in some state. CONJUNCT BROKEN means that a part of
+        the model's invariant is false in a state of the code. NOT LINKED means that a bound ended
+        the comparison early.
         """
         from antecede.checker.prove import front
 
@@ -169,7 +170,13 @@ def prove(
 
 
 def _model(target: Any, expect: str | None) -> Model:
-    """Return the model that is given or named, with the expected answer."""
+    """Return the model that is given, or the model that a name stands for.
+
+    Args:
+        target: a model, the name of a protocol that has a model, or FILE.py:OBJECT.
+        expect: `proved` or `failed`, in place of the result that the model declares; None keeps
+            that result.
+    """
     from antecede.checker.prove import front
     from antecede.checker.prove.vocabulary import Model
 

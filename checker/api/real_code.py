@@ -26,8 +26,8 @@ class TestResult(CheckResult):
     """The result of `antecede.test`: whether real code delivers its messages correctly.
 
     The first search of `test` is breadth-first, and random walks may follow. The verdict, the
-    counts and the counterexample are the ones of the last search that was made. `print(result)`
-    shows the report of every search.
+    counts and the counterexample come from the last search. `print(result)` shows the reports of
+    all searches.
     """
 
     __test__ = False  # pytest would take the class for tests

@@ -146,6 +146,6 @@ def simulate(
 
 
 def _text(value: Any) -> str:
-    """Return one value or several as the command line takes them."""
+    """Return a parameter as the command line takes it: several values are separated by commas."""
     several = isinstance(value, Iterable) and not isinstance(value, str)
     return ",".join(map(str, value)) if several else str(value)

@@ -194,7 +194,13 @@ def specs_of(name: str) -> Sequence[Spec]:
 
 
 def _axes(values: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """Return the values of each field of the question; properties are checked together."""
+    """Return the values that each setting of the checks takes.
+
+    All properties are checked together, so their values are no alternatives.
+
+    Raises:
+        InputError: a value cannot be used.
+    """
     known = {each.name: each for each in settings_of(Question)}
     for name, value in values.items():
         if known[name].kind is tuple and isinstance(value, str):
