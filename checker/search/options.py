@@ -53,7 +53,13 @@ class Options:
         ('depth', 1000)
     """
 
-    search: str = setting("breadth", str, "Order of the search.", choices=SEARCHES)
+    search: str = setting(
+        "breadth",
+        str,
+        "Order of the search: breadth (breadth-first, finds shortest counterexamples), depth "
+        "(depth-first) or random (random walks, may miss violations).",
+        choices=SEARCHES,
+    )
     engine: str = setting(
         "local",
         str,
@@ -153,13 +159,13 @@ class Options:
     chooses.
     """
     forget_from: int | None = setting(1 << 20, int, least=0, public=False)
-    """The number of visited states from which on a search may forget states of earlier depths.
-    None: never. If a search later meets a state that it must not have forgotten, it starts
-    again. Most systems in which this happens show it in far fewer states.
+    """A search that has visited this number of states may forget states of earlier depths. None: it
+    forgets none. If a search later meets a state that it must not have forgotten, it starts
+    again. Most systems where this happens show it in far fewer states.
     """
     collect_from: int = setting(1 << 22, int, least=0, public=False)
-    """The number of table entries (the numbers that stand for parts of states) from which on the
-    search looks which entries are still used.
+    """A search whose tables have this number of entries looks which entries are still used. An
+    entry stands for a part of states.
     """
     spark_files: bool = setting(True, bool, public=False)
     """True if Spark's tasks may exchange data in files when all of them run in one process
@@ -168,7 +174,7 @@ class Options:
 
     @property
     def forget(self) -> int | None:
-        """The number of visited states from which on a search may forget states of earlier depths.
+        """The number of visited states after which a search may forget states of earlier depths.
 
         None if the search keeps all visited states.
         """
