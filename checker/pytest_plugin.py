@@ -33,10 +33,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class SpecFile(pytest.File):
-    """A file that contains a spec, a saved check, and therefore one test."""
+    """A TOML file that contains a spec, a saved check. pytest collects one test from the file."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield the only test of the file: the check that the spec describes."""
+        """Yield the only test of the file, which makes the check that the file describes."""
         yield SpecItem.from_parent(self, name="spec")
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @frozen(eq=False, repr=False)
 class ClaimsResult(Report):
-    """The result of `antecede.claims`: for each claim of a paper, whether it is true.
+    """The result of `antecede.claims`: which claims of papers are true.
 
     A claim is a statement of a paper that checks can test, for example "the protocol delivers in
     causal order". `print(result)` shows each claim with its ruling, the answer of the checks.
@@ -151,7 +151,12 @@ class TableResult(RowsReport):
 
     @property
     def verdicts(self) -> Mapping[str, Verdict]:
-        """Our verdict on each protocol of the table, by the name of the protocol."""
+        """Our verdict on each protocol of the table: a mapping from names of protocols to
+        `Verdict`s.
+
+        HOLDS means that the checks explored every state within the bounds, and no run violates a
+        property. VIOLATED means that a run violates one.
+        """
         return {row.report.spec.protocol: row.report.result.verdict for row in self._rows}
 
     @property

@@ -44,7 +44,9 @@ class CellTicker(Ticker):
         self._bar.set_description_str(line(WIDTH))
 
     def clear(self) -> None:
-        """Do nothing: the line may stay, because a notebook shows results apart from it."""
+        """Do nothing. On a terminal, a result would overwrite the line; a notebook shows results
+        elsewhere.
+        """
 
     def close(self) -> None:
         """Remove the line of progress from the cell."""
@@ -63,7 +65,7 @@ def _bar() -> Any:
 
 
 def in_notebook() -> bool:
-    """Return True if the code runs in a cell of a notebook."""
+    """Return True if the code runs in a cell of a notebook, and False in a script or a terminal."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return hasattr(shell, "kernel")

@@ -122,7 +122,7 @@ class Recorder:
             raise OSError(f"{self.path}: an event was written in part only; is the disk full?")
 
     def close(self) -> None:
-        """Close the file of the log. Later events raise an InputError."""
+        """Close the file of the log. An event that is written later raises an InputError."""
         with _writing:
             file, self._file = self._file, CLOSED
             if file != CLOSED:
