@@ -151,8 +151,7 @@ class TableResult(RowsReport):
 
     @property
     def verdicts(self) -> Mapping[str, Verdict]:
-        """Our verdict on each protocol of the table: a mapping from names of protocols to
-        `Verdict`s.
+        """Our verdict on each protocol of the table, by the name of the protocol.
 
         HOLDS means that the checks explored every state within the bounds, and no run violates a
         property. VIOLATED means that a run violates one.

@@ -44,9 +44,7 @@ class CellTicker(Ticker):
         self._bar.set_description_str(line(WIDTH))
 
     def clear(self) -> None:
-        """Do nothing. On a terminal, a result would overwrite the line; a notebook shows results
-        elsewhere.
-        """
+        """Do nothing, because a notebook shows results outside the line of progress."""
 
     def close(self) -> None:
         """Remove the line of progress from the cell."""
