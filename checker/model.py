@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def with_item(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """Return a copy of a tuple in which the item at `index` is `value`.
+    """Return a copy of a tuple with one item replaced: the item at `index` becomes `value`.
 
     Examples:
         >>> from antecede.checker.model import with_item
@@ -537,13 +537,16 @@ class Property:
 
 @frozen
 class CausalSend:
-    """A transition in which an application hands a message to the protocol, so that it is sent.
+    """An application hands its next message to the protocol: one kind of transition.
+
+    A transition is one atomic step of the whole system.
 
     Attributes:
-        actor: the number of the actor whose application sends. Its next message is sent.
+        actor: the number of the actor (participant) whose application sends. Actors are numbered
+            from 0.
         destinations: the numbers of the actors that must deliver the message.
-        marked: True if the message is the only one whose delivery is checked. In a run that never
-            ends, the checker follows one message at a time. Otherwise False.
+        marked: True if the checker judges the delivery of this message only. It does so in runs
+            that never end: each search follows one message. Otherwise False.
     """
 
     kind = "causal-send"
@@ -555,14 +558,15 @@ class CausalSend:
 
 @frozen
 class Arm:
-    """A transition in which an application decides to send a message, and chooses no receivers yet.
+    """An application decides to send, and chooses the receivers later: one kind of transition.
 
-    A later `CausalSend` chooses the receivers and sends. This transition exists only in a check
-    with `sends="split"`, which divides each sending into these two transitions. By default,
-    `sends="joint"`, one `CausalSend` does both.
+    A transition is one atomic step of the whole system. This kind exists only in a check with
+    `sends="split"`, which divides each sending into two transitions: the decision (`Arm`) and the
+    sending to chosen receivers (`CausalSend`). By default, one `CausalSend` does both.
 
     Attributes:
-        actor: the number of the actor whose application decides to send.
+        actor: the number of the actor (participant) whose application decides to send. Actors are
+            numbered from 0.
     """
 
     kind = "arm"
@@ -572,10 +576,12 @@ class Arm:
 
 @frozen
 class Receive:
-    """A transition in which a packet arrives, and the receiver's function `receive` runs.
+    """A packet arrives, and the protocol's function `receive` runs: one kind of transition.
+
+    A transition is one atomic step of the whole system.
 
     Attributes:
-        src: the number of the actor that sent the packet.
+        src: the number of the actor (participant) that sent the packet. Actors are numbered from 0.
         dst: the number of the actor that receives the packet.
         packet: the packet.
         stays: True if a copy of the packet remains in flight, so that it can arrive again. This
@@ -592,10 +598,12 @@ class Receive:
 
 @frozen
 class Timeout:
-    """A transition in which an actor's timer runs out, and `timeout` of its protocol is called.
+    """The timer of an actor runs out, and its function `timeout` runs: one kind of transition.
+
+    A transition is one atomic step of the whole system.
 
     Attributes:
-        actor: the number of the actor.
+        actor: the number of the actor (participant). Actors are numbered from 0.
     """
 
     kind = "timeout"
@@ -605,10 +613,12 @@ class Timeout:
 
 @frozen
 class Internal:
-    """A transition in which an actor takes a step by itself: one of the `actions` of its protocol.
+    """An actor takes one of the `actions` of its protocol by itself: one kind of transition.
+
+    A transition is one atomic step of the whole system.
 
     Attributes:
-        actor: the number of the actor.
+        actor: the number of the actor (participant). Actors are numbered from 0.
         name: the name of the action.
     """
 
@@ -620,10 +630,12 @@ class Internal:
 
 @frozen
 class Lose:
-    """A transition in which the network loses a packet.
+    """The network loses a packet: one kind of transition.
+
+    A transition is one atomic step of the whole system.
 
     Attributes:
-        src: the number of the actor that sent the packet.
+        src: the number of the actor (participant) that sent the packet. Actors are numbered from 0.
         dst: the number of the actor that does not receive the packet.
         packet: the packet.
         place: the index of the packet among the packets from `src` to `dst` that may be lost now.
@@ -643,15 +655,15 @@ Transition: TypeAlias = CausalSend | Arm | Receive | Timeout | Internal | Lose
 
 @frozen
 class State:
-    """The state of the whole system between two transitions. It determines what can happen next.
+    """The state of the whole system between two transitions, its atomic steps.
 
-    States are hashable, and a search visits equal states only once.
+    A state determines everything that can happen next. States are hashable, and a search visits
+    equal states only once.
 
     Attributes:
-        actors: the state of each actor, in the order of the actors' numbers.
+        actors: the state of each actor (participant), in the order of the actors' numbers.
         channels: the packets in flight. The packets from actor `src` to actor `dst` are the tuple
-            at index `src * len(actors) + dst`. Their order is sorted if the network may reorder
-            them.
+            at index `src * len(actors) + dst`. They are sorted if the network may reorder them.
         workload: for each actor, how far its application is in its program.
         history: for each actor, a record of past events with which the checker judges deliveries.
             The protocol cannot see it.

@@ -78,7 +78,7 @@ def test_code_that_a_page_links_to_is_on_the_site(site: Path) -> None:
 
 def test_the_reference_is_made_of_the_docstrings(site: Path) -> None:
     text = (site / "api.html").read_text(encoding="utf-8")
-    assert "A protocol: a record of pure functions over frozen values." in text
+    assert "A protocol for the delivery of messages: a record of functions" in text
     assert 'id="antecede.check"' in text
 
 

@@ -36,42 +36,56 @@ WORK_LEFT = (
 
 @define(eq=False)
 class Out:
-    """Takes an object's sends and deliveries during a call; closed when the call returns."""
+    """The object with which a method of real code sends packets and delivers messages.
+
+    Each method of an object that the checker runs is given one as its first argument, `out`. When
+    the method returns, `out` is closed: a later use is an error.
+    """
 
     _sends: list[tuple[int, Packet]] = field(factory=list)
     _deliveries: list[Message] = field(factory=list)
     _closed: bool = False
 
     def send(self, to: int, packet: Packet) -> None:
-        """Put a packet on the network: a value, or an object that can be pickled.
+        """Put a packet on the network.
+
+        Args:
+            to: the number of the actor that will receive the packet. Actors are numbered from 0.
+            packet: any value that can be hashed or pickled. Later changes do not change the packet.
 
         Raises:
-            ProtocolError: the packet cannot be sent, or the call has returned.
+            ProtocolError: the packet cannot be pickled, or the method has already returned.
         """
         self._refuse_if_closed("send")
         self._sends.append((to, as_value(packet)))
 
     def deliver(self, message: Message) -> None:
-        """Give a message to the application.
+        """Give a message to the application of the actor whose method is running.
+
+        Args:
+            message: the message, as `causal_send` of its sender was given it.
 
         Raises:
-            ProtocolError: the call has returned.
+            ProtocolError: the method has already returned.
         """
         self._refuse_if_closed("deliver")
         self._deliveries.append(message)
 
     @property
     def sends(self) -> tuple[tuple[int, Packet], ...]:
-        """The sends so far: (destination, packet)."""
+        """The packets that were sent so far, in order: pairs (receiver's number, packet)."""
         return tuple(self._sends)
 
     @property
     def deliveries(self) -> tuple[Message, ...]:
-        """The deliveries so far."""
+        """The messages that were delivered so far, in order."""
         return tuple(self._deliveries)
 
     def close(self) -> None:
-        """Refuse later sends and deliveries."""
+        """Make every later use of this object an error.
+
+        The checker calls this method when the method of the real code returns.
+        """
         self._closed = True
 
     def _refuse_if_closed(self, method: str) -> None:

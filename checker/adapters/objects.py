@@ -1,15 +1,14 @@
-"""Real Python objects under the checker: ordinary, mutable code as a protocol.
+"""Real Python objects as a protocol: ordinary, mutable code on a simulated network.
 
     class Node:
         def __init__(self, actor, actors): ...
         def causal_send(self, out, message): out.send(message.receiver, ("data", message))
         def receive(self, out, src, packet): out.deliver(packet[1])
 
-`antecede test FILE.py:Node` then explores the behaviour of such objects under the network that the
-checker controls. It uses the oracle, counterexamples and shrinking of protocols that are written as
-pure functions. Every call works on a copy of the object, so its code may change it freely. The
-adapter must replace clocks, random numbers, threads and sockets: the checker repeats calls, and
-reports differences.
+`antecede test FILE.py:Node` explores what such objects do. It judges deliveries and shortens
+counterexamples as for protocols that are written as pure functions. Every call works on a copy of
+the object, so its code may change it freely. The author of the class must replace clocks, random
+numbers, threads and sockets: the checker repeats calls, and reports differences.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ COPIES = {
     "deepcopy": "by copy.deepcopy; needs a key",
     "replay": "by all calls once more, from the start",
 }
-"""The ways to recreate an object before a call."""
+"""The ways to recreate an object before a call, by name, each with its meaning."""
 
 METHODS = {"causal_send": "(out, message)", "receive": "(out, src, packet)"}
 
@@ -74,7 +73,10 @@ Calls: TypeAlias = tuple[tuple[Any, ...], ...]
 
 @frozen(repr=False)
 class Running:
-    """An object between two calls."""
+    """The state of an actor that is a Python object, between two calls of its methods.
+
+    The object is stored as a pickle. Two states are equal if their pickles are equal.
+    """
 
     pickled: bytes
 
@@ -86,17 +88,21 @@ class Running:
 
     @property
     def object(self) -> Any:
-        """A new copy of the object, for invariants and witnesses."""
+        """A new copy of the Python object, for predicates on states: invariants and witnesses."""
         return pickle.loads(self.pickled)
 
 
 @frozen(repr=False)
 class Kept:
-    """An object between two calls, identified by its key.
+    """The state of an actor that is a Python object with a key, between two calls of its methods.
+
+    A key is a value that identifies the state. States of one actor with equal keys are equal.
 
     Attributes:
-        adapter: the number of its keeper.
-        key: states of an actor with equal keys are equal.
+        adapter: the number of the record that keeps the object.
+        actor: the number of the actor. Actors are numbered from 0.
+        actors: the number of all actors.
+        key: the key of the object.
     """
 
     adapter: int
@@ -113,7 +119,7 @@ class Kept:
 
     @property
     def object(self) -> Any:
-        """A new copy of the object, for invariants and witnesses."""
+        """A new copy of the Python object, for predicates on states: invariants and witnesses."""
         return _keepers[self.adapter].opened(self)[0]
 
     def __moved__(self) -> tuple[Any, ...]:
@@ -450,23 +456,32 @@ def protocol(
     reused: bool = True,
     **more: Any,
 ) -> Protocol:
-    """Return a protocol whose actors are objects.
+    """Return a protocol whose actors are objects of a Python class.
+
+    An actor is a participant of the system. The checker calls the methods of the objects, and
+    simulates the network between them.
 
     Args:
-        make: (actor, actors) -> an object with the methods `causal_send(out, message)` and
-            `receive(out, src, packet)`, and perhaps `timeout(out)`.
-        name: the protocol's name; None: the name of `make`.
-        copies: one of COPIES; None: the attribute `copies` of `make`, or pickle.
-        key: object -> a value; objects with equal values are one state, represented by the first
-            of them. None: the method `key` of `make`; without it, the whole object, or with
-            `replay` its whole history.
-        reused: with `replay`: objects share nothing, so one object may wait for its next call
-            while another is made.
-        more: `invariants` and `witnesses` of `Protocol`; their predicates take a state, whose
-            `object` is the object.
+        make: a class, or a function that returns an object. It takes the number of the actor (from
+            0) and the number of all actors. The object has the methods `causal_send(out, message)`
+            and `receive(out, src, packet)`, and perhaps `timeout(out)`, which is called at any
+            time.
+        name: the name of the protocol in reports. By default, the name of `make`.
+        summary: one line that describes the protocol.
+        copies: how an object is recreated before a call: `pickle` from a pickle of it, `deepcopy`
+            by copy.deepcopy (needs a key), or `replay` by making all earlier calls again. By
+            default, the attribute `copies` of the class, or else `pickle`.
+        key: a function that takes an object and returns a value. Objects with equal values are then
+            treated as one state, so they must behave alike. By default, the method `key` of the
+            class. Without a key, two objects are one state if their pickles are equal, or, with
+            `replay`, if they had the same calls.
+        reused: with `replay`, False if making an object changes an older object. True (the default)
+            lets the checker keep objects for their next calls, which is faster.
+        more: `invariants` and `witnesses`, as in `Protocol`. Their predicates take a state, whose
+            attribute `object` is the Python object.
 
     Raises:
-        InputError: `make` lacks something, or `copies` is no such way.
+        InputError: `make` lacks a method, or there is no such way to copy.
 
     Examples:
         Nodes that deliver on arrival. They have no state, so all of them are equal:

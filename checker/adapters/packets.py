@@ -1,4 +1,4 @@
-"""Packets of real code as values: each is a snapshot from the time when it was sent."""
+"""Packets that real code sends: the checker stores what each contained when it was sent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from antecede.checker.semantics.values import messages_in
 
 
 class Fields(Mapping[Any, Any]):
-    """A dictionary that cannot change."""
+    """A dictionary that cannot change and can be hashed. Reports show packets with it."""
 
     def __init__(self, items: Mapping[Any, Any]) -> None:
         self._items = dict(items)
@@ -39,10 +39,11 @@ class Fields(Mapping[Any, Any]):
 
 @frozen(repr=False)
 class Parcel:
-    """A packet that is not a value, such as a dictionary.
+    """A packet of real code that Python cannot hash, such as a dictionary.
 
     Attributes:
-        holds: its content as values, for reports and for finding its messages.
+        holds: the content of the packet in hashable form. Reports show it.
+        pickled: the packet itself, as a pickle. Its receiver is given a copy.
     """
 
     holds: Any
@@ -56,10 +57,12 @@ class Parcel:
 
 
 def as_value(packet: Any) -> Packet:
-    """Return a packet if it is a value, otherwise a parcel with a snapshot of it.
+    """Return a packet in a form that can be hashed, as it is now.
+
+    A hashable packet is returned unchanged, and any other packet as a `Parcel`.
 
     Raises:
-        ProtocolError: the packet is not a value and cannot be pickled.
+        ProtocolError: the packet can neither be hashed nor pickled.
     """
     return packet if unusable(packet, "the packet") is None else _parcel(packet)
 

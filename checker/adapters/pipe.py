@@ -38,12 +38,17 @@ _numbers = itertools.count(1)
 
 @define(eq=False)
 class Actor:
-    """An actor inside a program, as an object for `checker.adapters.objects`.
+    """An actor (participant) that lives in a program, as an object that the checker can call.
+
+    Each method sends a question to the program and passes on the packets and messages of the
+    answer.
 
     Attributes:
-        link: the number of the program's link.
-        tells: the key in TOLD that the program's answers have, or None.
-        told: its latest value, as JSON.
+        link: the number of the connection to the program.
+        actor: the number of the actor. Actors are numbered from 0.
+        tells: the key of the program's answers that identifies the actor's state: `state` or `key`.
+            None if the answers have neither.
+        told: the latest value of this key, as JSON.
     """
 
     link: int
@@ -52,15 +57,15 @@ class Actor:
     told: str | None
 
     def causal_send(self, out: Out, message: Message) -> None:
-        """Ask the program to causal-send a message."""
+        """Ask the program to send a message of its application."""
         self._ask(out, "causal-send", message=_object(message))
 
     def receive(self, out: Out, src: int, packet: Packet) -> None:
-        """Ask the program to receive a packet."""
+        """Ask the program to receive a packet from actor `src`."""
         self._ask(out, "receive", src=src, packet=json.loads(packet))
 
     def timeout(self, out: Out) -> None:
-        """Ask the program to run its periodic part."""
+        """Ask the program to do the work of a timer that ran out."""
         self._ask(out, "timeout")
 
     def _ask(self, out: Out, what: str, **more: Any) -> None:
@@ -156,14 +161,19 @@ def _parcel(packet: Any) -> Parcel:
 
 
 def program(command: Sequence[str] | str, **more: Any) -> Protocol:
-    """Return a protocol whose actors are in a program at the other end of a pipe.
+    """Return a protocol whose actors are in a program of any language.
+
+    The checker starts the program once. It writes each question as a line of JSON to the program's
+    standard input, and reads the answer from its standard output. `docs/testing.md` lists the
+    questions and the answers.
 
     Args:
-        more: further arguments of `checker.adapters.objects.protocol`.
+        command: the command that starts the program, as a text or as a list of words.
+        more: the arguments `name`, `summary`, `invariants` and `witnesses` of `adapter.protocol`.
 
     Raises:
         InputError: the program cannot be started.
-        AdapterError: it does not answer.
+        AdapterError: the program does not answer.
     """
     link, number = Link(_words(command)), next(_numbers)
     _links[number] = link

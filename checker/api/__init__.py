@@ -1,6 +1,6 @@
-"""The Python interface: what scripts, notebooks and test suites call.
+"""The Python interface: the functions that scripts, notebooks and test suites call.
 
-Each function is in a module with its result: `check.py` and `results.py`, `sweep.py`, and so on.
-`arguments.py` has the names and types of their keyword arguments, `protocols.py` says what a
-protocol may be, and `progress.py` shows progress in notebooks.
+Each function is in a module with its result, for example `antecede.check` in `check.py`, and its
+result in `results.py`. `arguments.py` has the names and types of the keyword arguments,
+`protocols.py` accepts protocols in several forms, and `progress.py` shows progress in notebooks.
 """

@@ -1,7 +1,8 @@
-"""The keyword arguments of the Python interface: the options of the commands, with their types.
+"""The names and types of the keyword arguments of the Python interface.
 
-Records such as `Spec`, `Options` and `Bounds` describe each option. Editors and type checkers read
-the classes below instead, because they do not run code. Tests compare the two.
+The arguments are the options of the commands. Records such as `Spec`, `Options` and `Bounds`
+contain their defaults and descriptions. Editors and type checkers do not run code, so they read the
+typed dictionaries below instead. Tests compare the two.
 """
 
 from __future__ import annotations
@@ -24,11 +25,17 @@ from antecede.checker.settings import Setting, given_for, settings_of, shown, ta
 Described = TypeVar("Described", bound=Callable[..., Any])
 
 RECORDS = (Spec, Options, Bounds, Extras)
-"""The records whose fields are arguments of `check`."""
+"""The records whose fields are keyword arguments of `antecede.check`: they have the defaults and
+the descriptions of the arguments."""
 
 
 class QuestionArguments(TypedDict, total=False):
-    """The arguments that say what to explore."""
+    """The keyword arguments that say which system to explore.
+
+    They give the number of actors (participants) and messages, the network, the workload (which
+    actor sends to which), and the properties to check. `help(antecede.check)` describes each
+    argument.
+    """
 
     actors: int
     messages: int
@@ -42,7 +49,11 @@ class QuestionArguments(TypedDict, total=False):
 
 
 class MethodArguments(TypedDict, total=False):
-    """The arguments that say how to explore."""
+    """The keyword arguments that say how to search: the order, the engine, threads and memory.
+
+    They do not change the verdict, except that random walks cannot show that a property holds.
+    `help(antecede.check)` describes each argument.
+    """
 
     search: str
     engine: str
@@ -65,7 +76,11 @@ class MethodArguments(TypedDict, total=False):
 
 
 class BoundsArguments(TypedDict, total=False):
-    """The arguments that say when to stop."""
+    """The keyword arguments that end a search early, such as `max_seconds`.
+
+    `max_memory` is a number of bytes or a text such as "4G". `help(antecede.check)` describes each
+    argument. Without a bound, a search ends when it has explored all states.
+    """
 
     max_states: int | None
     max_depth: int | None
@@ -75,7 +90,7 @@ class BoundsArguments(TypedDict, total=False):
 
 
 class CheckArguments(QuestionArguments, MethodArguments, BoundsArguments, total=False):
-    """The keyword arguments of `check`; `help(antecede.check)` describes them."""
+    """The keyword arguments of `antecede.check`, which `help(antecede.check)` describes."""
 
     minimise: bool
     sample: str | None
@@ -83,25 +98,29 @@ class CheckArguments(QuestionArguments, MethodArguments, BoundsArguments, total=
 
 
 class AdapterArguments(QuestionArguments, BoundsArguments, total=False):
-    """The keyword arguments of `test`."""
+    """The keyword arguments of `antecede.test`, which `help(antecede.test)` describes."""
 
 
 class TableArguments(MethodArguments, BoundsArguments, total=False):
-    """The keyword arguments of `table`."""
+    """The keyword arguments of `antecede.table`, which `help(antecede.table)` describes."""
 
     sends: str
     clock_at: str
 
 
 class ExploreArguments(QuestionArguments, total=False):
-    """The keyword arguments of `explore`."""
+    """The keyword arguments of `antecede.explore`, which `help(antecede.explore)` describes."""
 
     max_states: int | None
     max_seconds: float | None
 
 
 class SweepArguments(BoundsArguments, total=False):
-    """The keyword arguments of `sweep`; those that take several values make combinations."""
+    """The keyword arguments of `antecede.sweep`, which `help(antecede.sweep)` describes.
+
+    An argument whose type includes a sequence of its values takes a list: `actors=[2, 3]` checks
+    both numbers. `properties` is different: each check checks all of its properties.
+    """
 
     actors: int | Sequence[int]
     messages: int | Sequence[int]
@@ -116,11 +135,16 @@ class SweepArguments(BoundsArguments, total=False):
 
 
 Amounts = int | float | str | Sequence[int | float | str]
-"""Values of a parameter of a simulation. Times and bandwidths have units: "5 ms", "50 kB/s"."""
+"""One value of a parameter of `antecede.simulate`, or a list of values. Times and bandwidths have
+units: "5 ms", "50 kB/s"."""
 
 
 class ScenarioArguments(TypedDict, total=False):
-    """The parameters of `simulate`; several values make combinations."""
+    """The parameters of `antecede.simulate`, such as the delay of the network.
+
+    A list of values makes a run for each value. `antecede simulate --help` describes each
+    parameter.
+    """
 
     actors: Amounts
     messages: Amounts
@@ -152,23 +176,42 @@ class ScenarioArguments(TypedDict, total=False):
 
 
 class NoArguments(TypedDict):
-    """The further arguments of a function that names all of its arguments itself."""
+    """No keyword arguments, for a function that names all of its arguments itself."""
 
 
 def record_of(record: type, values: dict[str, Any]) -> Any:
-    """Take the fields of a record out of `values`, and return the record.
+    """Return a record that is made of the values for its fields.
+
+    Args:
+        record: a class, such as `Bounds`.
+        values: names and values. The names that are fields of the record are removed from the
+            dictionary; the others stay.
 
     Raises:
-        InputError: a value cannot be used.
+        InputError: a value cannot be used; the error names the argument.
+
+    Examples:
+        >>> from antecede.checker.api.arguments import record_of
+        >>> from antecede.checker.search.options import Bounds
+        >>> values = {"max_memory": "4G", "actors": 3}
+        >>> record_of(Bounds, values).max_memory, values
+        (4000000000, {'actors': 3})
     """
     return record(**converted(record, taken(values, record)))
 
 
 def converted(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values as the record stores them: lists as tuples, paths as Paths, 4G as bytes.
+    """Return values in the form in which a record stores them.
+
+    A list becomes a tuple, the name of a file becomes a path, and "4G" becomes a number of bytes. A
+    value whose name is not a field of the record stays unchanged.
+
+    Args:
+        record: a class, such as `Bounds`.
+        values: names and values.
 
     Raises:
-        InputError: a value cannot be used.
+        InputError: a value cannot be used; the error names the argument.
     """
     known = {each.name: each for each in settings_of(record)}
     return {
@@ -189,29 +232,40 @@ def _value(known: Setting, value: Any) -> Any:
 
 
 def check_place(on: str) -> None:
-    """Raise InputError if `on` is no place where something can run."""
+    """Check the argument `on`, which says where the work of a function runs.
+
+    Args:
+        on: `here` (on this machine) or `spark` (on a Spark cluster).
+
+    Raises:
+        InputError: `on` is another value.
+    """
     if on not in ("here", "spark"):
         raise InputError(f"on is {on!r}; give 'here' or 'spark'")
 
 
 def axis(known: Setting, value: Any) -> tuple[Any, ...]:
-    """Return the values of a setting that may have several.
+    """Return the values of a setting that takes one value or a list of values.
+
+    Args:
+        known: the description of the setting.
+        value: the value or the list that was given.
 
     Raises:
-        InputError: one of them cannot be used.
+        InputError: one of the values cannot be used.
     """
     several = isinstance(value, Iterable) and not isinstance(value, str)
     return tuple(_value(known, each) for each in (value if several else (value,)))
 
 
 def described(arguments: type, *records: type) -> Callable[[Described], Described]:
-    """Return a decorator for a function that takes `arguments` as further keyword arguments.
+    """Return a decorator that makes `help()` show the further keyword arguments of a function.
 
-    `help()` and the completion of notebooks then show them with their types, defaults and
-    descriptions. An argument that the function does not know is an error that suggests a name.
+    `help()` and the completion of notebooks then show the arguments with their types, defaults and
+    descriptions. A call with an unknown argument raises an InputError that suggests a name.
 
     Args:
-        arguments: a TypedDict.
+        arguments: a TypedDict with the names and types of the arguments.
         records: the records that have the defaults and the descriptions.
     """
     fields = {each.name: each for record in records for each in attrs.fields(record)}
@@ -251,12 +305,15 @@ def described(arguments: type, *records: type) -> Callable[[Described], Describe
 
 
 def _says(known: Setting) -> str:
-    """Return the help of an option without the sentence that only a command line needs."""
+    """Return the description of an option without the sentence that only a command line needs."""
     return re.sub(r" [^.]*repeat this option\.", "", known.says)
 
 
 def _default(field: Any) -> Any:
-    """Return the default that `help()` shows; `names` is the only setting with a factory."""
+    """Return the default of an argument that `help()` shows.
+
+    The argument `names` is the only one whose default is made by a factory.
+    """
     if field is None:
         return None
     return {} if isinstance(field.default, attrs.Factory) else field.default  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""`antecede.audit`: violations of causal delivery in logs."""
+"""The function `antecede.audit`, which finds messages in wrong order in logs, and its result."""
 
 from __future__ import annotations
 
@@ -25,9 +25,14 @@ from antecede.checker.search.options import Bounds
 
 @frozen(eq=False, repr=False)
 class AuditResult(Report):
-    r"""The result of `antecede.audit`. A notebook draws the first violation.
+    r"""The result of `antecede.audit`: the wrong deliveries in the logs of a real system.
+
+    `print(result)` shows the report of the command `antecede audit`. A notebook draws the first
+    violation.
 
     Examples:
+        Actor c gets the reply before the photo to which it replies:
+
         >>> from antecede import audit
         >>> events = [
         ...     {"actor": "a", "event": "causal-send", "message": "photo", "to": ["b", "c"]},
@@ -52,18 +57,32 @@ class AuditResult(Report):
 
     @property
     def verdict(self) -> str:
-        """HOLDS, VIOLATED, UNDECIDED or NOTHING TO JUDGE."""
+        """The verdict on the logs: HOLDS, VIOLATED, UNDECIDED or NOTHING TO JUDGE.
+
+        HOLDS means that no error was found. VIOLATED means that there is at least one error.
+        UNDECIDED means that the logs do not tell the order of some events that matters. NOTHING TO
+        JUDGE means that no message was delivered.
+        """
         return report.verdict(self._audit, unfinished=self._unfinished)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The errors in the logs. Without `unfinished`, undelivered messages are errors, too."""
+        """The errors in the logs, such as a message that was delivered too early, twice or never.
+
+        An undelivered message is an error unless `audit` was called with `unfinished=True`.
+        """
         late = () if self._unfinished else self._audit.undelivered
         return (*self._audit.findings, *late)
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """The numbers of actors, causal-sends, deliveries, and undelivered copies of messages."""
+        """The size of the logs: a mapping with four numbers.
+
+        `actors` is the number of participants, `causal_sends` the number of messages that
+        applications sent, and `deliveries` the number of times that an application got a message.
+        `undelivered_copies` counts each message once for each of its receivers that did not deliver
+        the message.
+        """
         found = self._audit
         return {
             "actors": found.actors,
@@ -73,10 +92,15 @@ class AuditResult(Report):
         }
 
     def save(self, file: str | Path) -> None:
-        """Draw the first violation. The ending of `file` is .svg, .html, .shiviz or .json.
+        """Draw the first violation in a file.
+
+        Args:
+            file: the name of the file. Its ending selects the format: .svg (a picture), .html (a
+                page), .shiviz (a log for the tool ShiViz) or .json (data).
 
         Raises:
-            InputError: nothing is violated, or the file cannot be written.
+            InputError: nothing is violated, the ending is none of these, or the file cannot be
+                written.
         """
         write_whole(str(file), pictures.picture(self._audit, pictures.check_format(str(file))))
 
@@ -108,21 +132,31 @@ def audit(
     master: str | None = None,
     spark_log: bool = False,
 ) -> AuditResult:
-    """Find violations of causal delivery in the logs of a real system.
+    """Find messages that were delivered out of causal order in the logs of a real system.
+
+    Causal order means that no participant gets an answer before the message that it answers. The
+    logs say which messages were sent and delivered; `antecede.testing.recorder` can write them.
 
     Args:
-        logs: the files, or folders of files.
-        log_format: the format, if it cannot be detected: antecede, csv, otel, parquet or shiviz.
-        event: the regular expression that finds causal-sends and deliveries in a ShiViz log.
-        fields: the names of the records' fields, such as {"actor": "host"}.
-        unfinished: messages may still be in transit, so undelivered ones are no errors.
-        max_seconds: the time after which the audit ends without a result.
-        on: here, or spark.
-        master: the address of the Spark cluster.
-        spark_log: show Spark's own log.
+        logs: the names of files, or of folders of files.
+        log_format: the format of the logs: antecede (JSON lines), csv, otel (OpenTelemetry),
+            parquet or shiviz. By default, it is detected.
+        event: a regular expression that finds the events in a ShiViz log.
+        fields: the names that the records of the log use, such as {"actor": "host"} if the
+            participant is in the field `host`.
+        unfinished: True if messages may still be in transit, so that an undelivered message is no
+            error. By default, it is one.
+        max_seconds: the seconds after which the audit ends without a result. By default, never.
+        on: where the audit runs: `here` (in this process, the default) or `spark` (on a Spark
+            cluster).
+        master: the address of the Spark cluster, for example spark://HOST:PORT. Only for `spark`.
+        spark_log: True to show Spark's own log. Only for `spark`.
+
+    Returns:
+        The verdict, the errors that were found, and the number of events.
 
     Raises:
-        InputError: a log cannot be read, or there is nothing to judge.
+        InputError: a log cannot be read, or no message was sent in the logs.
         CapacityError: the time is over, or there is too little memory.
 
     Examples:

@@ -1,16 +1,14 @@
 """Functions that check a protocol, and functions that assert in a test what a check must find.
 
-    from antecede import assert_holds, assert_violated, check
+from antecede import assert_holds, assert_violated, check
 
-    result = check("cykas-secret-mode", messages=2)
+result = check("cykas-secret-mode", messages=2)
 
-    def test_mine_delivers_causally() -> None:
-        assert_holds(MINE, actors=3, messages=2)
+def test_mine_delivers_causally() -> None:
+    assert_holds(MINE, actors=3, messages=2)
 
-    def test_the_variant_of_section_2_3_does_not() -> None:
-        assert_violated("cykas-secret-mode", messages=2, length=9)
-
-`MINE` stands for a protocol of your own.
+def test_the_variant_of_section_2_3_does_not() -> None:
+    assert_violated("cykas-secret-mode", messages=2, length=9)
 """
 
 from __future__ import annotations

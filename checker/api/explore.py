@@ -1,4 +1,4 @@
-"""`antecede.explore`: the explorer, within the cell of a notebook."""
+"""The function `antecede.explore`, which shows a page for stepping through runs of a protocol."""
 
 from __future__ import annotations
 
@@ -20,14 +20,18 @@ if TYPE_CHECKING:
     from typing import Unpack
 
 HEIGHT = 700
-"""The height of the page within a cell, in pixels."""
+"""The height of the explorer within a cell of a notebook, in pixels."""
 
 
 @frozen(eq=False, repr=False)
 class Explorer:
-    """A page for stepping through the runs of a protocol by hand. A notebook shows it.
+    """A web page for stepping through the runs of a protocol by hand.
 
-    The page ends with the program, or by `close()`.
+    A notebook shows the page in the cell. The page is served by your program: it can be used until
+    the program ends or calls `close()`.
+
+    Attributes:
+        address: the address of the page. A browser on this machine can open it.
 
     Examples:
         >>> from antecede import explore
@@ -42,7 +46,7 @@ class Explorer:
     _server: Server
 
     def close(self) -> None:
-        """End the page."""
+        """Stop serving the page. A browser that still shows the page can no longer use it."""
         self._server.shutdown()
         self._server.server_close()
 
@@ -65,19 +69,26 @@ def explore(
     browser: bool = False,
     **arguments: Unpack[ExploreArguments],
 ) -> Explorer:
-    """Step through the runs of a protocol by hand, on a page in the notebook.
+    """Open a web page on which you step through the runs of a protocol by hand.
 
-    Only this machine can open the page.
+    In each state, the page offers every step that can happen next. A notebook shows the page in the
+    cell. Only this machine can open the page.
 
     Args:
-        target: a protocol, a spec, or the .json file of a run.
-        protocol: the protocol of a run, if it is an object of your program or in a file.
-        port: the port of the page; 0 for any free port.
-        browser: open the page in a browser.
-        arguments: the options of `antecede explore`.
+        target: the protocol (an `antecede.Protocol`, a name that `antecede list` shows, or
+            FILE.py:OBJECT), a spec (the TOML file of a saved check), or a run that `Run.save` saved
+            as .json.
+        protocol: the protocol of a saved run, if the protocol is an object of your program or in a
+            file. Leave it out for other targets.
+        port: the port of the page. By default 0, any free port.
+        browser: True to open the page in a browser as well.
+        arguments: the further options of the command `antecede explore`. They are listed below.
+
+    Returns:
+        The page, which a notebook shows; its `close()` ends it.
 
     Raises:
-        InputError: there is no such target, or it cannot be explored.
+        InputError: there is no such target, or the target cannot be explored.
 
     Examples:
         >>> from antecede import explore

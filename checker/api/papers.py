@@ -1,4 +1,4 @@
-"""`antecede.claims` and `antecede.table`: the papers' claims and table, beside our own results."""
+"""The functions that compare published papers with our own results: `claims` and `table`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 @frozen(eq=False, repr=False)
 class ClaimsResult(Report):
-    """The rulings on the claims of papers.
+    """The result of `antecede.claims`: which claims of papers are true.
+
+    A claim is a statement of a paper that checks can test, for example "the protocol delivers in
+    causal order". `print(result)` shows each claim with its ruling, the answer of the checks.
 
     Examples:
         >>> from antecede import claims
@@ -40,12 +43,22 @@ class ClaimsResult(Report):
 
     @property
     def rulings(self) -> Mapping[str, Ruling]:
-        """Key of a claim -> CONFIRMED, CONSISTENT, REFUTED or UNDECIDED."""
+        """For each claim of a paper, by its key, whether the checks agree with the claim.
+
+        CONFIRMED means that the checks agree, and REFUTED that a check contradicts the claim.
+        CONSISTENT means that a claim about growth is true for the few sizes that were checked.
+        DEPENDS means that the answer depends on an assumption of a simulation. UNDECIDED means that
+        the checks came to no answer.
+        """
         return {judged.claim.key: judged.ruling for judged in self._judged}
 
     @property
     def runs(self) -> Mapping[str, tuple[Run, ...]]:
-        """Key of a claim -> the runs that its checks found."""
+        """For each claim of a paper, by its key, the runs of the protocol that the checks found.
+
+        The tuple of a claim is empty if its checks found no run, for example because nothing is
+        violated.
+        """
         return {
             judged.claim.key: tuple(
                 Run(each.path, each.report) for each in judged.findings if each.path is not None
@@ -75,18 +88,26 @@ def claims(
     threads: int | None = None,
     max_seconds: float | None = None,
 ) -> ClaimsResult:
-    """Decide the claims of the papers by checks: confirmed, consistent, refuted or undecided.
+    """Check statements that papers make about their protocols, and say which statements are true.
+
+    Each claim is a statement of a paper on causal delivery, with the checks that test the
+    statement. `antecede claims` on the command line prints the claims with their keys.
 
     Args:
-        source: decide the claims of one source, such as cykas or tree; by default of all.
-        claim: the key of one claim.
-        quick: leave out the largest checks.
-        engine: local or plain.
-        threads: the number of threads of engine="local".
-        max_seconds: the time for each check.
+        source: the source whose claims are checked: hybrid, cykas, mf, matrix or tree. By default,
+            all.
+        claim: the key of one claim, such as `mf-footnote-4`. By default, all claims of the source.
+        quick: use fewer actors or messages in the checks that take longest.
+        engine: the part of the checker that explores the runs: `local` (compiled code, the default)
+            or `plain` (plain Python, for small checks).
+        threads: the number of threads of the engine `local`. By default, one for each core.
+        max_seconds: the seconds after which each check ends without an answer. By default, never.
+
+    Returns:
+        The ruling for each claim: CONFIRMED, CONSISTENT, REFUTED or UNDECIDED.
 
     Raises:
-        InputError: there is no such source or claim.
+        InputError: there is no such source or claim; the error names similar ones.
 
     Examples:
         >>> from antecede import claims
@@ -104,7 +125,10 @@ def claims(
 
 @frozen(eq=False, repr=False)
 class TableResult(RowsReport):
-    """The verification table of the Cykas paper, beside the printed numbers.
+    """The result of `antecede.table`: the verification table of the Cykas paper, with our numbers.
+
+    The paper describes the protocol Cykas, and its table compares three protocols: the verdict, the
+    number of states, and the time. `print(result)` shows our numbers beside the printed ones.
 
     Examples:
         >>> from antecede import table
@@ -117,18 +141,29 @@ class TableResult(RowsReport):
 
     @property
     def rows(self) -> tuple[Mapping[str, Any], ...]:
-        """Our numbers and the paper's, one row for each protocol."""
+        """The rows of the table, one for each protocol, as mappings.
+
+        `unique_states`, `depth`, `verdict` and so on are our numbers. The numbers of the paper have
+        the same names with `paper_` in front.
+        """
         found: list[dict[str, Any]] = tables.as_object([*self._rows], self._options)["rows"]
         return tuple(found)
 
     @property
     def verdicts(self) -> Mapping[str, Verdict]:
-        """Protocol -> our verdict."""
+        """Our verdict on each protocol of the table, by the name of the protocol.
+
+        HOLDS means that the checks explored every state within the bounds, and no run violates a
+        property. VIOLATED means that a run violates one.
+        """
         return {row.report.spec.protocol: row.report.result.verdict for row in self._rows}
 
     @property
     def agrees(self) -> bool | None:
-        """Our verdicts are the paper's; None if the bounds are not."""
+        """True if our verdicts are the ones that the paper prints, False if one differs.
+
+        None if the table was made for other numbers of actors and messages than the paper's 3x3.
+        """
         compared = [row.agrees for row in self._rows]
         return None if None in compared else all(compared)
 
@@ -147,20 +182,30 @@ def table(
     selfcheck: str = "on",
     **arguments: Unpack[TableArguments],
 ) -> TableResult:
-    """Reproduce the verification table of the Cykas paper, beside the printed numbers.
+    """Repeat the checks of the verification table in the Cykas paper, and show both results.
 
     Args:
-        bounds: actors and messages per actor, such as 3x2. The paper prints 3x3.
-        history: how much of the past a state records, or all.
-        selfcheck: the calls of the protocols to check for purity: off, on or all.
-        arguments: the options of `antecede table`.
+        bounds: the number of actors (participants) and of messages that each actor sends, such as
+            3x2. The paper prints 3x3, the default.
+        history: how much of the past a state records: `knowledge` (the least, the default),
+            `clocks`, `full` (the most), or `all` for a row of each. The verdict is the same, but
+            the number of states is not.
+        selfcheck: which calls of the protocols' functions are repeated, to find functions whose
+            results are not determined by their arguments: `on` (some calls, the default), `all` or
+            `off`.
+        arguments: the further options of the command `antecede table`, with `_` in place of `-`.
+            They are listed below.
+
+    Returns:
+        The table, with a row for each of the paper's protocols.
 
     Raises:
         InputError: a value cannot be used.
 
     Examples:
         >>> from antecede import table
-        >>> table("2x1", engine="plain").agrees
+        >>> table("2x1", engine="plain").verdicts["cykas"]
+        <Verdict.HOLDS: 'HOLDS'>
     """
     given: dict[str, Any] = {**arguments}
     options, limits = record_of(Options, given), record_of(Bounds, given)

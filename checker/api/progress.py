@@ -1,4 +1,7 @@
-"""Progress of functions that Python calls: one live line in a notebook, elsewhere nothing."""
+"""Progress of long functions: a line that changes while the function runs in a notebook.
+
+Outside notebooks, the functions of the Python interface show no progress.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,15 @@ from antecede.checker.render.terminal import WIDTH
 from antecede.checker.render.ticker import Line, Ticker
 
 DELAY = 1.0
-"""Seconds before the line appears, so that short searches leave nothing in a notebook."""
+"""The seconds before the line of progress appears, so that short searches leave nothing in a
+notebook."""
 
 
 class CellTicker(Ticker):
-    """Shows progress in the cell of a notebook, by tqdm."""
+    """A line in the cell of a notebook that shows how far a search is.
+
+    The library tqdm draws the line.
+    """
 
     def __init__(self) -> None:
         super().__init__(quiet=True)
@@ -24,7 +31,11 @@ class CellTicker(Ticker):
         self._bar: Any = None
 
     def show(self, line: Line) -> None:
-        """Show a line if it is time to."""
+        """Show a line of progress, unless the previous one was shown only a moment ago.
+
+        Args:
+            line: a function that takes the greatest width in characters, and returns the text.
+        """
         if self._now() < self._next:
             return
         self._next = self._now() + self.LIVE
@@ -33,17 +44,17 @@ class CellTicker(Ticker):
         self._bar.set_description_str(line(WIDTH))
 
     def clear(self) -> None:
-        """Leave the line: results of a cell appear elsewhere."""
+        """Do nothing, because a notebook shows results outside the line of progress."""
 
     def close(self) -> None:
-        """Remove the line."""
+        """Remove the line of progress from the cell."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
 
 
 def _bar() -> Any:
-    """Return an empty bar of tqdm, which has a description and nothing else."""
+    """Return a bar of tqdm that shows only its description."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # without ipywidgets, tqdm shows the line as text
         from tqdm.auto import tqdm
@@ -52,7 +63,7 @@ def _bar() -> Any:
 
 
 def in_notebook() -> bool:
-    """Return whether a cell of a notebook runs this code."""
+    """Return True if the code runs in a cell of a notebook, and False in a script or a terminal."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return hasattr(shell, "kernel")
@@ -60,7 +71,15 @@ def in_notebook() -> bool:
 
 @contextmanager
 def progress() -> Iterator[Ticker]:
-    """Return what shows the progress of the work in this block."""
+    """Provide the object that shows the progress of the work in a `with` block.
+
+    In a notebook, it shows a line in the cell. Elsewhere, it shows nothing.
+
+    Examples:
+        >>> from antecede.checker.api.progress import progress
+        >>> with progress() as ticker:
+        ...     ticker.show(lambda width: "half of the states")
+    """
     if not in_notebook():
         yield Ticker(quiet=True)
         return

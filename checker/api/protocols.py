@@ -1,4 +1,4 @@
-"""Protocols as arguments: names, files, and objects that a program defines."""
+"""Protocols as arguments of functions: objects of a program, registered names, and files."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from antecede.checker.model import Protocol
 from antecede.checker.registry import load, objects_named
 
 Given: TypeAlias = Protocol | type | str | Path
-"""A protocol: the record, a class for `antecede test`, a registered name, or FILE.py:OBJECT."""
+"""A protocol as an argument: an `antecede.Protocol`, a class for `antecede.test`, a name that
+`antecede list` shows, or FILE.py:OBJECT."""
 
 
 def name_of(protocol: Any) -> str:
-    """Return the name or file of a protocol.
+    """Return the name of a protocol, or the FILE.py:OBJECT that was given for it.
+
+    Args:
+        protocol: an `antecede.Protocol`, a name, or a file.
 
     Raises:
-        InputError: the value is no protocol.
+        InputError: the value is neither a protocol nor a text.
     """
     if isinstance(protocol, str | Path):
         return str(protocol)
@@ -33,7 +37,12 @@ def name_of(protocol: Any) -> str:
 
 @contextmanager
 def named(*protocols: Any) -> Iterator[Sequence[str]]:
-    """Return names that stand for the protocols within this block.
+    """Provide names for protocols while a `with` block runs.
+
+    In the block, other parts of the checker find a protocol of your program by its name.
+
+    Args:
+        protocols: each an `antecede.Protocol`, a class for `antecede.test`, a name, or a file.
 
     Raises:
         InputError: a value is no protocol, or two different protocols have the same name.
@@ -51,7 +60,7 @@ def named(*protocols: Any) -> Iterator[Sequence[str]]:
 
 
 def _record_of(protocol: Any) -> Any:
-    """Return a class as a protocol, and everything else unchanged."""
+    """Return the protocol that a class stands for, and any other value unchanged."""
     if not isinstance(protocol, type):
         return protocol
     return load("antecede.checker.adapters.objects:protocol")(protocol)

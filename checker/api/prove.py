@@ -1,4 +1,4 @@
-"""`antecede.prove`: proofs of abstract models for every number of actors and messages."""
+"""The function `antecede.prove`, which proves abstract models of protocols, and its result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 @frozen(eq=False, repr=False)
 class ProveResult(Report):
-    """The result of `antecede.prove`.
+    """The result of `antecede.prove`: whether the model of a protocol was proved to be correct.
+
+    `print(result)` shows the report of the command `antecede prove`.
 
     Examples:
         >>> from antecede import prove
@@ -42,24 +44,44 @@ class ProveResult(Report):
 
     @property
     def verdict(self) -> str:
-        """PROVED, FAILED, or UNKNOWN if the solver did not decide all obligations."""
+        """The result of the proof: PROVED, FAILED or UNKNOWN.
+
+        PROVED means that the model is correct for every number of actors and messages. FAILED means
+        that a step of the proof is false. UNKNOWN means that the solver did not decide every step
+        in time.
+        """
         return str(self._proof.answer)
 
     @property
     def obligations(self) -> Mapping[str, str]:
-        """Obligation -> PROVED, FAILED or UNKNOWN."""
+        """The answer to each obligation, by its name: PROVED, FAILED or UNKNOWN.
+
+        An obligation is one formula that the solver has to prove, for example that a step of the
+        protocol keeps an invariant true. UNKNOWN means that the solver did not decide the formula
+        in time.
+        """
         return {each.obligation.name: str(each.answer) for each in self._proof.shown}
 
     @property
     def link(self) -> str | None:
-        """LINKED or how the model and the Python code differ, if `link=True` asked for it."""
+        """Whether the model of the protocol agrees with its Python code.
+
+        None if `prove` was called without `link=True`. LINKED means that the two agree in every
+        state. DIFFERENT means that they differ in some state. CONJUNCT BROKEN means that a part of
+        the model's invariant is false in a state of the code. NOT LINKED means that a bound ended
+        the comparison early.
+        """
         from antecede.checker.prove import front
 
         return None if self._linked is None else front.word(self._linked)
 
     @property
     def as_expected(self) -> bool:
-        """All answers are those that the model declares."""
+        """True if the proof and all other results are as the model declares.
+
+        A model of a broken protocol declares that its proof fails, so FAILED can be the expected
+        result.
+        """
         from antecede.checker.prove import front
 
         return front.exit_code(self._proof, self._linked, self._strength) == 0
@@ -93,26 +115,35 @@ def prove(
     history: str = "knowledge",
     max_states: int | None = None,
 ) -> ProveResult:
-    """Prove a protocol's abstract model for every number of actors and messages.
+    """Prove that a protocol's abstract model is correct for every number of actors and messages.
 
-    The model is a description of the protocol that a person wrote. PROVED says that the model is
-    correct. It says nothing about the Python code. LINKED (with `link`) says that the model and
-    the Python code agree for the given number of actors and messages.
+    The model is a description of the protocol in logic that a person wrote. PROVED says that the
+    model is correct. It says nothing about the Python code. With `link=True`, the model is also
+    compared with the Python code, for the given number of actors (participants) and messages:
+    LINKED says that the two agree.
 
     Args:
-        target: the model, the name of a protocol that has one, or FILE.py:OBJECT.
-        timeout: the seconds for each obligation.
-        expect: proved or failed, in place of the model's own expectation.
-        mutants: find the parts of the model without which the proof fails.
-        suggest: suggest an inductive invariant for a linked model, and prove the model with it.
+        target: the model, the name of a protocol that has a model, or FILE.py:OBJECT.
+        timeout: the seconds that the solver may take for each obligation, a formula to prove.
+        expect: the expected result, `proved` or `failed`. By default, the one that the model
+            declares.
+        mutants: also leave out parts of the model one at a time, and report the parts without which
+            the proof fails.
+        suggest: search for an invariant by itself, and prove the model with it, in place of the
+            invariant that the author wrote. Needs a model that can be linked to Python code.
         link: compare the model with the Python code.
-        actors: with `link` or `suggest`, the number of actors.
-        messages: with `link` or `suggest`, the messages per actor.
-        history: with `link`, how much of the past a state records.
-        max_states: with `link`, the bound of the exploration.
+        actors: the number of actors, for `link` and `suggest`.
+        messages: the number of messages that each actor sends, for `link` and `suggest`.
+        history: how much of the past a state records, for `link`: `knowledge` (the least, the
+            default), `clocks` or `full` (the most). More states are then compared.
+        max_states: the number of states after which `link` ends. By default, it compares all
+            states.
+
+    Returns:
+        The verdict PROVED, FAILED or UNKNOWN, and the answers to all obligations.
 
     Raises:
-        InputError: Z3 is not installed, or there is no such model.
+        InputError: Z3, the solver, is not installed, or there is no such model.
 
     Examples:
         >>> from antecede import prove
@@ -139,7 +170,13 @@ def prove(
 
 
 def _model(target: Any, expect: str | None) -> Model:
-    """Return the model that is given or named, with the expected answer."""
+    """Return the model that is given, or the model that a name stands for.
+
+    Args:
+        target: a model, the name of a protocol that has a model, or FILE.py:OBJECT.
+        expect: `proved` or `failed`, in place of the result that the model declares; None keeps
+            that result.
+    """
     from antecede.checker.prove import front
     from antecede.checker.prove.vocabulary import Model
 

@@ -1,4 +1,4 @@
-"""`antecede.test`: real code on a network that the checker controls."""
+"""The function `antecede.test`, which runs real code on a network that the checker controls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 @frozen(eq=False, repr=False)
 class TestResult(CheckResult):
-    """The result of `antecede.test`: the result of its last search."""
+    """The result of `antecede.test`: whether real code delivers its messages correctly.
+
+    The first search of `test` is breadth-first, and random walks may follow. The verdict, the
+    counts and the counterexample come from the last search. `print(result)` shows the reports of
+    all searches.
+    """
 
     __test__ = False  # pytest would take the class for tests
 
@@ -43,23 +48,30 @@ def test(
     selfcheck: str = "on",
     **arguments: Unpack[AdapterArguments],
 ) -> TestResult:
-    """Run real code on a network that the checker controls.
+    """Run real code on a network that the checker controls, and look for violated properties.
 
-    The search has two parts. The first part is breadth-first: it stops after 20,000 states, or at
-    the bounds that you give, and takes half of `max_seconds`. If it finds nothing within these
-    limits, random walks follow.
+    The network is simulated: the checker tries many orders in which packets can arrive. The first
+    part of the search is breadth-first. It stops after 20,000 states, or at the bounds that you
+    give, and takes half of `max_seconds`. If it finds nothing within these limits, random walks
+    follow.
 
     Args:
-        adapter: a class with causal_send(out, message) and receive(out, src, packet), FILE.py:CLASS
-            or pipe:COMMAND.
-        engine: local or plain.
-        walks: the number of random walks; 0 for none.
-        seed: the seed of the walks.
-        selfcheck: the calls to check for determinism: off, on or all.
-        arguments: the options of `antecede test`.
+        adapter: the code: a class with the methods causal_send(out, message) and receive(out, src,
+            packet), FILE.py:CLASS, or pipe:COMMAND for a program in any language.
+        engine: the part of the checker that explores the runs: `local` (compiled code, the default)
+            or `plain` (plain Python).
+        walks: the number of random walks, runs that take a random step in every state. 0 for none.
+        seed: the seed of the random numbers of the walks. Equal seeds give equal walks.
+        selfcheck: which calls of the code are repeated, to find code whose results are not
+            determined by its arguments: `on` (some calls, the default), `all` or `off`.
+        arguments: the further options of the command `antecede test`, with `_` in place of `-`.
+            They are listed below.
+
+    Returns:
+        The verdict and the counts of the last search, and the counterexample if there is one.
 
     Raises:
-        InputError: a name or a value cannot be used, or the adapter lacks a method.
+        InputError: a name or a value cannot be used, or the class lacks a method.
 
     Examples:
         >>> from antecede import test

@@ -1,4 +1,4 @@
-"""`antecede.replay`: a saved counterexample, replayed with the present code of its protocol."""
+"""The function `antecede.replay`, which repeats a saved run, and its result."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ from antecede.checker.render.text import replay_text
 
 @frozen(eq=False, repr=False)
 class ReplayResult(Report):
-    """The result of `antecede.replay`. A notebook draws the run.
+    """The result of `antecede.replay`: a saved run, repeated with the present code of its protocol.
+
+    A notebook draws the run.
 
     Attributes:
-        property_name: the property that the saved run violated, or None if it violated none.
+        property_name: the name of the property that the saved run violated when it was saved, or
+            None if it violated none.
 
     Examples:
         >>> import pathlib, tempfile
@@ -39,12 +42,12 @@ class ReplayResult(Report):
 
     @property
     def violated(self) -> bool:
-        """The run still violates its property."""
+        """True if the run still violates its property with the present code of the protocol."""
         return self._path.violates is not None
 
     @property
     def run(self) -> Run:
-        """The run, taken again."""
+        """The repeated run, with the states, packets and deliveries of the present code."""
         return Run(self._path)
 
     def __repr__(self) -> str:
@@ -59,15 +62,22 @@ class ReplayResult(Report):
 
 @described(NoArguments)
 def replay(trace: str | FilePath, *, protocol: Given | None = None) -> ReplayResult:
-    """Replay a saved counterexample in plain Python, with the present code of the protocol.
+    """Repeat a saved run with the present code of its protocol.
+
+    A counterexample that you keep shows whether a repair of the protocol works.
 
     Args:
-        trace: the file of a run that was saved as .json.
-        protocol: the protocol, if it is an object of your program or in a file.
+        trace: the name of a .json file that `Run.save` or `antecede check --trace` wrote.
+        protocol: the protocol, if it is an object of your program or in a file. By default, the
+            protocol that the file names.
+
+    Returns:
+        The repeated run, and whether it still violates its property.
 
     Raises:
-        ReplayError: the run no longer fits the protocol; the error names the step.
-        InputError: the file is not a trace.
+        ReplayError: the protocol has changed, so that a step of the run is no longer possible. The
+            error names the step.
+        InputError: the file is not a saved run.
 
     Examples:
         >>> from antecede import replay

@@ -107,7 +107,10 @@ class Run:
 
     @property
     def length(self) -> int:
-        """The number of transitions of the run: atomic steps, such as a reception."""
+        """The number of transitions in the run.
+
+        A transition is one atomic step of the system, for example that a packet arrives.
+        """
         return self._path.length
 
     @property
@@ -263,12 +266,13 @@ class CheckResult:
     def expect(
         self, verdict: str, *, violates: str | None = None, length: int | None = None
     ) -> CheckResult:
-        """Return this result if it is as expected, and otherwise fail the test.
+        """Return this result if it has the expected verdict, and raise an AssertionError otherwise.
 
         Args:
-            verdict: the expected verdict: `holds`, `violated` or `vacuous`.
+            verdict: the expected verdict: `holds`, `violated` or `vacuous` (nothing is violated,
+                but no run had the events that some property is about).
             violates: the name of the property that must be violated. By default, any.
-            length: the number of transitions of the counterexample. By default, any.
+            length: the number of transitions (atomic steps) of the counterexample. By default, any.
 
         Raises:
             AssertionError: the result is different. The text of the error is the report.

@@ -1,4 +1,4 @@
-"""`antecede.simulate`: protocols in simulated time."""
+"""The function `antecede.simulate`, which measures the speed of protocols, and its result."""
 
 from __future__ import annotations
 
@@ -24,18 +24,22 @@ if TYPE_CHECKING:
 
 @frozen(eq=False, repr=False)
 class SimulateResult(RowsReport):
-    """The rows of a simulation, one for each run.
+    """The result of `antecede.simulate`: one row for each simulated run.
+
+    `print(result)` shows the median times of the protocols, with confidence intervals.
 
     Attributes:
-        rows: per run its protocol, seed, parameters, and times in nanoseconds.
+        rows: for each run, a mapping with the protocol, the seed of its random numbers, the
+            parameters and the measured values. Names of times end with `_ns`: they are in
+            nanoseconds.
 
     Examples:
         >>> from antecede import simulate
         >>> result = simulate("fifo", "rst", actors=4, messages=2, seeds=2, workers=1)
         >>> result
         <Simulation of 4 runs: fifo, rst>
-        >>> result.wrong
-        ()
+        >>> result.rows[0]["deliveries"]
+        8
     """
 
     rows: tuple[Mapping[str, Any], ...]
@@ -44,14 +48,20 @@ class SimulateResult(RowsReport):
 
     @property
     def wrong(self) -> tuple[Mapping[str, Any], ...]:
-        """The rows of runs that violate causal order although they must not, or that failed."""
+        """The rows of the runs that went wrong; `error` of each row says why.
+
+        A run is wrong if it failed, or if it violates causal order although its protocol must not.
+        """
         return tuple(row for row in self.rows if row["error"] is not None)
 
     def save(self, folder: str | Path) -> None:
-        """Draw the figures of the papers into a folder.
+        """Draw the figures of the papers that were simulated, as files in a folder.
+
+        Args:
+            folder: the name of the folder. It is created if it does not exist.
 
         Raises:
-            InputError: no figure was simulated, Matplotlib is missing, or the folder cannot be
+            InputError: no `figure` was simulated, Matplotlib is missing, or the folder cannot be
                 created.
         """
         simulations.check_drawable([grid for grid, _ in self._drawn])
@@ -81,23 +91,36 @@ def simulate(
     spark_log: bool = False,
     **parameters: Unpack[ScenarioArguments],
 ) -> SimulateResult:
-    """Run protocols in simulated time, and compare how long they take.
+    """Run protocols in simulated time, and compare how long they take to deliver messages.
+
+    Times in the simulation do not depend on the speed of your machine. All protocols run the same
+    random programs, which decide when each actor (participant) sends to which other actor.
 
     Args:
-        protocols: the protocols; all run the same random programs.
-        figure: a figure of a paper to reproduce, or several.
-        quick: use fewer points of a figure.
-        seeds: the number of random programs.
-        own_handlers: call the protocols' own handlers, and no faster twins.
-        workers: the number of runs at once; by default one per core.
-        output: a file that keeps the rows, so that the same runs need not run again.
-        on: here, or spark.
-        master: the address of the Spark cluster.
-        spark_log: show Spark's own log.
-        parameters: the parameters of `antecede simulate`. Lists of values make combinations.
+        protocols: the protocols: each an `antecede.Protocol`, a name that `antecede list` shows, or
+            FILE.py:OBJECT.
+        figure: the name of a figure of a paper to reproduce, such as `cykas-4`, or a list of names.
+            By default, none.
+        quick: True to simulate fewer points of a figure.
+        seeds: the number of random programs that each protocol runs. By default 30, or the number
+            of the figure.
+        own_handlers: True to call the protocols' own functions. By default, some protocols have
+            faster versions of them, which behave the same.
+        workers: the number of runs at once. By default, one for each core.
+        output: a file that keeps the rows. A later simulation with the same file makes only new
+            runs. By default, the rows are not kept.
+        on: where the runs are made: `here` (on this machine, the default) or `spark` (on a Spark
+            cluster).
+        master: the address of the Spark cluster, for example spark://HOST:PORT. Only for `spark`.
+        spark_log: True to show Spark's own log. Only for `spark`.
+        parameters: the further options of the command `antecede simulate`, such as `actors`,
+            `messages` and `delay`; `antecede simulate --help` describes them. Times and bandwidths
+            have units: "5 ms", "50 kB/s". Each value of a list is combined with the values of the
+            other parameters.
 
     Returns:
-        The rows and their report: median times with their 95 % confidence intervals.
+        The rows of the runs, and a report with the median times and their 95 % confidence
+        intervals.
 
     Raises:
         InputError: a name or a value cannot be used.
@@ -123,6 +146,6 @@ def simulate(
 
 
 def _text(value: Any) -> str:
-    """Return one value or several as the command line takes them."""
+    """Return a parameter as the command line takes it: several values are separated by commas."""
     several = isinstance(value, Iterable) and not isinstance(value, str)
     return ",".join(map(str, value)) if several else str(value)

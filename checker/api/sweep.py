@@ -1,4 +1,4 @@
-"""`antecede.sweep`: every combination of protocols, sizes, networks and workloads."""
+"""The function `antecede.sweep`, which makes many checks, and its result."""
 
 from __future__ import annotations
 
@@ -37,11 +37,15 @@ if TYPE_CHECKING:
 
 @frozen(eq=False, repr=False)
 class SweepResult(RowsReport):
-    """The rows of a sweep, one for each check. A notebook shows a matrix of their verdicts.
+    """The result of `antecede.sweep`: one row for each check that was made.
+
+    `print(result)` shows a table of the verdicts. A notebook draws the table.
 
     Attributes:
-        rows: per check the question, the verdict and the counts.
-        smallest: the results of `sweep(smallest=True)`, one for each question.
+        rows: for each check, a mapping with the protocol, the number of actors and so on, the
+            verdict, and the number of states. `to_frame()` makes a data frame of them.
+        smallest: the results of `sweep(…, smallest=True)`, one for each protocol, network and
+            workload. Otherwise empty.
 
     Examples:
         >>> from antecede import sweep
@@ -59,14 +63,17 @@ class SweepResult(RowsReport):
 
     @property
     def verdicts(self) -> Mapping[str, int]:
-        """Verdict -> the number of checks that have it."""
+        """The number of checks with each verdict, for example {"HOLDS": 3, "VIOLATED": 1}."""
         return Counter(str(row["verdict"]) for row in self.rows)
 
     def save(self, file: str | Path) -> None:
-        """Save the matrix of verdicts as a picture.
+        """Save the table of verdicts as a picture.
+
+        Args:
+            file: the name of the picture; it ends with .svg.
 
         Raises:
-            InputError: the name does not end in .svg, or the file cannot be written.
+            InputError: the name does not end with .svg, or the file cannot be written.
         """
         if Path(file).suffix != ".svg":
             raise InputError(f"{str(file)!r}: a matrix is saved as a picture; give a name.svg")
@@ -101,22 +108,33 @@ def sweep(
     spark_log: bool = False,
     **arguments: Unpack[SweepArguments],
 ) -> SweepResult:
-    """Check every combination of protocols, sizes, networks and workloads.
+    """Check every combination of protocols, numbers of actors and messages, networks and workloads.
+
+    A workload says which actor sends to which. Give a list of values for a setting to check each of
+    them: `sweep("fifo", actors=[2, 3], messages=[1, 2])` makes four checks.
 
     Args:
-        protocols: protocols as `check` takes them, or specs.
-        smallest: search for the smallest bound at which a property is violated.
-        max_messages: with `smallest`, the greatest number of messages of all actors together.
-        engine: local or plain.
-        workers: the number of checks that run at once; by default one per core.
-        output: a file that keeps the rows, so that the same sweep need not run them again.
-        on: here, or spark.
-        master: the address of the Spark cluster.
-        spark_log: show Spark's own log.
-        arguments: the options of `antecede sweep`. Lists of values make combinations.
+        protocols: the protocols: each an `antecede.Protocol`, a name that `antecede list` shows, or
+            FILE.py:OBJECT. A spec, the TOML file of a saved check, stands for its protocol and
+            settings.
+        smallest: True to search for the smallest number of actors and messages with which a
+            property is violated, in place of checking given numbers.
+        max_messages: with `smallest`, the greatest number of messages of all actors together. By
+            default 4.
+        engine: the part of the checker that explores the runs: `local` (compiled code, the default)
+            or `plain` (plain Python, for small checks).
+        workers: the number of checks that run at once. By default, one for each core.
+        output: a file that keeps the rows. A later sweep with the same file makes only new checks.
+            By default, the rows are not kept.
+        on: where the checks run: `here` (on this machine, the default) or `spark` (on a Spark
+            cluster).
+        master: the address of the Spark cluster, for example spark://HOST:PORT. Only for `spark`.
+        spark_log: True to show Spark's own log. Only for `spark`.
+        arguments: the further options of the command `antecede sweep`, with `_` in place of `-`.
+            They are listed below.
 
     Returns:
-        The rows: their table, a picture of their verdicts, and a data frame.
+        A row for each check, with its verdict and counts.
 
     Raises:
         InputError: a name or a value cannot be used, or another sweep writes to `output`.
@@ -164,12 +182,25 @@ def sweep(
 
 
 def specs_of(name: str) -> Sequence[Spec]:
-    """Return the spec of a program's object, or the specs that a name stands for."""
+    """Return the specs that a name stands for.
+
+    A spec describes one check: the protocol, its settings and the expected verdict. The name is the
+    name of a protocol or of a spec, a file, or a folder of specs.
+
+    Raises:
+        InputError: there is no such protocol, file or folder.
+    """
     return [spec_named(name)] if is_object(name) else targets_of([name]).strictly()
 
 
 def _axes(values: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """Return the values of each field of the question; properties are checked together."""
+    """Return the values that each setting of the checks takes.
+
+    All properties are checked together, so their values are no alternatives.
+
+    Raises:
+        InputError: a value cannot be used.
+    """
     known = {each.name: each for each in settings_of(Question)}
     for name, value in values.items():
         if known[name].kind is tuple and isinstance(value, str):
@@ -182,7 +213,12 @@ def _axes(values: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
 
 @contextmanager
 def rows_file(output: str | Path | None) -> Iterator[Path]:
-    """Return the file that keeps the rows; without `output`, it exists only in this block."""
+    """Provide a file that keeps the rows of a sweep while a `with` block runs.
+
+    Args:
+        output: the name of the file. With None, the file is temporary, and is deleted after the
+            block.
+    """
     if output is not None:
         yield Path(output)
         return

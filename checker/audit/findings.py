@@ -13,16 +13,25 @@ from antecede.checker.errors import InputError
 
 @frozen
 class Finding:
-    """An error in a log.
+    """One error that an audit found in a log, such as a message that was delivered too early.
 
     Attributes:
-        kind: `causal-delivery`, `integrity`, `impossible`, `clock` or `undelivered`.
-        text: a sentence with the log's own names.
-        first, second: for causal-delivery, the overtaken message and the message that overtook it;
-            otherwise `first` is the message, if there is one.
-        chain: for causal-delivery, the messages from `first` to `second`. Each was causal-sent
-            after its sender had sent or delivered the previous one.
-        events: for causal-delivery, the events along the chain in causal order, then the two
+        kind: the kind of the error. `causal-delivery`: a message was delivered after a message that
+            depends on it. `integrity`: a message was delivered twice, or to an actor to which it
+            was not sent. `impossible`: the log contradicts itself, for example a message was
+            delivered and never sent. `clock`: a vector clock in the log is wrong. `undelivered`: a
+            receiver did not deliver a message.
+        line: the number of the line in the log.
+        text: a sentence about the error, with the names that the log uses.
+        actor: the name of the participant that made the error.
+        first: for `causal-delivery`, the message that came too late; otherwise the message that the
+            error is about, or None.
+        second: for `causal-delivery`, the message that was delivered before `first`; otherwise
+            None.
+        log: the name of the file.
+        chain: for `causal-delivery`, the messages from `first` to `second`. Each was sent after its
+            sender had sent or delivered the previous one.
+        events: for `causal-delivery`, the events along the chain in causal order, then the two
             deliveries in their order.
     """
 

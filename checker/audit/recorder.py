@@ -1,4 +1,4 @@
-"""Writes a log that `antecede audit` reads, from programs with tasks, threads and processes.
+"""Writes the sends and deliveries of a program as a log that `antecede audit` can check.
 
     log = Recorder("run.jsonl")
     alice = log.actor("alice")
@@ -6,8 +6,8 @@
     ...
     bob.deliver("m1")  # when the application gets it, before it reacts
 
-The module uses only the standard library. The two ends of a message need to share only the
-message's name.
+The program may have tasks, threads and processes. The sender and the receiver of a message need to
+share only the name of the message. The module uses only the standard library and attrs.
 """
 
 from __future__ import annotations
@@ -39,14 +39,13 @@ os.register_at_fork(
 
 @define(eq=False)
 class Recorder:
-    """A log that any number of threads and processes may write to.
+    """A log of sends and deliveries, to which any number of threads and processes may write.
 
-    Every event is one write at the end of the file. Lines therefore stay whole, even if processes
-    were forked or opened the same file of this machine. Existing content is kept. If it ends within
-    a line, the first event begins a new line.
+    Every event is one write at the end of the file. Lines therefore stay whole, even if several
+    processes of this machine write to the same file. Existing content is kept.
 
     Attributes:
-        path: the file.
+        path: the name of the file. It is created if it does not exist.
 
     Examples:
         >>> import tempfile
@@ -66,10 +65,10 @@ class Recorder:
     _within_a_line: bool = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Open the file.
+        """Open the file of the log.
 
         Raises:
-            InputError: it cannot be opened.
+            InputError: the file cannot be opened.
         """
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         try:
@@ -80,7 +79,13 @@ class Recorder:
             raise InputError(f"cannot write to {str(self.path)!r}: {reason}") from None
 
     def actor(self, name: str | int) -> Actor:
-        """Return a participant; all its events come from one thread or task at a time.
+        """Return an object that writes the events of one participant.
+
+        The events of a participant must come from one thread or task at a time, because the log
+        states their order.
+
+        Args:
+            name: the name of the participant, a text or a whole number.
 
         Raises:
             InputError: the name is neither a text nor a whole number.
@@ -94,11 +99,17 @@ class Recorder:
         message: str | int,
         to: Iterable[str | int] | None = None,
     ) -> None:
-        """Write a line; the event is `causal-send`, with its destinations if known, or `deliver`.
+        """Write one event to the log. `Actor` has a method for each event.
+
+        Args:
+            actor: the name of the participant.
+            event: `causal-send` if its application sends a message, or `deliver` if it gets one.
+            message: the name of the message, which is unique in the whole log.
+            to: for `causal-send`, the names of the receivers. None if they are not known.
 
         Raises:
             InputError: a name is neither a text nor a whole number, or the log is closed.
-            OSError: the line cannot be written completely (a full disk).
+            OSError: the event cannot be written completely, for example because the disk is full.
         """
         line = f"{_record(actor, event, message, to)}\n".encode()
         with _writing:
@@ -111,36 +122,43 @@ class Recorder:
             raise OSError(f"{self.path}: an event was written in part only; is the disk full?")
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file of the log. An event that is written later raises an InputError."""
         with _writing:
             file, self._file = self._file, CLOSED
             if file != CLOSED:
                 os.close(file)
 
     def __enter__(self) -> Recorder:
-        """Return the log."""
+        """Return the log itself, for a `with` block."""
         return self
 
     def __exit__(
         self, _type: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None
     ) -> None:
-        """Close the file."""
+        """Close the file of the log at the end of a `with` block."""
         self.close()
 
 
 @frozen(eq=False)
 class Actor:
-    """A participant of a log."""
+    """A participant of the system, whose events are written to a log. `Recorder.actor` makes it.
+
+    Attributes:
+        log: the log.
+        name: the name of the participant.
+    """
 
     log: Recorder
     name: str | int
 
     def causal_send(self, message: str | int, to: Iterable[str | int] | None = None) -> None:
-        """Write that the application sends a message; call it before the message leaves.
+        """Write that the application of this participant sends a message.
+
+        Call the method before the message leaves, so that no delivery can be logged first.
 
         Args:
-            message: the message's name, which is unique in the whole log.
-            to: the names of its destinations; None: unknown.
+            message: the name of the message, which is unique in the whole log.
+            to: the names of the receivers. None if they are not known.
 
         Raises:
             InputError: a name is neither a text nor a whole number, or the log is closed.
@@ -148,7 +166,13 @@ class Actor:
         self.log.write(self.name, SEND, message, to)
 
     def deliver(self, message: str | int) -> None:
-        """Write that the application gets a message; call it before the application reacts.
+        """Write that the application of this participant gets a message.
+
+        Call the method before the application reacts, so that its next message counts as sent
+        later.
+
+        Args:
+            message: the name of the message, as its sender logged it.
 
         Raises:
             InputError: the name is neither a text nor a whole number, or the log is closed.

@@ -39,11 +39,15 @@ Size: TypeAlias = tuple[int, int]
 
 
 class Ruling(StrEnum):
-    """The result of checks, measurements and simulated runs for a claim.
+    """The answer of checks, measurements and simulated runs to a claim, a statement of a paper.
 
-    CONSISTENT: for a few sizes, the measure grows no faster than the claim says. A few sizes cannot
-    prove it for all sizes.
-    DEPENDS: the result depends on an assumption of the simulation.
+    Attributes:
+        CONFIRMED: the checks agree with the claim.
+        CONSISTENT: for a few sizes, a measured number grows no faster than the claim says. A few
+            sizes cannot prove it for all sizes.
+        REFUTED: a check contradicts the claim.
+        DEPENDS: the answer depends on an assumption of the simulation.
+        UNDECIDED: the checks came to no answer.
     """
 
     CONFIRMED = "CONFIRMED"

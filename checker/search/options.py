@@ -1,4 +1,8 @@
-"""Options and bounds of a search; its findings do not depend on them."""
+"""Options of a search, and bounds that end a search early.
+
+A search is the part of a check that visits states of the system. Options change the time and the
+memory that a search needs.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,14 @@ SEARCHES = {
     "random": "random walks from the initial state (--walks, --seed): may find a violation, but "
     "never show that there is none",
 }
+"""The orders in which a search can visit states, by name, each with its meaning."""
 
 ENGINES = {
     "local": "compiled code on all cores of this machine; calls each handler once per new argument",
     "spark": "the same compiled code on a Spark cluster, for levels with many states",
     "plain": "plain Python, for small systems; the reference for the other engines",
 }
+"""The engines, the parts of the checker that visit states, by name, each with its meaning."""
 
 MEMORY = {
     "auto": "forget the visited states of earlier levels once there are many, where every state is "
@@ -29,13 +35,31 @@ MEMORY = {
     "sweep-line": "as auto, and elsewhere drop visited states that can never be met again (the "
     "sweep-line method)",
 }
+"""The choices of the option `memory`, each with its meaning."""
 
 
 @frozen
 class Options:
-    """Options of a search; every engine takes this record and heeds its part."""
+    """The options of a search: its order, its engine, and its use of threads, memory and clusters.
 
-    search: str = setting("breadth", str, "Order of the search.", choices=SEARCHES)
+    They do not change the verdict, with one exception: random walks cannot show that a property
+    holds. Each engine uses only the options that concern it. `antecede check --help-all` describes
+    each option.
+
+    Examples:
+        >>> from antecede.checker.search.options import Options
+        >>> options = Options(search="depth", engine="plain")
+        >>> options.search, options.walks
+        ('depth', 1000)
+    """
+
+    search: str = setting(
+        "breadth",
+        str,
+        "Order of the search: breadth (breadth-first, finds shortest counterexamples), depth "
+        "(depth-first) or random (random walks, may miss violations).",
+        choices=SEARCHES,
+    )
     engine: str = setting(
         "local",
         str,
@@ -131,39 +155,68 @@ class Options:
 
     # For measurements and tests.
     block: int | None = setting(None, int, least=1, public=False)
-    """Entries that one thread may send to one owner in a chunk; None: what the engine chooses."""
+    """The most entries that one thread may pass to one other thread at once. None: the engine
+    chooses.
+    """
     forget_from: int | None = setting(1 << 20, int, least=0, public=False)
-    """Visited states from which on it is worth forgetting earlier levels; None: never. What shows
-    later that it was wrong to do so makes the search begin again; most of what can show does so
-    in far fewer states."""
+    """A search that has visited this number of states may forget states of earlier depths. None: it
+    forgets none. If a search later meets a state that it must not have forgotten, it starts
+    again. Most systems where this happens show it in far fewer states.
+    """
     collect_from: int = setting(1 << 22, int, least=0, public=False)
-    """Composites from which on it is worth looking which ones are still in use."""
+    """A search whose tables have this number of entries looks which entries are still used. An
+    entry stands for a part of states.
+    """
     spark_files: bool = setting(True, bool, public=False)
-    """Where driver and executors are one process (`local[N]`), tasks hand over blocks in files,
-    and the shuffle carries where they are."""
+    """True if Spark's tasks may exchange data in files when all of them run in one process
+    (`local[N]`). The tasks then send only the places of the files over Spark.
+    """
 
     @property
     def forget(self) -> int | None:
-        """Earlier levels are forgotten from this many visited states on; None: never."""
+        """The number of visited states after which a search may forget states of earlier depths.
+
+        None if the search keeps all visited states.
+        """
         return None if self.memory == "keep" else self.forget_from
 
     @property
     def unsaved(self) -> Options:
-        """These options for another search of the same question, which saves no checkpoints.
+        """These options for another search, without `checkpoint` and `resume`.
 
-        The folder belongs to the first search, as does what is in it.
+        A folder of checkpoints belongs to one search, so a second search must not write to it.
         """
         return evolve(self, checkpoint=None, resume=None)
 
     @property
     def sweep_line(self) -> bool:
-        """Drop visited states that can never be met again (the sweep-line method)."""
+        """True if the search also forgets states by the sweep-line method, which saves memory.
+
+        The method forgets a visited state when no later run can reach it again.
+        """
         return self.memory == "sweep-line"
 
 
 @frozen
 class Bounds:
-    """When to give up; None means never."""
+    """The bounds that end a search before it has visited every state. None means no bound.
+
+    A search that reaches a bound has the verdict INCOMPLETE, unless it has found a violation.
+
+    Attributes:
+        max_states: the number of different states.
+        max_depth: the greatest depth of a state: the number of states on a shortest path to it. The
+            initial state has depth 1.
+        max_seconds: the time in seconds.
+        max_memory: the memory of the process in bytes.
+        bound: limits on measures, as texts such as "queue=5". A measure is a number that the
+            protocol computes from an actor's state.
+
+    Examples:
+        >>> from antecede.checker.search.options import Bounds
+        >>> Bounds(max_seconds=60.0).max_states is None
+        True
+    """
 
     max_states: int | None = setting(
         None, int, "Stop after this number of unique states (distinct states).", least=1
@@ -197,12 +250,32 @@ class Bounds:
     )
 
     def over(self, others: Bounds) -> Bounds:
-        """Return these bounds, completed by `others`."""
+        """Return these bounds, with the bounds of another record where these have none.
+
+        Args:
+            others: the bounds that are used where these bounds are None or empty.
+
+        Examples:
+            >>> from antecede.checker.search.options import Bounds
+            >>> both = Bounds(max_depth=5).over(Bounds(max_depth=9, max_states=100))
+            >>> both.max_depth, both.max_states
+            (5, 100)
+        """
         given = {key: value for key, value in asdict(self).items() if value not in (None, ())}
         return evolve(others, **given)
 
     def nearest(self, states: int, seconds: float, used: int) -> tuple[float, str] | None:
-        """Return the share and the option of the bound of which most is used up, or None."""
+        """Return the bound that the search has used up most, or None if there is no such bound.
+
+        Args:
+            states: the number of different states so far.
+            seconds: the time so far, in seconds.
+            used: the memory of the process in bytes.
+
+        Returns:
+            The used share of the bound (1.0 when it is reached) and its option, such as
+            "--max-states".
+        """
         parts = {
             "--max-states": (states, self.max_states),
             "--max-seconds": (seconds, self.max_seconds),
@@ -213,7 +286,15 @@ class Bounds:
         )
 
     def hit(self, states: int, seconds: float, used: int) -> str | None:
-        """Return which of the bounds but the depth is reached, in words, or None."""
+        """Return the bound that the search has reached, in words, or None if it has reached none.
+
+        The bound `max_depth` is never returned, because a search only goes no deeper.
+
+        Args:
+            states: the number of different states so far.
+            seconds: the time so far, in seconds.
+            used: the memory of the process in bytes.
+        """
         if self.max_states is not None and states >= self.max_states:
             return f"--max-states {self.max_states:,} reached"
         if self.max_seconds is not None and seconds >= self.max_seconds:
@@ -224,5 +305,9 @@ class Bounds:
 
 
 def most_memory_text(most: int) -> str:
-    """Return the reason of a search that reached --max-memory, a number of bytes."""
+    """Return the text that says that a search has reached the bound `--max-memory`.
+
+    Args:
+        most: the bound in bytes.
+    """
     return f"--max-memory {memory(most)} reached"

@@ -106,12 +106,26 @@ class Result:
 
     @property
     def size(self) -> Counts:
-        """The counts to report: without symmetry, if they are known."""
+        """The numbers of states that reports show.
+
+        With symmetry reduction, a search visits only one of the states that differ in the names of
+        actors. The numbers then still include the other states, if the search could count them.
+        """
         return self.unreduced or self.counts
 
 
 def overall(verdicts: Mapping[str, Verdict]) -> Verdict:
-    """Return the verdict on a check from those on its properties."""
+    """Return the verdict on a whole check, which is the worst verdict on one of its properties.
+
+    Args:
+        verdicts: the verdict on each property. From worst to best: ERROR, VIOLATED, INCOMPLETE,
+            VACUOUS and HOLDS.
+
+    Examples:
+        >>> from antecede.checker.search.result import Verdict, overall
+        >>> overall({"causal-delivery": Verdict.VIOLATED, "integrity": Verdict.HOLDS})
+        <Verdict.VIOLATED: 'VIOLATED'>
+    """
     for worst in (Verdict.ERROR, Verdict.VIOLATED, Verdict.INCOMPLETE, Verdict.VACUOUS):
         if worst in verdicts.values():
             return worst

@@ -190,14 +190,15 @@ def rows_of(level: Level, run: Callable[[Sequence[Spec]], list[Row]]) -> list[Ro
 
 @frozen
 class Smallest:
-    """The result of a search for the smallest bound.
+    """The result of a search for the smallest numbers of actors and messages that show a violation.
 
     Attributes:
-        question: the question, without its numbers of actors and messages.
-        level: the level of the violation, or None.
-        row: the row with the violation, or with the failure of a handler; None if there is none.
-        explored: the rows of all levels but this one.
-        failures: the rows of this level in which a handler failed.
+        question: the protocol and the other settings, without the numbers of actors and messages.
+        level: the smallest numbers that show a violation, or None.
+        row: the row of the check that found the violation, or a function of the protocol that
+            failed. None if there is no such check.
+        explored: the rows of the checks of all smaller numbers.
+        failures: the rows of the checks of `level` in which a function of the protocol failed.
         stopped_by: the reason why the search ended before it had an answer, or None.
     """
 
@@ -210,7 +211,7 @@ class Smallest:
 
     @property
     def unfinished(self) -> list[Row]:
-        """The checks that came to no verdict; one of them may have a smaller violation."""
+        """The rows of the checks without a verdict. One of them may hide a smaller violation."""
         return [row for row in self.explored if row["verdict"] not in ("HOLDS", "VACUOUS")]
 
     @property

@@ -1,9 +1,12 @@
 """An explicit-state model checker for causal message delivery protocols.
 
-The names with which protocols are written, the functions that check them, and a function for each
-other command:
+A protocol of this kind lets no process see an effect before its cause. antecede explores every
+order in which messages can be sent and delivered, within bounds that you choose:
 
     from antecede import Message, Protocol, Step, assert_holds, check, sweep
+
+`Protocol`, `Message` and `Step` are for writing protocols, `check` explores the runs of a protocol,
+and `assert_holds` does so in a test. Each other command of antecede is also a function.
 
 The folders of the project are linked here, so that one import name holds all of them.
 `antecede.checker` is the model checker and says in which order to read it; `antecede.protocols`,

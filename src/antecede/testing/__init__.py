@@ -1,4 +1,9 @@
-"""For test suites: assertions about protocols, and `recorder`, which writes logs for an audit."""
+"""Functions for test suites: they fail a test if a protocol does not behave as expected.
+
+`assert_holds` and `assert_violated` check a protocol, and `check_spec` makes a saved check. The
+module `antecede.testing.adapter` connects real code to the checker, and `antecede.testing.recorder`
+writes logs for `antecede audit`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Real Python objects under the checker; see `antecede.checker.adapters.objects`."""
+"""Real code as a protocol: `protocol` makes one of a Python class, and `program` of any program.
+
+An adapter is the connection between real code and the checker, which runs the code on a simulated
+network. The actors, the participants of the system, are then objects of the class or parts of the
+program.
+"""
 
 from __future__ import annotations
 

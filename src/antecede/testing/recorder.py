@@ -1,4 +1,4 @@
-"""Writes what really happens in a program as a log for `antecede audit`."""
+"""Recorders, which write the sends and deliveries of a program as a log for `antecede audit`."""
 
 from __future__ import annotations
 
