@@ -11,6 +11,8 @@ A claim has a list of evidence. Evidence has the keys of a spec (see `specs/`) a
 * `kept` with `at_most` or `at_least`: a declared measure in runs of any length;
 * `statement` with `fails` and `placed`: a statement of the tree paper, which holds in every step,
   or fails in some step; `placed` has the first queues, `["in", node, neighbour, message]`;
+* `generates_all` and `generates_only`: classes of computations; in all small programs, the protocol
+  generates all computations of the first class, and no others than those of the second one;
 * `figure` with `rule` (and `narrow`): rows of `antecede simulate`, and nothing of a spec;
 * `unchecked`: the reason why nothing decides the claim, and nothing of a spec.
 
@@ -190,6 +192,8 @@ OWN = {"quick", "violates", "measure", "law", "factor", "sizes", "control_packet
     "statement",
     "fails",
     "placed",
+    "generates_all",
+    "generates_only",
     *RELATIONS,
 }
 """The keys of evidence that are not keys of a spec."""

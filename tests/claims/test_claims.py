@@ -633,3 +633,22 @@ def test_a_file_in_the_place_of_the_folder_is_refused(antecede: Command, tmp_pat
     ran = antecede("claims", "--output", "claims.md", cwd=tmp_path)
     assert 2 == ran.code
     assert "counterexamples would go to 'claims', which is no folder" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("protocol", "ruling"),
+    [("mfss", Ruling.CONFIRMED), ("fifo", Ruling.REFUTED), ("unordered", Ruling.REFUTED)],
+)
+def test_a_claim_about_classes_is_decided_by_the_computations(
+    protocol: str, ruling: Ruling
+) -> None:
+    between = {"generates_all": "mailbox", "generates_only": "causal"}
+    found = finding(evidence(protocol, "3x2", **between))
+    assert ruling == found.ruling
+    assert f"antecede classes {protocol} --actors 3" == found.command
+
+
+def test_a_claim_about_classes_stays_open_if_a_bound_ends_the_enumeration() -> None:
+    between = {"generates_all": "mailbox", "generates_only": "causal"}
+    few = Judge(PLAIN, Bounds(max_states=100))
+    assert Ruling.UNDECIDED == few.finding(evidence("mfss", "3x2", **between)).ruling
