@@ -34,6 +34,7 @@ FUNCTIONS = (
     "check",
     "sweep",
     "prove",
+    "classes",
     "simulate",
     "audit",
     "test",
