@@ -114,6 +114,12 @@ def test_another_class_than_expected_gives_exit_code_1(antecede: Command) -> Non
     assert 1 == done.code
 
 
+def test_nothing_is_said_of_a_class_if_no_program_was_enumerated() -> None:
+    result = antecede.classes("mfss", max_states=1)
+    assert () == result.exactly
+    assert "No program was enumerated." in str(result)
+
+
 def test_a_bound_that_ends_the_enumeration_gives_exit_code_3(antecede: Command) -> None:
     done = antecede("classes", "mfss", "--max-states", "100", "--expect", "mailbox")
     assert 3 == done.code
