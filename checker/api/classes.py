@@ -14,7 +14,8 @@ from antecede.checker.check.exploring import limited
 from antecede.checker.check.spec import Spec
 from antecede.checker.computations import placement as placements
 from antecede.checker.computations import report
-from antecede.checker.errors import InputError
+from antecede.checker.computations.classes import NAMES
+from antecede.checker.errors import InputError, unknown
 from antecede.checker.search.options import Bounds
 
 
@@ -26,9 +27,9 @@ class ClassesResult(Report):
         >>> from antecede import classes
         >>> result = classes("rst", max_messages=3)
         >>> result.exactly
-        ('synchronous', 'n-n', '1-n', 'mailbox', 'causal')
+        ('n-n', '1-n', 'mailbox', 'causal')
         >>> result.counts["fifo"]
-        (26, 25)
+        (58, 57)
     """
 
     _placement: placements.Placement
@@ -63,6 +64,20 @@ class ClassesResult(Report):
     def stopped_by(self) -> str | None:
         """The bound that ended the enumeration, or None if it is complete."""
         return self._placement.stopped_by
+
+    def expect(self, name: str) -> ClassesResult:
+        """Return this result if the protocol generates exactly the class of this name.
+
+        Raises:
+            AssertionError: it does not, or a bound ended the enumeration. The text is the report.
+            InputError: there is no such class.
+        """
+        __tracebackhide__ = True  # pytest then shows the line of the test
+        if name not in NAMES:
+            raise unknown("class", name, NAMES)
+        if self.stopped_by is not None or name not in self.exactly:
+            raise AssertionError(str(self))
+        return self
 
     def __repr__(self) -> str:
         return f"<Classes: {report.verdict(self._placement)}>"

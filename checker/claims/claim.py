@@ -13,6 +13,8 @@ A claim has a list of evidence. Evidence has the keys of a spec (see `specs/`) a
 * `statement` with `fails`, `programs` and `placed`: a statement of the tree paper, which holds in
   every step, or fails in some step; `programs` is a number of messages, and the statement is about
   all programs with so many; `placed` has the first queues, `["in", node, neighbour, message]`;
+* `generates_all` and `generates_only`: classes of computations; in all small programs, the protocol
+  generates all computations of the first class, and no others than those of the second one;
 * `figure` with `rule` (and `narrow`): rows of `antecede simulate`, and nothing of a spec;
 * `unchecked`: the reason why nothing decides the claim, and nothing of a spec.
 
@@ -198,6 +200,8 @@ OWN = {"quick", "violates", "raises", "measure", "law", "factor", "sizes", "cont
     "fails",
     "placed",
     "programs",
+    "generates_all",
+    "generates_only",
     *RELATIONS,
 }
 """The keys of evidence that are not keys of a spec."""

@@ -27,6 +27,8 @@ from antecede.checker.claims.claim import (
     Source,
     Unchecked,
 )
+from antecede.checker.computations.placement import placed
+from antecede.checker.computations.report import verdict as sentence
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path, replay
@@ -38,6 +40,7 @@ from antecede.checker.search.measures import Measures, measure
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import Question, as_asked, options_of
+from antecede.checker.sweep.smallest import MESSAGES
 
 SIZES = (2, 3, 4)
 """The numbers of actors for which a law is measured; `--quick` leaves out the last one."""
@@ -153,6 +156,8 @@ class Judge:
             return self._growth(evidence)
         if self.quick and evidence.quick is not None:
             spec = evolve(spec, actors=evidence.quick[0], messages=evidence.quick[1])
+        if "generates_all" in table:
+            return self._placed(spec, table["generates_all"], table["generates_only"])
         if "kept" in table:
             return _judged_kept(self._report(spec), evidence.relation[0])
         if "raises" in table:
@@ -185,6 +190,17 @@ class Judge:
         taken = [step.transition for step in found.run if step.transition is not None]
         path = None if placed else replay(system, taken)
         return Finding(Ruling.CONFIRMED if fails else Ruling.REFUTED, command, text, path)
+
+    def _placed(self, spec: Spec, lower: str, upper: str) -> Finding:
+        """Enumerate the computations that a protocol generates, in small programs."""
+        command = shlex.join(["antecede", "classes", spec.protocol, "--actors", str(spec.actors)])
+        found = placed(spec, ("any",), MESSAGES, self.bounds, self.named(spec.protocol))
+        if found.stopped_by is not None:
+            return Finding(Ruling.UNDECIDED, command, f"INCOMPLETE: {found.stopped_by}")
+        lies_between = lower in found.contained and upper in found.containing
+        size = f"{found.programs} programs, {counted(sum(found.every), 'computation')}"
+        ruling = Ruling.CONFIRMED if lies_between else Ruling.REFUTED
+        return Finding(ruling, command, f"{sentence(found).rstrip('.')} ({size})")
 
     def _report(self, spec: Spec) -> CheckReport:
         key = (as_asked(spec), spec.bound)

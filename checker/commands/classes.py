@@ -11,7 +11,7 @@ from antecede.checker.check.exploring import limited
 from antecede.checker.check.spec import Spec
 from antecede.checker.commands import console, outputs, parameters
 from antecede.checker.commands.help import CommandWithExamples
-from antecede.checker.commands.parameters import A_FILE, Given, Named, record, several
+from antecede.checker.commands.parameters import A_FILE, Given, Named, record
 from antecede.checker.commands.shared import JSON_FILE
 from antecede.checker.computations import placement as placements
 from antecede.checker.computations import report
@@ -21,21 +21,24 @@ from antecede.checker.render.registry import format_of, write_trace
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.question import Question
-from antecede.checker.settings import Setting, taken
+from antecede.checker.settings import Setting, names_in, taken
 
+MESSAGES = Setting("messages", int, "", 2, least=1, most=12)
 MAX_MESSAGES = Setting("max_messages", int, "", 4, least=1, most=12)
 
 
 @click.command("classes", cls=CommandWithExamples)
 @click.argument("target", type=Named("protocol"), metavar="NAME|FILE.py:OBJECT")
-@record(Question, "actors", "messages", "network")
-@several(Question, "workload", "any,script:[[1,2],[],[1]]")
+@record(Question, "actors")
+@click.option("--messages", type=Given(MESSAGES), default=MESSAGES.default, show_default=True)
 @click.option(
     "--max-messages",
     type=Given(MAX_MESSAGES),
     default=MAX_MESSAGES.default,
     show_default=True,
 )
+@record(Question, "network")
+@click.option("--workload", "workloads", multiple=True, type=Named("anything"), metavar="VALUE,…")
 @click.option("--expect", type=click.Choice(NAMES))
 @record(Bounds, "max_states", "max_seconds", "max_memory")
 @JSON_FILE
@@ -43,7 +46,7 @@ MAX_MESSAGES = Setting("max_messages", int, "", 4, least=1, most=12)
 @click.option("--quiet", is_flag=True)
 def command(
     target: str,
-    workload: tuple[str, ...],
+    workloads: tuple[str, ...],
     max_messages: int,
     expect: str | None,
     json_file: str | None,
@@ -67,7 +70,7 @@ def command(
     with limited(bounds):
         found = placements.placed(
             spec,
-            workload or ("any",),
+            [one for text in workloads for one in names_in(text)] or ["any"],
             max_messages,
             bounds,
             watch=lambda now: ticker.show(report.progress(now)),

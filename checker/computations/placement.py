@@ -84,12 +84,13 @@ class Placement:
     @property
     def exactly(self) -> list[str]:
         """The classes of which the protocol generates all computations, and no others."""
-        total = sum(self.generated)
-        return [row.name for row in self.rows if row.computations == row.generated == total]
+        return [name for name in self.contained if name in self.containing]
 
     @property
     def contained(self) -> list[str]:
         """The classes of which the protocol generates all computations."""
+        if not self.programs:
+            return []
         return [row.name for row in self.rows if row.computations == row.generated]
 
     @property

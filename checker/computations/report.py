@@ -23,6 +23,8 @@ CAUTION = "antecede enumerated this within the bounds. It is no proof for larger
 def verdict(placement: Placement) -> str:
     """Return where the protocol lies, as a sentence."""
     name = placement.spec.protocol
+    if not placement.programs:
+        return "No program was enumerated."
     if exactly := placement.exactly:
         if len(exactly) == 1:
             return f"{name} generates exactly the {exactly[0]} computations of these programs."

@@ -34,6 +34,7 @@ FUNCTIONS = (
     "check",
     "sweep",
     "prove",
+    "classes",
     "simulate",
     "audit",
     "test",
@@ -51,6 +52,7 @@ FOR_THE_TERMINAL = {
 """Options that say what a command writes. Results of functions have methods instead."""
 
 IN_PYTHON = {
+    "workloads": "workload",
     "place": "on",
     "mutated": "mutants",
     "suggests": "suggest",
@@ -67,7 +69,7 @@ POSITIONAL = {"names", "targets", "protocols", "target", "adapter", "trace"}
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_has_the_options_of_its_command(name: str) -> None:
     command = import_module(f"antecede.checker.commands.{name}").command
-    asserted = {"expect"} if name in ("check", "test") else set()  # `result.expect`
+    asserted = {"expect"} if name in ("check", "test", "classes") else set()  # `result.expect`
     options = {each.name for each in command.params} - FOR_THE_TERMINAL - POSITIONAL - asserted
     shown = inspect.signature(getattr(antecede, name)).parameters
     assert set() == {IN_PYTHON.get(option, option) for option in options} - {*shown}

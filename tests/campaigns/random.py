@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tests.campaigns.adapters import compare_adapters
 from tests.campaigns.audits import compare_audits
+from tests.campaigns.classes import compare_classes
 from tests.campaigns.compare import Comparison, comparisons
 from tests.campaigns.draw import Case, as_json, drawn, drawn_for_users, smaller
 from tests.campaigns.endless import compare_endless
@@ -159,6 +160,7 @@ KINDS: dict[str, tuple[int, Kind]] = {
     "endless": (3, compare_endless),
     "livelocks": (3, compare_livelocks),
     "smallest": (3, compare_smallest),
+    "classes": (1, compare_classes),
 }
 """The kinds of random cases with their weights. A campaign draws a kind for every number."""
 

@@ -653,3 +653,22 @@ def test_a_claim_that_a_handler_raises_stays_open_if_it_does_not(
     protocol: str, exception: str
 ) -> None:
     assert Ruling.UNDECIDED == finding(evidence(protocol, raises=exception)).ruling
+
+
+@pytest.mark.parametrize(
+    ("protocol", "ruling"),
+    [("mfss", Ruling.CONFIRMED), ("fifo", Ruling.REFUTED), ("unordered", Ruling.REFUTED)],
+)
+def test_a_claim_about_classes_is_decided_by_the_computations(
+    protocol: str, ruling: Ruling
+) -> None:
+    between = {"generates_all": "mailbox", "generates_only": "causal"}
+    found = finding(evidence(protocol, "3x2", **between))
+    assert ruling == found.ruling
+    assert f"antecede classes {protocol} --actors 3" == found.command
+
+
+def test_a_claim_about_classes_stays_open_if_a_bound_ends_the_enumeration() -> None:
+    between = {"generates_all": "mailbox", "generates_only": "causal"}
+    few = Judge(PLAIN, Bounds(max_states=100))
+    assert Ruling.UNDECIDED == few.finding(evidence("mfss", "3x2", **between)).ruling
