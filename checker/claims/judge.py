@@ -28,6 +28,7 @@ from antecede.checker.claims.claim import (
     Unchecked,
 )
 from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.extras import check_installed
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.registry import load, protocol_named
@@ -144,6 +145,8 @@ class Judge:
         table, spec = evidence.table, evidence.spec
         if "statement" in table:
             return self._stated(evidence, f"antecede claims --claim {key}")
+        if "proof" in table:
+            return _judged_proof(spec.protocol, table["proof"])
         if "law" in table:
             return self._growth(evidence)
         if self.quick and evidence.quick is not None:
@@ -257,6 +260,26 @@ def _judged_check(report: CheckReport) -> Finding:
     length = "" if path is None else f" after {length_text(path)}"
     text = f"{', '.join(names)} VIOLATED{length}"
     return Finding(as_claimed, command, text, path, report)
+
+
+def _judged_proof(protocol: str, claimed: bool) -> Finding:
+    """Return the finding of a proof of a protocol's model; a failed proof decides nothing.
+
+    Raises:
+        InputError: Z3 is not installed.
+    """
+    check_installed("prove", "a proof")
+    with interrupts.looking():  # importing z3 takes a while
+        proof = load("antecede.checker.prove.obligations:prove")(
+            load("antecede.checker.prove.front:model_named")(protocol)
+        )
+    ruling = Ruling.CONFIRMED if claimed else Ruling.REFUTED
+    answer, many = str(proof.answer), "for every number of actors and messages"
+    return Finding(
+        ruling if answer == "PROVED" else Ruling.UNDECIDED,
+        f"antecede prove {protocol}",
+        f"{answer}: {proof.model.safety.name}, {many}",
+    )
 
 
 def _judged_failure(report: CheckReport, exception: str) -> Finding:

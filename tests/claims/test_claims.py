@@ -517,7 +517,8 @@ def test_every_refutation_can_be_replayed(reported: tuple[int, Path], antecede: 
     assert len(checks) > 20
     for claim in found["claims"]:
         if claim["verdict"] == "REFUTED":
-            assert any(check["trace"] for check in claim["checks"]), claim["key"]
+            shown = [one["trace"] or "prove " in one["command"] for one in claim["checks"]]
+            assert any(shown), claim["key"]
         assert (claim["verdict"] == "UNDECIDED") == bool(claim["reason"])
     for check in checks:
         trace = folder / check["trace"]
@@ -653,3 +654,19 @@ def test_a_claim_that_a_handler_raises_stays_open_if_it_does_not(
     protocol: str, exception: str
 ) -> None:
     assert Ruling.UNDECIDED == finding(evidence(protocol, raises=exception)).ruling
+
+
+@pytest.mark.parametrize(
+    ("protocol", "claimed", "ruling"),
+    [
+        ("rst", True, Ruling.CONFIRMED),
+        ("rst-no-step-2", False, Ruling.REFUTED),
+        ("rst-column", True, Ruling.UNDECIDED),
+    ],
+)
+def test_a_proof_decides_a_claim_about_every_number_of_actors(
+    protocol: str, claimed: bool, ruling: Ruling
+) -> None:
+    pytest.importorskip("z3")
+    found = finding(evidence(protocol, proof=claimed))
+    assert (ruling, f"antecede prove {protocol}") == (found.ruling, found.command)
