@@ -63,8 +63,14 @@ PROOFS = {
     "newtop": "antecede.protocols.newtop_proof:NEWTOP",
     "tree": "antecede.protocols.tree_proof:TREE",
     "tree-ring": "antecede.protocols.tree_proof:TREE_RING",
+    "sps": "antecede.protocols.sps_proof:SPS",
+    "csps": "antecede.protocols.sps_proof:CSPS",
+    "sps-alone": "antecede.protocols.sps_proof:SPS_ALONE",
     "hybrid-basic": "antecede.protocols.hybrid_proof:HYBRID_BASIC",
     "hybrid-sps": "antecede.protocols.hybrid_proof:HYBRID_SPS",
     "hybrid-multicast": "antecede.protocols.hybrid_proof:HYBRID_MULTICAST",
 }
-"""Protocol -> its abstract model. These files import z3, so only `prove` imports them."""
+"""Protocol, or a class of protocols -> its abstract model.
+
+These files import z3, so only `prove` imports them.
+"""

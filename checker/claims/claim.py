@@ -13,8 +13,7 @@ A claim has a list of evidence. Evidence has the keys of a spec (see `specs/`) a
 * `statement` with `fails`, `programs` and `placed`: a statement of the tree paper, which holds in
   every step, or fails in some step; `programs` is a number of messages, and the statement is about
   all programs with so many; `placed` has the first queues, `["in", node, neighbour, message]`;
-* `proof`: whether the claim implies that causal delivery holds for every number of actors and
-  messages; `antecede prove` of the protocol's model decides it;
+* `proof` with `fails`: a model that `antecede prove` proves; with `fails`, it refutes the claim;
 * `figure` with `rule` (and `narrow`): rows of `antecede simulate`, and nothing of a spec;
 * `unchecked`: the reason why nothing decides the claim, and nothing of a spec.
 

@@ -146,7 +146,7 @@ class Judge:
         if "statement" in table:
             return self._stated(evidence, f"antecede claims --claim {key}")
         if "proof" in table:
-            return _judged_proof(spec.protocol, table["proof"])
+            return _judged_proof(table["proof"], fails=table.get("fails", False))
         if "law" in table:
             return self._growth(evidence)
         if self.quick and evidence.quick is not None:
@@ -262,23 +262,21 @@ def _judged_check(report: CheckReport) -> Finding:
     return Finding(as_claimed, command, text, path, report)
 
 
-def _judged_proof(protocol: str, claimed: bool) -> Finding:
-    """Return the finding of a proof of a protocol's model; a failed proof decides nothing.
+def _judged_proof(name: str, *, fails: bool) -> Finding:
+    """Return the finding of the proof of a model; a proof that fails decides nothing.
 
     Raises:
         InputError: Z3 is not installed.
     """
     check_installed("prove", "a proof")
     with interrupts.looking():  # importing z3 takes a while
-        proof = load("antecede.checker.prove.obligations:prove")(
-            load("antecede.checker.prove.front:model_named")(protocol)
-        )
-    ruling = Ruling.CONFIRMED if claimed else Ruling.REFUTED
-    answer, many = str(proof.answer), "for every number of actors and messages"
+        model = load("antecede.checker.prove.front:model_named")(name)
+        proof = load("antecede.checker.prove.obligations:prove")(model)
+    ruling = Ruling.REFUTED if fails else Ruling.CONFIRMED
     return Finding(
-        ruling if answer == "PROVED" else Ruling.UNDECIDED,
-        f"antecede prove {protocol}",
-        f"{answer}: {proof.model.safety.name}, {many}",
+        ruling if str(proof.answer) == "PROVED" else Ruling.UNDECIDED,
+        f"antecede prove {name}",
+        f"{proof.answer}: {model.safety.name}, for every number of actors and messages",
     )
 
 

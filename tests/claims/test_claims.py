@@ -657,16 +657,18 @@ def test_a_claim_that_a_handler_raises_stays_open_if_it_does_not(
 
 
 @pytest.mark.parametrize(
-    ("protocol", "claimed", "ruling"),
+    ("model", "fails", "ruling"),
     [
-        ("rst", True, Ruling.CONFIRMED),
-        ("rst-no-step-2", False, Ruling.REFUTED),
-        ("rst-column", True, Ruling.UNDECIDED),
+        ("rst", False, Ruling.CONFIRMED),
+        ("rst-no-step-2", True, Ruling.REFUTED),
+        ("rst-column", False, Ruling.UNDECIDED),
+        ("sps", False, Ruling.CONFIRMED),
+        ("sps-alone", False, Ruling.UNDECIDED),
     ],
 )
 def test_a_proof_decides_a_claim_about_every_number_of_actors(
-    protocol: str, claimed: bool, ruling: Ruling
+    model: str, fails: bool, ruling: Ruling
 ) -> None:
     pytest.importorskip("z3")
-    found = finding(evidence(protocol, proof=claimed))
-    assert (ruling, f"antecede prove {protocol}") == (found.ruling, found.command)
+    found = finding(evidence("rst", proof=model, fails=fails))
+    assert (ruling, f"antecede prove {model}") == (found.ruling, found.command)
