@@ -1,24 +1,29 @@
 """Writes docs/bounds.md: the smallest bound that reveals each bug that we know.
 
-python benchmarks/smallest.py            # about 20 minutes on two cores; keeps what is done
+python benchmarks/smallest.py            # about two hours on one core; keeps what is done
+python benchmarks/smallest.py --minutes 10   # starts no search later, and says what is left
 python benchmarks/smallest.py --redraw   # writes the page again from the kept results
 
 The bugs are the mutants in tests/mutants, and the protocols that fail in a spec. The results are
-in figures/smallest.json. A bug whose sources have not changed is not searched again.
+in figures/smallest.json. A bug whose code has not changed is not searched again. First every bug is
+searched by scripts, then by free choice at each of the sizes FREE, the small ones first.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import hashlib
+import io
 import json
 import multiprocessing
 import os
 import sys
 import textwrap
 import time
+import tokenize
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
@@ -35,9 +40,9 @@ from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.simulate.chart import Panel, Point, chart
+from antecede.checker.sources import sources_of
 from antecede.checker.sweep.renamings import Renamings
 from antecede.checker.sweep.smallest import SIZED, Level, levels
-from antecede.checker.tables.fingerprint import fingerprint
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -59,6 +64,10 @@ FEW = 3
 SMALL = 200
 """The states of a check for which plain Python is faster than tables."""
 LIVENESS = ("can-deliver", "no-starvation", "can-finish", "finishes")
+SAFETY = ("causal-delivery", "fifo-delivery", "integrity")
+"""Properties that a run violates however it goes on."""
+FREE = ((2, 2), (3, 1), (3, 2), (3, 3))
+"""Actors and messages per actor of the checks with free choice."""
 ESCAPES = "cykas-yct-acked"
 """The protocol that holds with 3 actors and 3 messages each, and fails with one message more."""
 
@@ -102,13 +111,32 @@ class Bug:
         return next(one for one in mutants.mutants if one.name == self.mutant)
 
     def digest(self) -> str:
-        """Return a digest of the sources and limits that the result depends on."""
+        """Return a digest of the code and the bounds that the result depends on.
+
+        It leaves out the checker's own code, which a change should not make a bug's result wrong.
+        """
         spec = Spec(self.protocol, max(ACTORS[1], 3), 1, self.network, properties=self.delivery)
-        changed = changed_source(self._mutant()) if self.mutant else ""
-        rests_on = [fingerprint(system_of(spec)), changed, self.delivery, ACTORS, MESSAGES]
-        return hashlib.blake2b(
-            json.dumps(rests_on, default=str).encode(), digest_size=8
-        ).hexdigest()
+        system = system_of(spec)
+        found = sources_of(system.protocol, *(one.predicate for one in system.properties))
+        code = {name: bare(file.read_text("utf-8")) for name, file in found.files.items()}
+        changed = bare(changed_source(self._mutant())) if self.mutant else ""
+        rests_on = [sorted(code.items()), changed, self.delivery, ACTORS, MESSAGES]
+        return hashlib.blake2b(json.dumps(rests_on).encode(), digest_size=8).hexdigest()
+
+
+def bare(source: str) -> str:
+    """Return Python code without comments, docstrings and empty lines."""
+    lines = source.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    statements = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr))
+    for text in (one.value for one in statements if isinstance(one.value, ast.Constant)):
+        if isinstance(text.value, str):
+            end = text.end_lineno or text.lineno
+            lines[text.lineno - 1 : end] = [""] * (end - text.lineno + 1)
+    return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 def variants() -> Iterator[Bug]:
@@ -250,40 +278,154 @@ def _failure(spec: Spec, result: Result) -> Found | None:
     return {"workload": spec.workload, "violates": path.violates, "length": path.length}
 
 
-def run(bugs: Sequence[Bug], processes: int, minutes: float, *, again: bool) -> list[Found]:
+def found_again(bug: Bug, old: Found) -> Found:
+    """Return the result of an earlier search if its violations are found again, or search.
+
+    The result says that nothing searched for smaller bounds again.
+    """
+    protocol = bug.made()
+    invariants = tuple(f"invariant:{name}" for name in protocol_named(bug.protocol).invariants)
+    for judged, properties in (
+        ("deliveries", bug.delivery),
+        ("invariants", (*bug.delivery, *invariants)),
+    ):
+        for bound in old[judged]["bounds"]:
+            size = {"workload": bound["workload"], "actors": bound["actors"]}
+            if bug.workload in SIZED:
+                size["messages"] = bound["messages"] // bound["actors"]
+            spec = Spec(bug.protocol, network=bug.network, properties=properties, **size)
+            again = _failure(spec, explored(spec, protocol, SECONDS)[0])
+            if again is None or again.items() - bound.items():
+                return searched(bug)
+    return {**asdict(bug), **{name: old[name] for name in (*JUDGED, "seconds")}, "kept": True}
+
+
+def free_choice(bug: Bug, found: Found, actors: int, messages: int) -> Found:
+    """Return what free choice finds in deliveries, with this many messages of each actor.
+
+    A run of a script, or of free choice with fewer messages, is also a run of this free choice, in
+    which some actors send no more. So if it violates safety, the check is not needed.
+
+    Args:
+        bug: the bug.
+        found: the smallest bounds of scripts, and the results of smaller free choices.
+        actors, messages: the size.
+    """
+    made = bug.made()
+    if (by := implied(bug, made, found, actors, messages)) is not None:
+        return {"verdict": str(Verdict.VIOLATED), "by": by}
+    spec = Spec(bug.protocol, actors, messages, bug.network, properties=bug.delivery)
+    bounds = Bounds(max_states=MOST_STATES, max_seconds=SECONDS)
+    result = check(spec, Options(threads=1), bounds, protocol=made, selfcheck="off").result
+    states = {"by": "any", "states": result.size.unique_states}
+    if (failure := _failure(spec, result)) is not None:
+        return {"verdict": str(Verdict.VIOLATED), **states, **failure}
+    return {"verdict": str(result.verdict), **states}
+
+
+def implied(bug: Bug, protocol: Protocol, found: Found, actors: int, messages: int) -> str | None:
+    """Return a smaller free choice, or a script, that violates safety; None if none is known."""
+    for fewer in range(1, messages):
+        smaller = found.get("free", {}).get(f"{actors} x {fewer}", {"verdict": ""})
+        if smaller["verdict"] == Verdict.VIOLATED and smaller.get("violates", SAFETY[0]) in SAFETY:
+            return f"{actors} x {fewer}"
+    for bound in found["deliveries"]["bounds"]:
+        script = json.loads(bound["workload"].removeprefix("script:"))
+        if len(script) <= actors and max(map(len, script)) <= messages:
+            script += [[]] * (actors - len(script))  # more actors, which send nothing
+            workload = f"script:{json.dumps(script, separators=(',', ':'))}"
+            spec = Spec(bug.protocol, actors, 1, bug.network, workload, properties=bug.delivery)
+            failure = _failure(spec, explored(spec, protocol, SECONDS)[0])
+            if failure is not None and failure["violates"] in SAFETY:
+                return workload
+    return None
+
+
+def has_free_choice(bug: Bug) -> bool:
+    """Return whether the bug can appear with messages that have one receiver."""
+    return bug.workload == "script" and bug.unicast
+
+
+def run(
+    bugs: Sequence[Bug], processes: int, minutes: float, *, again: bool, keep_old: bool
+) -> list[Found]:
     """Return the results for all bugs; search for those that have none, and keep each result.
+
+    Results of changed code are kept until they are replaced, so that an interruption loses nothing.
 
     Args:
         bugs: the bugs, in the order of the results.
         processes: the number of searches that run at once.
         minutes: start no search after this time.
-        again: at last, search again for bugs whose search ended early.
+        again: at last, search again for bugs whose search ended early, or whose result is old.
+        keep_old: of bugs whose code has changed, only find the violations again.
     """
+    end = time.monotonic() + minutes * 60
     kept = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {"bugs": []}
     digests = {bug.key: bug.digest() for bug in bugs}
-    done = {
-        each["key"]: each for each in kept["bugs"] if each["digest"] == digests.get(each["key"])
-    }
-    todo = [bug for bug in bugs if bug.key not in done]
-    todo += [bug for bug in bugs if again and bug.key in done and _stopped_early(done[bug.key])]
+    rows: dict[str, Found] = {row["key"]: row for row in kept["bugs"]}
+
+    def keep(bug: Bug, row: Found) -> None:
+        rows[bug.key] = {"key": bug.key, "digest": digests[bug.key], **row}
+        _keep({**kept, "bugs": [rows[each.key] for each in bugs if each.key in rows]})
+
+    def is_new(bug: Bug) -> bool:
+        return rows.get(bug.key, {}).get("digest") != digests[bug.key]
+
+    todo = [bug for bug in bugs if is_new(bug)]
+    todo += [bug for bug in bugs if again and not is_new(bug) and _is_partial(rows[bug.key])]
+    todo.sort(key=lambda bug: rows.get(bug.key, {}).get("seconds", 0.0))
+
+    def job(bug: Bug) -> tuple[Any, ...]:
+        old = rows.get(bug.key)
+        return (found_again, bug, old) if keep_old and old and is_new(bug) else (searched, bug)
+
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, context) as pool:
-        futures = {pool.submit(searched, bug): bug for bug in todo}
-        try:
-            for number, future in enumerate(as_completed(futures, minutes * 60), 1):
-                bug = futures[future]
-                result = future.result()
-                done[bug.key] = {"key": bug.key, "digest": digests[bug.key], **result}
-                _keep({**kept, "bugs": [done[each.key] for each in bugs if each.key in done]})
-                words = f"{number}/{len(todo)} {bug.key}: {_told(result)}"
-                print(words, file=sys.stderr, flush=True)
-        except TimeoutError:
-            pool.shutdown(cancel_futures=True)
-    return [done[bug.key] for bug in bugs if bug.key in done]
+        for bug, row in _done(pool, {bug: job(bug) for bug in todo}, end):
+            keep(bug, row)
+        for actors, messages in FREE:
+            size = f"{actors} x {messages}"
+            jobs = {
+                bug: (free_choice, bug, rows[bug.key], actors, messages)
+                for bug in bugs
+                if has_free_choice(bug) and not is_new(bug)
+                if size not in rows[bug.key].get("free", {})
+            }
+            for bug, row in _done(pool, jobs, end):
+                old = rows[bug.key]
+                keep(bug, {**old, "free": {**old.get("free", {}), size: row}})
+    return [rows[bug.key] for bug in bugs if not is_new(bug)]
+
+
+def _done(
+    pool: ProcessPoolExecutor, jobs: Mapping[Bug, tuple[Any, ...]], end: float
+) -> Iterator[tuple[Bug, Found]]:
+    """Yield each bug with its result as soon as its job has ended; start none after `end`."""
+    futures = {pool.submit(_in_time, end, *job): bug for bug, job in jobs.items()}
+    for number, future in enumerate(as_completed(futures), 1):
+        bug, result = futures[future], future.result()
+        if result is None:
+            continue
+        told = _told(result) if "deliveries" in result else result
+        print(f"{number}/{len(jobs)} {bug.key}: {told}", file=sys.stderr, flush=True)
+        yield bug, result
+
+
+def _in_time(end: float, job: Callable[..., Found], *arguments: Any) -> Found | None:
+    """Return the result of a job, or None if it would start after `end`.
+
+    The monotonic clock of Linux and macOS is the same in all processes.
+    """
+    return job(*arguments) if time.monotonic() < end else None
 
 
 def _stopped_early(found: Found) -> bool:
     return any(found[judged]["stopped"] for judged in JUDGED)
+
+
+def _is_partial(found: Found) -> bool:
+    return _stopped_early(found) or "kept" in found
 
 
 def _keep(data: Found) -> None:
@@ -364,9 +506,12 @@ def page(data: Found, left: Mapping[str, str]) -> str:
         reasons=Counter(left.values()),
         broadcast=broadcast,
         several=len(every) - len(broadcast) - len(bugs),
-        missing=data["searched_of"] - len(every),
         sizes=", ".join(f"{number} at {bound}" for bound, number in sorted(sizes.items())),
+        free_rows=list(free_rows(bugs)),
+        free_bugs=len([bug for bug in bugs if "free" in bug]),
+        seen=len([bug for bug in bugs if "free" in bug and bug["deliveries"]["bounds"]]),
         stopped=[bug for bug in bugs if _stopped_early(bug)],
+        kept=[bug for bug in every if "kept" in bug],
         ACTORS=ACTORS,
         ESCAPES=ESCAPES,
         JUDGED=JUDGED,
@@ -384,6 +529,20 @@ def counted_bugs(bugs: Sequence[Found]) -> list[Found]:
     return [
         bug for bug in bugs if bug["workload"] == "script" and (bug["unicast"] or revealed(bug))
     ]
+
+
+def free_rows(bugs: Sequence[Found]) -> Iterator[list[str]]:
+    """Yield per size with free choice: the size, its share, and the numbers of bugs per result."""
+    for actors, messages in FREE:
+        size = f"{actors} x {messages}"
+        found = [bug["free"][size]["verdict"] for bug in bugs if size in bug.get("free", {})]
+        shown = found.count("VIOLATED") + found.count("ERROR")
+        passed = found.count("HOLDS") + found.count("VACUOUS")
+        open_, of = len(found) - shown - passed, len([bug for bug in bugs if "free" in bug])
+        share_ = f"{'at least ' if open_ or len(found) < of else ''}{100 * shown / of:.0f} %"
+        rest = [] if of == len(found) else [f"{of - len(found)} not searched"]
+        rest = [*([f"{open_} too large"] if open_ else []), *rest]
+        yield [size, share_, str(shown), str(passed), ", ".join(rest) or "0"]
 
 
 def revealed(bug: Found) -> bool:
@@ -516,6 +675,7 @@ def main() -> None:
     parser.add_argument("--redraw", action="store_true", help="from the kept results")
     parser.add_argument("--minutes", type=float, default=25.0, help="start no search later")
     parser.add_argument("--again", action="store_true", help="repeat searches that ended early")
+    parser.add_argument("--keep", action="store_true", help="results that are found again")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     os.chdir(ROOT)
@@ -524,8 +684,16 @@ def main() -> None:
         write(data, data["left"])
         return
     bugs, left = every_bug()
-    found = run(bugs, arguments.processes, arguments.minutes, again=arguments.again)
-    data = {"searched_of": len(bugs), "escape": escape(), "left": left, "bugs": found}
+    found = run(
+        bugs,
+        arguments.processes,
+        arguments.minutes,
+        again=arguments.again,
+        keep_old=arguments.keep,
+    )
+    if len(found) < len(bugs):
+        raise SystemExit(f"{len(bugs) - len(found)} bugs are left; run this again")
+    data = {"escape": escape(), "left": left, "bugs": found}
     _keep(data)
     write(data, left)
 

@@ -19,6 +19,7 @@ REGISTRY = {
     "rst-ghost-deliv": "antecede.protocols.rst_no_deliv:RST_GHOST_DELIV",
     "rst-no-step-2": "antecede.protocols.rst_no_step_2:RST_NO_STEP_2",
     "rst-column": "antecede.protocols.rst_column:RST_COLUMN",
+    "rst-few": "antecede.protocols.rst_few:RST_FEW",
     "rst-mf": "antecede.protocols.rst_mf:RST_MF",
     "rst-self": "antecede.protocols.rst_self:RST_SELF",
     "rst-on-request": "antecede.protocols.rst_on_request:RST_ON_REQUEST",
@@ -56,14 +57,22 @@ PROOFS = {
     "cykas-fair": "antecede.protocols.cykas_fair_proof:CYKAS_FAIR",
     "rst": "antecede.protocols.rst_proof:RST",
     "rst-no-deliv": "antecede.protocols.rst_proof:RST_NO_DELIV",
+    "rst-no-step-2": "antecede.protocols.rst_proof:RST_NO_STEP_2",
+    "rst-few": "antecede.protocols.rst_proof:RST_FEW",
     "rst-column": "antecede.protocols.rst_proof:RST_COLUMN",
     "ses": "antecede.protocols.ses_proof:SES",
     "cbcast": "antecede.protocols.cbcast_proof:CBCAST",
     "newtop": "antecede.protocols.newtop_proof:NEWTOP",
     "tree": "antecede.protocols.tree_proof:TREE",
     "tree-ring": "antecede.protocols.tree_proof:TREE_RING",
+    "sps": "antecede.protocols.sps_proof:SPS",
+    "csps": "antecede.protocols.sps_proof:CSPS",
+    "sps-alone": "antecede.protocols.sps_proof:SPS_ALONE",
     "hybrid-basic": "antecede.protocols.hybrid_proof:HYBRID_BASIC",
     "hybrid-sps": "antecede.protocols.hybrid_proof:HYBRID_SPS",
     "hybrid-multicast": "antecede.protocols.hybrid_proof:HYBRID_MULTICAST",
 }
-"""Protocol -> its abstract model. These files import z3, so only `prove` imports them."""
+"""Protocol, or a class of protocols -> its abstract model.
+
+These files import z3, so only `prove` imports them.
+"""

@@ -16,7 +16,7 @@ from z3 import And, ForAll, Implies, Or
 from antecede.checker.prove.link import Link, View
 from antecede.checker.prove.stock import LIFE_OF_A_RECEPTION, ORDER, WAS_RECEIVED, receive, received
 from antecede.checker.prove.vocabulary import *
-from antecede.protocols import rst
+from antecede.protocols import rst, rst_few
 from antecede.protocols.fifo_proof import channels_of, events, held
 from antecede.protocols.mail_room import Held
 from antecede.protocols.rst import Matrix
@@ -34,15 +34,16 @@ CAUSAL_SEND = causal_send(
         gains(counts, src(c), c),
     ]
 )
+MAY_DELIVER = (
+    WAS_RECEIVED,
+    Guard(
+        "what its matrix counts for this actor was delivered",
+        ForAll([x], Implies(And(carries(c, x), dst(x) == dst(c)), delivered(x))),
+        needed=True,
+    ),
+)
 DELIVER = deliver(
-    [
-        WAS_RECEIVED,
-        Guard(
-            "what its matrix counts for this actor was delivered",
-            ForAll([x], Implies(And(carries(c, x), dst(x) == dst(c)), delivered(x))),
-            needed=True,
-        ),
-    ],
+    MAY_DELIVER,
     [gains_all(counts, (b, v), And(b == dst(c), Or(v == c, carries(c, v))))],
     urgent=True,
 )
@@ -151,6 +152,90 @@ RST_NO_DELIV = evolve(
     link="antecede.protocols.rst_proof:RST_NO_DELIV_LINK",
 )
 
+KNOWN_UNLESS_DELIVERED = Conjunct(
+    "knowing-is-counting",
+    "an actor that knows of R counts it in its matrix, or R was delivered",
+    ForAll([a], Implies(knows(a), Or(counts(a, R), delivered(R)))),
+)
+CAUSAL_ORDER = TAINT[-1]
+RST_NO_STEP_2 = evolve(
+    RST,
+    protocol="rst-no-step-2",
+    title="RST without step 2: the receiver does not count the message that it delivers",
+    source="matrix source, after delivering a message, without step 2",
+    actions=(
+        CAUSAL_SEND,
+        RECEIVE,
+        deliver(
+            MAY_DELIVER,
+            [gains_all(counts, (b, v), And(b == dst(c), carries(c, v)))],
+            urgent=True,
+        ),
+    ),
+    conjuncts=(
+        LIFE_OF_A_RECEPTION,
+        ORDER,
+        CARRIES_ARE_SENT,
+        *COUNTS_ARE_PREFIXES,
+        KNOWN_UNLESS_DELIVERED,
+        Conjunct(
+            "taint-is-carried",
+            "the matrix on a message that depends on R counts R, or R was delivered",
+            ForAll([m], Implies(tainted(m), Or(carries(m, R), delivered(R)))),
+        ),
+        CAUSAL_ORDER,
+    ),
+    link="antecede.protocols.rst_proof:RST_LINK",
+)
+
+RST_FEW = evolve(
+    RST,
+    protocol="rst-few",
+    title="RST without the sender's column and the receiver's row on a message",
+    source="matrix source, the remark that other optimizations seem possible",
+    actions=(
+        causal_send(
+            updates=[
+                gains_all(
+                    carries,
+                    (u, v),
+                    And(u == c, counts(src(c), v), dst(v) != src(c), src(v) != dst(c)),
+                ),
+                gains(counts, src(c), c),
+            ]
+        ),
+        RECEIVE,
+        DELIVER,
+    ),
+    conjuncts=(
+        LIFE_OF_A_RECEPTION,
+        ORDER,
+        CARRIES_ARE_SENT,
+        *COUNTS_ARE_PREFIXES,
+        KNOWN_UNLESS_DELIVERED,
+        Conjunct(
+            "its-receiver-knows-delivered",
+            "if the receiver of R knows of R, R was delivered",
+            Implies(knows(dst(R)), delivered(R)),
+        ),
+        Conjunct(
+            "taint-is-carried",
+            "if a message depends on R, R was sent, and the matrix on the message counts R, or R "
+            "was delivered, or the message goes to the sender of R",
+            ForAll(
+                [m],
+                Implies(
+                    tainted(m),
+                    And(sent(R), Or(carries(m, R), delivered(R), src(R) == dst(m))),
+                ),
+            ),
+        ),
+        CAUSAL_ORDER,
+    ),
+    axioms=(NO_SELF_SENDS,),
+    link="antecede.protocols.rst_proof:RST_FEW_LINK",
+)
+
 RST_COLUMN = evolve(
     RST,
     protocol="rst-column",
@@ -185,6 +270,11 @@ def with_matrix(view: View, m: int) -> rst.Stamped:
     return rst.Stamped(view.message(m), matrix(view, lambda x: view.has("carries", m, x)))
 
 
+def with_few(view: View, m: int) -> rst_few.Few:
+    """Return a message with the needed entries of SENT_m."""
+    return rst_few.few(with_matrix(view, m), view.src(m), view.dst(m))
+
+
 def rebuild_rst(view: View, actor: int) -> rst.Rst:
     """Return SENT_i, DELIV_i and the mail room."""
     waiting = (Held(view.src(m), with_matrix(view, m)) for m in held(view, actor))
@@ -204,3 +294,4 @@ def rebuild_no_deliv(view: View, actor: int) -> rst.Rst:
 
 RST_LINK = Link(events=events, rebuild=rebuild_rst, channels=channels_of(with_matrix))
 RST_NO_DELIV_LINK = Link(events=events, rebuild=rebuild_no_deliv, channels=channels_of(with_matrix))
+RST_FEW_LINK = Link(events=events, rebuild=rebuild_rst, channels=channels_of(with_few))

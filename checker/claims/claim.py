@@ -15,6 +15,7 @@ A claim has a list of evidence. Evidence has the keys of a spec (see `specs/`) a
   all programs with so many; `placed` has the first queues, `["in", node, neighbour, message]`;
 * `generates_all` and `generates_only`: classes of computations; in all small programs, the protocol
   generates all computations of the first class, and no others than those of the second one;
+* `proof` with `fails`: a model that `antecede prove` proves; with `fails`, it refutes the claim;
 * `figure` with `rule` (and `narrow`): rows of `antecede simulate`, and nothing of a spec;
 * `unchecked`: the reason why nothing decides the claim, and nothing of a spec.
 
@@ -202,6 +203,7 @@ OWN = {"quick", "violates", "raises", "measure", "law", "factor", "sizes", "cont
     "programs",
     "generates_all",
     "generates_only",
+    "proof",
     *RELATIONS,
 }
 """The keys of evidence that are not keys of a spec."""

@@ -30,6 +30,7 @@ from antecede.checker.claims.claim import (
 from antecede.checker.computations.placement import placed
 from antecede.checker.computations.report import verdict as sentence
 from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.extras import check_installed
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.registry import load, protocol_named
@@ -152,6 +153,8 @@ class Judge:
         table, spec = evidence.table, evidence.spec
         if "statement" in table:
             return self._stated(evidence, f"antecede claims --claim {key}")
+        if "proof" in table:
+            return _judged_proof(table["proof"], fails=table.get("fails", False))
         if "law" in table:
             return self._growth(evidence)
         if self.quick and evidence.quick is not None:
@@ -278,6 +281,24 @@ def _judged_check(report: CheckReport) -> Finding:
     length = "" if path is None else f" after {length_text(path)}"
     text = f"{', '.join(names)} VIOLATED{length}"
     return Finding(as_claimed, command, text, path, report)
+
+
+def _judged_proof(name: str, *, fails: bool) -> Finding:
+    """Return the finding of the proof of a model; a proof that fails decides nothing.
+
+    Raises:
+        InputError: Z3 is not installed.
+    """
+    check_installed("prove", "a proof")
+    with interrupts.looking():  # importing z3 takes a while
+        model = load("antecede.checker.prove.front:model_named")(name)
+        proof = load("antecede.checker.prove.obligations:prove")(model)
+    ruling = Ruling.REFUTED if fails else Ruling.CONFIRMED
+    return Finding(
+        ruling if str(proof.answer) == "PROVED" else Ruling.UNDECIDED,
+        f"antecede prove {name}",
+        f"{proof.answer}: {model.safety.name}, for every number of actors and messages",
+    )
 
 
 def _judged_failure(report: CheckReport, exception: str) -> Finding:

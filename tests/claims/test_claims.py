@@ -517,7 +517,8 @@ def test_every_refutation_can_be_replayed(reported: tuple[int, Path], antecede: 
     assert len(checks) > 20
     for claim in found["claims"]:
         if claim["verdict"] == "REFUTED":
-            assert any(check["trace"] for check in claim["checks"]), claim["key"]
+            shown = [one["trace"] or "prove " in one["command"] for one in claim["checks"]]
+            assert any(shown), claim["key"]
         assert (claim["verdict"] == "UNDECIDED") == bool(claim["reason"])
     for check in checks:
         trace = folder / check["trace"]
@@ -672,3 +673,21 @@ def test_a_claim_about_classes_stays_open_if_a_bound_ends_the_enumeration() -> N
     between = {"generates_all": "mailbox", "generates_only": "causal"}
     few = Judge(PLAIN, Bounds(max_states=100))
     assert Ruling.UNDECIDED == few.finding(evidence("mfss", "3x2", **between)).ruling
+
+
+@pytest.mark.parametrize(
+    ("model", "fails", "ruling"),
+    [
+        ("rst", False, Ruling.CONFIRMED),
+        ("rst-no-step-2", True, Ruling.REFUTED),
+        ("rst-column", False, Ruling.UNDECIDED),
+        ("sps", False, Ruling.CONFIRMED),
+        ("sps-alone", False, Ruling.UNDECIDED),
+    ],
+)
+def test_a_proof_decides_a_claim_about_every_number_of_actors(
+    model: str, fails: bool, ruling: Ruling
+) -> None:
+    pytest.importorskip("z3")
+    found = finding(evidence("rst", proof=model, fails=fails))
+    assert (ruling, f"antecede prove {model}") == (found.ruling, found.command)

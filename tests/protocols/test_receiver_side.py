@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType
@@ -11,7 +12,9 @@ from typing import Any, TypeAlias
 import pytest
 from attrs import astuple, evolve, frozen
 
+from antecede.checker.check import pipeline
 from antecede.checker.check.engine import explorer_for
+from antecede.checker.check.spec import Spec
 from antecede.checker.model import Message, Packet, Protocol, Step
 from antecede.checker.registry import property_named
 from antecede.checker.search.loop import explore
@@ -22,7 +25,7 @@ from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.workload import Workload, counted_sends
 from antecede.checker.semantics.workloads import workload_from
-from antecede.protocols import cbcast, ks, mfss_fifo, newtop, rst, rst_before, ses
+from antecede.protocols import cbcast, ks, mfss_fifo, newtop, rst, rst_before, rst_few, ses
 from antecede.protocols.cbcast import CBCAST
 from antecede.protocols.ks import KS, Entry
 from antecede.protocols.mfss import MFSS, Ack
@@ -30,6 +33,7 @@ from antecede.protocols.mfss_fifo import MFSS_FIFO, MfssFifo
 from antecede.protocols.newtop import NEWTOP, NEWTOP_NULL, Newtop, Null, Timestamped
 from antecede.protocols.rst import RST, Mail, Rst, Stamped
 from antecede.protocols.rst_before import RST_BEFORE
+from antecede.protocols.rst_few import RST_FEW
 from antecede.protocols.rst_no_deliv import RST_NO_DELIV
 from antecede.protocols.rst_self import RST_SELF
 from antecede.protocols.ses import SES
@@ -45,7 +49,7 @@ SAFETY, LIVENESS = (CAUSAL, "integrity"), (DELIVERED,)
 ALL = (*SAFETY, *LIVENESS)
 DELIV = "invariant:deliv-is-column-of-sent"
 
-UNICAST = (RST, RST_BEFORE, RST_NO_DELIV, RST_SELF, SES, KS)
+UNICAST = (RST, RST_BEFORE, RST_NO_DELIV, RST_SELF, RST_FEW, SES, KS)
 """Those that hold for point-to-point messages on a network of any order."""
 
 EVERY = (*UNICAST, CBCAST, NEWTOP, NEWTOP_NULL, MFSS_FIFO)
@@ -557,3 +561,41 @@ def test_the_reference_checker_agrees(protocol: Protocol, network: str) -> None:
     assert expected[:4] == astuple(result.counts)
     path = result.counterexample
     assert expected.violation == ({} if path is None else {path.violates: path.length})
+
+
+# The entries of the matrix that a packet needs
+
+KINDS: dict[str, Callable[[int, int, int, int], bool]] = {
+    "from the sender to the receiver": lambda i, j, row, column: row == i and column == j,
+    "from the sender to others": lambda i, j, row, column: row == i and column != j,
+    "from others to the receiver": lambda i, j, row, column: row != i and column == j,
+    "from others to others": lambda i, j, row, column: row != i and column != j,
+}
+
+
+def without(kind: str) -> Callable[[int, int, int], tuple[tuple[int, int], ...]]:
+    """Return `places` of rst-few without the entries of one kind."""
+    places, left_out = rst_few.places, KINDS[kind]
+    return lambda n, i, j: tuple(at for at in places(n, i, j) if not left_out(i, j, *at))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_entry_is_needed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scripts = ("[[1],[3],[3,0],[]]", "[[2,1],[2],[]]", "[[1,1],[]]")
+    checks = [
+        Spec("rst-few", len(json.loads(script)), workload=f"script:{script}", properties=ALL)
+        for script in scripts
+    ]
+
+    def verdicts() -> list[Verdict]:
+        options = Options(engine="plain")
+        return [pipeline.check(one, options, selfcheck="off").result.verdict for one in checks]
+
+    assert {Verdict.HOLDS} == set(verdicts())
+    monkeypatch.setattr(rst_few, "places", without(kind))
+    assert Verdict.VIOLATED in verdicts()
+
+
+@pytest.mark.parametrize(("actors", "integers"), [(2, 1), (3, 3), (4, 7), (5, 13)])
+def test_a_packet_has_n_squared_minus_3_n_plus_3_integers(actors: int, integers: int) -> None:
+    assert integers == actors**2 - 3 * actors + 3 == len(rst_few.places(actors, 0, 1))

@@ -37,6 +37,7 @@ FAILURES = {
     "cykas-yct-acked": "life-of-a-message after confirm",
     "rst-column": "taint-is-carried after causal-send",
     "tree-ring": "tainted-is-behind after causal-send",
+    "sps-alone": "its-receiver-knows-delivered after deliver",
 }
 """Broken protocol -> the first obligation that fails."""
 

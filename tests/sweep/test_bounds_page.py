@@ -10,14 +10,17 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from attrs import evolve
 
 from benchmarks.smallest import (
     DATA,
     PAGE,
     PICTURE,
+    bare,
     counted_bugs,
     every_bug,
     figure,
+    free_choice,
     page,
     searched,
     wrapped,
@@ -31,6 +34,49 @@ BUGS = counted_bugs(STORED["bugs"])
 
 def test_the_page_is_made_of_the_stored_results() -> None:
     assert wrapped(page(STORED, STORED["left"])) == PAGE.read_text(encoding="utf-8")
+
+
+def test_the_stored_results_are_of_all_bugs_and_of_their_present_code() -> None:
+    """If this fails, run benchmarks/smallest.py: it searches the new and the changed bugs."""
+    bugs, left = every_bug()
+    stored = {row["key"]: row["digest"] for row in STORED["bugs"]}
+    assert {bug.key: bug.digest() for bug in bugs} == stored
+    assert left == STORED["left"]
+
+
+def test_a_digest_depends_on_code_and_not_on_comments() -> None:
+    source = 'x = 1  # one\n\n\ndef f():\n    """Return it."""\n    return "# 2"\n'
+    assert bare(source) == 'x = 1\ndef f():\n    return "# 2"'
+    bug = every_bug()[0][-1]
+    other = evolve(bug, delivery=("integrity",))
+    assert bug.digest() != other.digest()
+
+
+FREE_ROWS = re.findall(r"^\| (\d x \d) \| [^|]+ \| (\d+) \|", PAGE.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("size", "number"), FREE_ROWS)
+def test_the_bugs_that_free_choice_reveals_can_be_counted_again(size: str, number: str) -> None:
+    free = [row["free"][size] for row in BUGS if size in row.get("free", {})]
+    assert int(number) == sum(found["verdict"] in ("VIOLATED", "ERROR") for found in free)
+
+
+FREE_CHECKS = [
+    (row, size, found)
+    for row in BUGS
+    for size, found in row.get("free", {}).items()
+    if size != "3 x 3" and found.get("states", 0) in range(1, 3_000)
+][::25]
+
+
+@pytest.mark.parametrize(("row", "size", "found"), FREE_CHECKS)
+def test_a_fresh_check_with_free_choice_finds_the_stored_result(
+    row: dict[str, Any], size: str, found: dict[str, Any]
+) -> None:
+    (bug,) = [each for each in every_bug()[0] if each.key == row["key"]]
+    actors, messages = map(int, size.split(" x "))
+    fresh = free_choice(bug, {**row, "free": {}}, actors, messages)
+    assert fresh["verdict"] == found["verdict"]
 
 
 @pytest.mark.parametrize("messages", [1, 3, 5])
