@@ -13,6 +13,7 @@ REGISTRY = {
     "cykas-yct-counted": "antecede.protocols.cykas_yct_counted:CYKAS_YCT_COUNTED",
     "cykas-yct-named": "antecede.protocols.cykas_yct_named:CYKAS_YCT_NAMED",
     "cykas-fair": "antecede.protocols.cykas_fair:CYKAS_FAIR",
+    "cykas-fair-bounded": "antecede.protocols.cykas_fair_bounded:CYKAS_FAIR_BOUNDED",
     "rst": "antecede.protocols.rst:RST",
     "rst-before": "antecede.protocols.rst_before:RST_BEFORE",
     "rst-no-deliv": "antecede.protocols.rst_no_deliv:RST_NO_DELIV",

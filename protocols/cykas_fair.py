@@ -41,6 +41,10 @@ class CykasFair(Sent):
     OB: tuple[tuple[Message, Counts], ...]
     AWAIT: Counts
 
+    def may_send(self, receiver: int) -> bool:
+        """Algorithm 2, line 7: the receiver's ACK is not missing. A variant has its own rule."""
+        return not self.UNACK[receiver]
+
 
 def initial(_actor: int, actors: int) -> CykasFair:
     """Section 2.2.1: empty buffers, nothing unacknowledged, no YCT missing."""
@@ -59,7 +63,7 @@ def try_send_message(state: CykasFair) -> tuple[CykasFair, Sends]:
     while state.OB:
         (m, awaited), *rest = state.OB
         j = m.receiver
-        if any(awaited) or state.UNACK[j]:
+        if any(awaited) or not state.may_send(j):
             break
         if not any(state.UNACK):
             sends.append((j, Normal(m)))

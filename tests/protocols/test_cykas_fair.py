@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from attrs import evolve
 
-from antecede.checker.check.spec import load_spec
-from antecede.checker.model import Message
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec, load_spec
+from antecede.checker.model import Message, Protocol
+from antecede.checker.search.result import Result, Verdict
 from antecede.protocols.cykas import CYKAS, Ack, Eager, Normal, Yct
 from antecede.protocols.cykas_fair import CYKAS_FAIR, CykasFair
+from antecede.protocols.cykas_fair_bounded import CYKAS_FAIR_BOUNDED, CykasFairBounded
+from tests import naive_endless
 from tests.conftest import ROOT
 from tests.models import EVERY_SAFETY, naive_counts
+from tests.mutants.mutant import Mutant, mutated
 from tests.protocols.by_hand import At
 
 ALICE, BOB, CAROL = range(3)
@@ -124,10 +130,13 @@ def test_the_naive_judge_counts_what_the_specs_say(name: str, history: str) -> N
     assert {} == found.violation
 
 
+@pytest.mark.parametrize("protocol", [CYKAS_FAIR, CYKAS_FAIR_BOUNDED], ids=lambda one: one.name)
 @pytest.mark.parametrize("network", ["unordered", "fifo"])
 @pytest.mark.parametrize(("actors", "messages"), [(2, 2), (2, 3), (3, 1)])
-def test_the_naive_judge_finds_no_violation(network: str, actors: int, messages: int) -> None:
-    counts = naive_counts(CYKAS_FAIR, actors, messages, network=network, properties=EVERY_SAFETY)
+def test_the_naive_judge_finds_no_violation(
+    protocol: Protocol, network: str, actors: int, messages: int
+) -> None:
+    counts = naive_counts(protocol, actors, messages, network=network, properties=EVERY_SAFETY)
     assert {} == counts.violation
 
 
@@ -135,3 +144,72 @@ def test_the_naive_judge_finds_no_violation(network: str, actors: int, messages:
 def test_the_naive_judge_counts_three_actors_with_two_messages() -> None:
     found = naive_counts(CYKAS_FAIR, 3, 2)
     assert ({}, 57_537, 239_959) == (found.violation, found.unique, found.total)
+
+
+# Starvation: Alice writes to both others, and Carol to Alice, for ever
+
+BUSY = "endless:1:[[1,2],[],[0]]"
+ROWS: naive_endless.Rows = [[(1,), (2,)], [], [(0,)]]
+CYKAS_AGAIN = Mutant(
+    name="waits-for-later-ycts",
+    breaks="waits for every missing YCT, as Cykas does",
+    old="if any(awaited) or not state.may_send(j):",
+    new="if any(state.AWAIT) or not state.may_send(j):",
+    file="cykas_fair.py",
+)
+
+
+def busy(protocol: Protocol, workload: str = BUSY, **values: Any) -> Result:
+    spec = Spec(protocol.name, workload=workload, properties=("no-starvation",), **values)
+    return check(spec, protocol=protocol, selfcheck="off").result
+
+
+def test_within_the_same_bounds_cykas_starves_and_this_protocol_does_not() -> None:
+    starved = busy(CYKAS, bound=("mode=3", "eager-sent=2")).counterexample
+    assert starved is not None
+    assert starved.loop is not None
+    assert (5, 7) == (starved.loop.after, starved.length - starved.loop.after)
+    found = busy(CYKAS_FAIR, bound=("awaited=3", "eager-sent=2"))
+    assert "--bound eager-sent=2,awaited=3 reached" == found.stopped_by
+    assert (Verdict.INCOMPLETE, 3_729) == (found.verdict, found.counts.unique_states)
+
+
+def test_it_starves_as_cykas_does_if_messages_wait_for_all_missing_ycts() -> None:
+    starved = busy(evolve(mutated("cykas-fair", CYKAS_AGAIN), name="cykas-fair")).counterexample
+    assert starved is not None
+    assert starved.loop is not None
+    assert 7 == starved.length - starved.loop.after
+
+
+def test_its_states_have_no_bound_while_an_ack_is_late() -> None:
+    """Alice writes to Bob again and again while the ACK of Carol is late."""
+    alone = "endless:1:[[1,2],[],[]]"
+    (growth,) = busy(CYKAS_FAIR, alone, network="fifo", bound=("eager-sent=3",)).grown
+    assert ([3, 6, 9], 9) == ([*growth.steps], growth.path.length)
+
+
+# cykas-fair-bounded
+
+
+def test_a_second_eager_send_waits_until_the_yct_of_the_first_is_sent() -> None:
+    for protocol, sends in ((CYKAS_FAIR, 1), (CYKAS_FAIR_BOUNDED, 0)):
+        alice = At(protocol)
+        for to in (CAROL, BOB, BOB):
+            alice.send(to)
+        assert sends == len(alice.sends_on(BOB, Ack()))
+
+
+def test_two_untold_eager_sends_break_an_invariant() -> None:
+    bits = (False, False, True)
+    state = CykasFairBounded(UNACK=bits, EAGER_SENT=((), (bits, bits), ()), OB=(), AWAIT=(0, 2, 0))
+    broken = [name for name, true in CYKAS_FAIR_BOUNDED.invariants.items() if not true(state)]
+    assert ["one-eager-send-per-receiver", "one-yct-per-sender"] == broken
+
+
+def test_the_naive_judge_sees_nothing_starve_for_ever() -> None:
+    counts, graph = naive_endless.explore(CYKAS_FAIR_BOUNDED, ROWS, 1, "fifo")
+    assert {} == counts.violation
+    assert not naive_endless.starves(graph, lossy=False)
+    result = busy(CYKAS_FAIR_BOUNDED, network="fifo")
+    assert Verdict.HOLDS is result.verdict
+    assert counts.unique == result.counts.unique_states
