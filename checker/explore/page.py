@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 from attrs import evolve, frozen
 
@@ -15,7 +16,7 @@ from antecede.checker.check.spec import Spec
 from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
 from antecede.checker.explore.search import Search
 from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
-from antecede.checker.explore.where import LONGEST
+from antecede.checker.explore.where import LONGEST, MOST_WATCHED, Watched
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties
 from antecede.checker.render.about import about
@@ -40,12 +41,14 @@ class Place:
     Attributes:
         path: the path as transitions, with the property that it violates.
         choices: the transitions that are enabled here.
+        watched: the expressions that the page watches.
     """
 
     numbers: Numbers
     path: Path
     choices: tuple[Choice, ...]
     judgements: tuple[Judgement, ...]
+    watched: tuple[Watched, ...] = ()
 
     @property
     def searched(self) -> tuple[Judgement, ...]:
@@ -120,6 +123,10 @@ def text(
         search=search,
         token=token,
         longest=LONGEST,
+        watched=place.watched,
+        watch_suffix=suffix_of(place.watched),
+        others=_others(place.watched),
+        most_watched=MOST_WATCHED,
         said=said,
         choices=[(choice, text_of((*numbers, choice.number))) for choice in place.choices],
         judgements=place.judgements,
@@ -132,6 +139,16 @@ def text(
         steps=_steps(place, ["At the start", *(words.step(step, remarks) for step in path.steps)]),
         command=command_of(tree.spec, tree.system.protocol.network),
     )
+
+
+def suffix_of(watched: Sequence[Watched]) -> str:
+    """Return the end of an address that names the watched expressions."""
+    return "".join(f"&{urlencode({'watch': each.expression})}" for each in watched)
+
+
+def _others(watched: Sequence[Watched]) -> list[str]:
+    """Return for each watched expression the end of an address that names only the others."""
+    return [suffix_of([*watched[:at], *watched[at + 1 :]]) for at in range(len(watched))]
 
 
 def _steps(place: Place, texts: Sequence[str]) -> list[dict[str, object]]:

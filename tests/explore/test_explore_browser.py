@@ -264,6 +264,38 @@ def test_one_goes_to_a_state_by_writing_an_expression(tabs: Tabs) -> None:
         page.context.close()
 
 
+def test_a_watched_expression_stays_while_one_walks_and_its_address_shares_it(tabs: Tabs) -> None:
+    keeping = toy("keeping", receive=deliver_the_first_copy)
+    with serving(tree_of(keeping, 2, 2)) as server:
+        page = tabs.open(server.address)
+        page.get_by_label("Expression of state").focus()
+        page.keyboard.type("len(state.held) # jkuocvr")
+        page.keyboard.press("Enter")
+        expect(page.locator(".values tbody tr")).to_have_count(1)
+        expect(page.get_by_label("Expression of state")).to_be_focused()
+        assert page.url.endswith("/?path=&watch=len%28state.held%29+%23+jkuocvr")
+        page.locator(".choice").first.click()
+        at(page, "0")
+        page.locator(".choice").nth(2).click()
+        at(page, "0.2")
+        expect(page.locator(".values td.changed")).to_have_text("1")
+        assert [] == barriers(page)
+        page.set_viewport_size({"width": 340, "height": 700})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        other = tabs.open(page.url)
+        expect(other.locator(".values tbody tr")).to_have_count(3)
+        other.get_by_role("link", name="Remove").click()
+        expect(other.locator(".values")).to_have_count(0)
+        assert other.url.endswith("/?path=0.2")
+        other.go_back()
+        expect(other.locator(".values td.changed")).to_have_text("1")
+    with serving(tree_of(keeping, 2, 2)) as server:
+        stranger = tabs.open(f"{server.address}?path=0.2&watch=len(state.held)")
+        expect(stranger.locator(".values")).to_have_count(0)
+        stranger.get_by_role("button", name="Run it").click()
+        expect(stranger.locator(".values td.changed")).to_have_text("1")
+
+
 def test_a_property_has_a_search_of_its_own(cykas: Server, tabs: Tabs) -> None:
     page = tabs.open(cykas.address)
     page.get_by_role("button", name="Show me: witness:secret-mode").click()
