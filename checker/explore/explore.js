@@ -151,6 +151,21 @@
     else show([href], { push: true });
   });
 
+  // The page of a step has the code of its last step.
+  document.addEventListener("toggle", async (event) => {
+    const path = event.target.dataset?.path;
+    if (!event.target.matches("details.code") || path === undefined) return;
+    delete event.target.dataset.path;
+    let text;
+    try {
+      text = await (await fetch(addressOf(path))).text();
+    } catch {
+      return; // the link remains
+    }
+    const code = new DOMParser().parseFromString(text, "text/html").getElementById("code");
+    if (code) event.target.replaceChildren(...code.childNodes);
+  }, true);
+
   document.addEventListener("change", async (event) => {
     const box = event.target;
     if (Object.hasOwn(kept, box.id)) flip(box.id);

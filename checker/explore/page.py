@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from attrs import evolve, frozen
 
 from antecede.checker.check.spec import Spec
+from antecede.checker.explore.code import call_of, code_of_step
 from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
 from antecede.checker.explore.search import Search
 from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
@@ -136,6 +137,7 @@ def text(
         drawing=drawing(path, said, inside=True),
         table=table,
         network=network,
+        code=code_of_step(path, path.steps[-1]) if path.steps else None,
         steps=_steps(place, ["At the start", *(words.step(step, remarks) for step in path.steps)]),
         command=command_of(tree.spec, tree.system.protocol.network),
     )
@@ -158,6 +160,7 @@ def _steps(place: Place, texts: Sequence[str]) -> list[dict[str, object]]:
             "number": number,
             "words": words,
             "path": text_of(place.numbers[:number]),
+            "call": call_of(place.path, place.path.steps[number - 1]) if number else None,
             "looks": " ".join(
                 ["wrong"] * (number in place.wrong_steps)
                 + ["selected"] * (number == place.path.length)

@@ -296,6 +296,21 @@ def test_a_watched_expression_stays_while_one_walks_and_its_address_shares_it(ta
         expect(stranger.locator(".values td.changed")).to_have_text("1")
 
 
+def test_the_code_of_any_step_opens_in_the_list_of_steps(cykas: Server, tabs: Tabs) -> None:
+    page = tabs.open(f"{cykas.address}?path=0.0.0")
+    last = page.locator("#code")
+    expect(last.locator("pre").first).to_be_hidden()
+    last.locator("summary").click()
+    expect(last.locator("mark").first).to_contain_text("def application_send")
+    first = page.locator("#step-1 details")
+    first.locator("summary").click()
+    expect(first.locator("mark").first).to_contain_text("def application_send")
+    at(page, "0.0.0")
+    assert [] == barriers(page)
+    page.set_viewport_size({"width": 340, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_a_property_has_a_search_of_its_own(cykas: Server, tabs: Tabs) -> None:
     page = tabs.open(cykas.address)
     page.get_by_role("button", name="Show me: witness:secret-mode").click()
