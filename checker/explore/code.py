@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path as FilePath
 from types import CodeType, FrameType
@@ -22,7 +22,10 @@ from antecede.checker.model import CausalSend, Internal, Receive, State, Timeout
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.render.source import code_of, last_line
 from antecede.checker.semantics.handlers import called
-from antecede.checker.sources import is_followed
+from antecede.checker.sources import codes_in, is_followed
+
+NO_SOURCE = "The source is not available. Define the protocol in a file or in a notebook to see it."
+CHANGED = "The file has changed since it was read, so the page does not show its lines."
 
 
 @frozen
@@ -41,10 +44,12 @@ class Code:
     Attributes:
         title: the handler, its file and its line.
         functions: the lines of the functions, the handler first; empty without a source.
+        missing: why there is no source, as a sentence, or "".
     """
 
     title: str
     functions: tuple[tuple[Line, ...], ...] = ()
+    missing: str = ""
 
 
 @frozen
@@ -92,7 +97,33 @@ def code_of_step(path: Path, step: PathStep) -> Code | None:
     tracer = Tracer()
     with tracer.tracing(), suppress(ProtocolError):
         called(path.system.protocol, call.name, call.handler, call.args)
-    return Code(call.title, tuple(_functions(tracer)))
+    if not tracer.ran:
+        return Code(call.title, missing=NO_SOURCE)
+    file = next(iter(tracer.ran)).co_filename
+    linecache.checkcache(file)
+    codes = {code: ran for code, ran in tracer.ran.items() if code.co_filename == file}
+    lines = _lines_of(file)
+    if not _known(codes) <= _known(_written_in(lines, file)):
+        return Code(call.title, missing=CHANGED)
+    return Code(call.title, tuple(_functions(codes, lines)))
+
+
+def _written_in(lines: list[str], file: str) -> Iterator[CodeType]:
+    with suppress(SyntaxError, ValueError, RecursionError):
+        yield from codes_in(compile("\n".join(lines), file, "exec", dont_inherit=True))
+
+
+def _known(codes: Iterable[CodeType]) -> set[tuple[object, ...]]:
+    """Return what tells functions apart, also from the same function before a change."""
+    return {
+        (
+            code.co_qualname,
+            code.co_firstlineno,
+            code.co_code,
+            repr([value for value in code.co_consts if not isinstance(value, CodeType)]),
+        )
+        for code in codes
+    }
 
 
 @define(eq=False)
@@ -154,14 +185,8 @@ def _shown(file: str) -> str:
     return str(path.relative_to(here)) if path.is_relative_to(here) else file
 
 
-def _functions(tracer: Tracer) -> Iterator[tuple[Line, ...]]:
-    """Yield the lines of each traced function in the file of the first one, in order of calls."""
-    if not tracer.ran:
-        return
-    file = next(iter(tracer.ran)).co_filename
-    linecache.checkcache(file)
-    lines = _lines_of(file)
-    codes = {code: ran for code, ran in tracer.ran.items() if code.co_filename == file}
+def _functions(codes: Mapping[CodeType, set[int]], lines: list[str]) -> Iterator[tuple[Line, ...]]:
+    """Yield the lines of each function, in the order of their first calls."""
     ran = set(_whole_statements(lines, set[int]().union(*codes.values())))
     spans = [range(code.co_firstlineno, min(last_line(code), len(lines)) + 1) for code in codes]
     for span in dict.fromkeys(spans):

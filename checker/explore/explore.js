@@ -205,6 +205,18 @@
     keys[event.key]();
   });
 
+  // Whoever comes back from an editor sees what the changed protocol does.
+  window.addEventListener("focus", async () => {
+    const turn = asked;
+    let text;
+    try {
+      text = await (await fetch("/changed")).text();
+    } catch {
+      return; // the next step says that nobody answers
+    }
+    if (text === "changed" && turn === asked) show([addressOf(here())], { push: true });
+  });
+
   window.addEventListener("popstate", () => {
     show([location.pathname + location.search], { push: false });
   });

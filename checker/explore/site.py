@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import mimetypes
 import secrets
+import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from antecede.checker.amounts import counted
 from antecede.checker.check.pipeline import InternalError
@@ -16,6 +17,7 @@ from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ReplayError
 from antecede.checker.explore.judgement import SHOWN, VIOLATED
 from antecede.checker.explore.page import SAVED_AS, Note, Place, place_at, script, style_sheet, text
+from antecede.checker.explore.reload import Watch, kept, read_again
 from antecede.checker.explore.search import Asked, Ending, Search, Searches, plainly
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
 from antecede.checker.explore.where import Watched, check_watched, searched_for, watched
@@ -68,7 +70,7 @@ class Refused(Exception):
         self.status = status
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Site:
     """The answers to all requests, given as paths, queries and bodies."""
 
@@ -80,8 +82,18 @@ class Site:
     _agreed: set[str] = field(factory=set, init=False)
     """The expressions that the user wrote into the page, or agreed to run."""
 
+    _files: Watch = field(init=False)
+    _broken: Note | None = field(default=None, init=False)
+    """The error of the protocol's file, as long as the page explores the protocol before it."""
+
+    _reading: threading.Lock = field(factory=threading.Lock, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Remember the files of the protocol."""
+        self._files = Watch.of(self.tree)
+
     def _page(self, place: Place, note: Note | None = None, search: Search | None = None) -> str:
-        return text(self.tree, place, self._token, note, search)
+        return text(self.tree, place, self._token, note or self._broken, search)
 
     def close(self) -> None:
         """End the search that is under way."""
@@ -93,16 +105,22 @@ class Site:
             "/": lambda: Answer(self._page(self._place(query))),
             "/search": lambda: self._looked_at(query),
             "/trace": lambda: self._saved(query),
+            "/changed": lambda: Answer("changed" if self._files.stale else "", "text/plain"),
             "/explore.css": lambda: Answer(style_sheet(), "text/css"),
             "/explore.js": lambda: Answer(script(), "text/javascript"),
             "/explore.svg": lambda: Answer(ICON, "image/svg+xml"),
         }
         if address not in answers:
             raise Refused(HTTPStatus.NOT_FOUND, f"there is no page {address[:80]!r}")
+        if address == "/" and (reloaded := self._reloaded(query)) is not None:
+            return reloaded
         return answers[address]()
 
     def post(self, address: str, query: Mapping[str, str], body: str) -> Answer:
         """Answer a POST request, which searches or reads a trace."""
+        reloaded = self._reloaded(query if address == "/load" else query_in(body))
+        if reloaded is not None:
+            return reloaded
         if address == "/search":
             return self._searched(query_in(body))
         if address == "/walk":
@@ -116,6 +134,30 @@ class Site:
         if address == "/load":
             return self._loaded(query, body)
         raise Refused(HTTPStatus.NOT_FOUND, f"nothing can be sent to {address[:80]!r}")
+
+    def _reloaded(self, query: Mapping[str, str]) -> Answer | None:
+        """Read the protocol again if a file has changed, and return a page that says so.
+
+        The numbers of the query are those of the protocol from before.
+        """
+        with self._reading:
+            files = self._files.changed()
+            if not files:
+                return None
+            names = ", ".join(sorted(file.name for file in files))
+            try:
+                again = read_again(self.tree, self._files.files)
+            except InputError as error:
+                said = f"{str(error)[:MOST_SAID]}. The page explores the protocol from before."
+                self._broken = Note(f"{said[:1].upper()}{said[1:]}", wrong=True)
+                return Answer(self._page(self._place(query)))
+            path = self.tree.path(numbers_in(query.get("path", "")))
+            self.tree, self._broken, self._files = again, None, Watch.of(again)
+            if (running := self._searches.under_way()) is not None:
+                running.cancel()
+            numbers, said = kept(path, again)
+            note = Note(f"{names} has changed and was read again. {said}.")
+            return Answer(self._page(self._at(numbers, query), note))
 
     def _place(self, query: Mapping[str, str]) -> Place:
         return self._at(numbers_in(query.get("path", "")), query)
@@ -260,7 +302,7 @@ class Site:
             there = self._at(self.tree.numbers_of_keys(ending.keys), query)
         except ReplayError:
             changed = "the run that was found cannot be replayed: the protocol has changed"
-            return self._unchanged(place, InputError(f"{changed}; start antecede explore again"))
+            return self._unchanged(place, InputError(f"{changed}; search again"))
         more = there.path.length - place.path.length
         if expression:
             prop = searched_for(expression, self.tree.system)

@@ -172,6 +172,19 @@ def test_a_protocol_without_a_file_says_so() -> None:
         assert words.startswith("causal_send The source is not available.")
 
 
+def test_a_file_that_has_changed_since_is_not_shown_beside_the_old_run(mine: str) -> None:
+    tree = Tree(Spec(mine, actors=2, messages=1))
+    assert code_at(tree, 0).functions
+    for changed in (
+        f"\n{SOURCE}",
+        "x = (",
+        SOURCE.replace("for to in message", "for to in not message"),
+    ):
+        FilePath(mine).write_text(changed)
+        code = code_at(tree, 0)
+        assert ((), "The file has changed since it was read") == (code.functions, code.missing[:38])
+
+
 def test_a_loss_has_no_code() -> None:
     tree = tree_of("hybrid-basic", network="lossy")
     kinds = [t.text for t in tree.choices((0,))]

@@ -11,11 +11,14 @@ from pathlib import Path as FilePath
 import pytest
 
 from antecede import explore
+from antecede.checker.check.spec import Spec
 from antecede.checker.explore.server import Server
+from antecede.checker.explore.tree import Tree
 from antecede.checker.paths.path import Path
 from antecede.checker.render.registry import write_trace
 from antecede.checker.search.options import Bounds
 from tests import runs
+from tests.conftest import ROOT
 from tests.explored import never_ending, serving, tree_of
 from tests.models import deliver_the_first_copy, toy
 
@@ -309,6 +312,23 @@ def test_the_code_of_any_step_opens_in_the_list_of_steps(cykas: Server, tabs: Ta
     assert [] == barriers(page)
     page.set_viewport_size({"width": 340, "height": 700})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_whoever_comes_back_from_an_editor_sees_the_changed_protocol(
+    tabs: Tabs, tmp_path: FilePath
+) -> None:
+    file = tmp_path / "edited.py"
+    file.write_text((ROOT / "protocols/fifo.py").read_text())
+    with serving(Tree(Spec(str(file), actors=2))) as server:
+        page = tabs.open(f"{server.address}?path=0.0")
+        file.write_text(f"{file.read_text()}\n# changed")
+        page.evaluate("window.dispatchEvent(new Event('focus'))")
+        expect(page.locator("#note")).to_contain_text("edited.py has changed and was read again.")
+        file.write_text("x = (")
+        page.evaluate("window.dispatchEvent(new Event('focus'))")
+        expect(page.locator("#note.wrong")).to_contain_text("the file is not valid Python")
+        at(page, "0.0")
+        page.context.close()
 
 
 def test_a_property_has_a_search_of_its_own(cykas: Server, tabs: Tabs) -> None:
