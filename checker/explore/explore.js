@@ -12,6 +12,8 @@
   const watched = () => main()?.dataset.watch ?? ""; // the expressions, as the end of an address
   const addressOf = (path) => `/?path=${path}${watched()}`;
 
+  let drawn = false; // whether the graph is open
+
   const switches = () => {
     for (const name of Object.keys(kept)) {
       const box = document.getElementById(name);
@@ -30,7 +32,23 @@
     page.classList.add("js");
     switches();
     for (const long of document.querySelectorAll(".diagram, .values")) long.scrollTop = long.scrollHeight;
+    const graph = document.getElementById("graph");
+    if (graph) graph.open = drawn;
     watch(asked);
+  };
+
+  const draw = async (graph) => {
+    drawn = graph.open;
+    if (!drawn || graph.querySelector("svg")) return;
+    const turn = asked;
+    let text;
+    try {
+      text = await (await fetch(`/graph${addressOf(here()).slice(1)}`)).text();
+    } catch {
+      return; // the link remains
+    }
+    const picture = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    if (turn === asked) graph.querySelector(".wide").replaceChildren(document.adoptNode(picture));
   };
 
   // Ask for a search that goes on until it ends, unless something else was asked for meanwhile.
@@ -153,6 +171,7 @@
 
   // The page of a step has the code of its last step.
   document.addEventListener("toggle", async (event) => {
+    if (event.target.id === "graph") draw(event.target);
     const path = event.target.dataset?.path;
     if (!event.target.matches("details.code") || path === undefined) return;
     delete event.target.dataset.path;

@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 from antecede.checker.check.spec import Spec
 from antecede.checker.explore.code import call_of, code_of_step
 from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
+from antecede.checker.explore.near import FAR, WIDTH, near
 from antecede.checker.explore.search import Search
 from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
 from antecede.checker.explore.where import LONGEST, MOST_WATCHED, Watched
@@ -151,6 +152,20 @@ def suffix_of(watched: Sequence[Watched]) -> str:
 def _others(watched: Sequence[Watched]) -> list[str]:
     """Return for each watched expression the end of an address that names only the others."""
     return [suffix_of([*watched[:at], *watched[at + 1 :]]) for at in range(len(watched))]
+
+
+def graph_text(tree: Tree, place: Place) -> str:
+    """Return the picture of the states near a place; each state is a link."""
+    graph = near(tree, place.numbers)
+    return page(
+        "near.svg",
+        graph=graph,
+        nodes=[(node, text_of(node.numbers)) for node in graph.nodes.values()],
+        wrong=[edge.end for edge in graph.edges if edge.violates],
+        far=FAR,
+        width=WIDTH,
+        watch_suffix=suffix_of(place.watched),
+    )
 
 
 def _steps(place: Place, texts: Sequence[str]) -> list[dict[str, object]]:

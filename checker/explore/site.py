@@ -16,7 +16,16 @@ from antecede.checker.check.pipeline import InternalError
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ReplayError
 from antecede.checker.explore.judgement import SHOWN, VIOLATED
-from antecede.checker.explore.page import SAVED_AS, Note, Place, place_at, script, style_sheet, text
+from antecede.checker.explore.page import (
+    SAVED_AS,
+    Note,
+    Place,
+    graph_text,
+    place_at,
+    script,
+    style_sheet,
+    text,
+)
 from antecede.checker.explore.reload import Watch, kept, read_again
 from antecede.checker.explore.search import Asked, Ending, Search, Searches, plainly
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
@@ -105,6 +114,7 @@ class Site:
             "/": lambda: Answer(self._page(self._place(query))),
             "/search": lambda: self._looked_at(query),
             "/trace": lambda: self._saved(query),
+            "/graph": lambda: Answer(graph_text(self.tree, self._place(query)), "image/svg+xml"),
             "/changed": lambda: Answer("changed" if self._files.stale else "", "text/plain"),
             "/explore.css": lambda: Answer(style_sheet(), "text/css"),
             "/explore.js": lambda: Answer(script(), "text/javascript"),

@@ -331,6 +331,20 @@ def test_whoever_comes_back_from_an_editor_sees_the_changed_protocol(
         page.context.close()
 
 
+def test_a_click_in_the_graph_goes_there_and_the_graph_stays_open(
+    unordered: Server, tabs: Tabs
+) -> None:
+    page = tabs.open(f"{unordered.address}?path=0")
+    page.get_by_text("States within two steps").click()
+    expect(page.locator("svg.near .current")).to_have_count(1)
+    assert [] == barriers(page)
+    page.locator("svg.near a[href='/?path=0.1.2']").click()
+    at(page, "0.1.2")
+    expect(page.locator("svg.near .current")).to_have_count(1)
+    page.set_viewport_size({"width": 340, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_a_property_has_a_search_of_its_own(cykas: Server, tabs: Tabs) -> None:
     page = tabs.open(cykas.address)
     page.get_by_role("button", name="Show me: witness:secret-mode").click()
