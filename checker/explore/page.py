@@ -121,6 +121,7 @@ def text(
         before=text_of(numbers[:-1]),
         any_search=any(not judgement.prop.sought for judgement in place.searched),
         saves=SAVED_AS,
+        exports=not tree.objects,
         note=note,
         search=search,
         token=token,

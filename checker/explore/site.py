@@ -15,6 +15,7 @@ from antecede.checker.amounts import counted
 from antecede.checker.check.pipeline import InternalError
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ReplayError
+from antecede.checker.explore.export import pytest_text, spec_text
 from antecede.checker.explore.judgement import SHOWN, VIOLATED
 from antecede.checker.explore.page import (
     SAVED_AS,
@@ -31,7 +32,7 @@ from antecede.checker.explore.search import Asked, Ending, Search, Searches, pla
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
 from antecede.checker.explore.where import Watched, check_watched, searched_for, watched
 from antecede.checker.model import Property
-from antecede.checker.paths.path import transition_key
+from antecede.checker.paths.path import Path, transition_key
 from antecede.checker.render.json import misfit, trace_in, trace_text
 from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds
@@ -48,6 +49,12 @@ WALK = 10
 
 WATCH = "watch"
 """The field of a query that names an expression to watch; it can be given several times."""
+
+EXPORTED: Mapping[str, tuple[str, Callable[[Tree, Path], str]]] = {
+    "test": ("test_run.py", pytest_text),
+    "spec": ("run.toml", spec_text),
+}
+"""The exports of a path: name -> the name of the file, and the function that writes it."""
 
 LOOK = 0.5
 """Seconds until the answer to a look at a search that goes on."""
@@ -189,9 +196,12 @@ class Site:
         )
 
     def _saved(self, query: Mapping[str, str]) -> Answer:
-        name, path = query.get("format", "json"), self._place(query).path
+        name, place = query.get("format", "json"), self._place(query)
+        path = place.path
+        if name in EXPORTED:
+            return self._exported(place, name)
         if name not in SAVED_AS:
-            choices = ", ".join(SAVED_AS)
+            choices = ", ".join((*SAVED_AS, *EXPORTED))
             raise Refused(HTTPStatus.NOT_FOUND, f"no format {name[:40]!r}; there are {choices}")
         kind = mimetypes.types_map[f".{name}"]
         file = f'attachment; filename="trace.{name}"'
@@ -199,6 +209,15 @@ class Site:
         if name == "json":
             content = trace_text(path, self.tree.spec.protocol)  # the protocol as the user named it
         return Answer(content, kind, headers={"Content-Disposition": file})
+
+    def _exported(self, place: Place, name: str) -> Answer:
+        file, write = EXPORTED[name]
+        try:
+            content = write(self.tree, place.path)
+        except InputError as error:
+            return self._unchanged(place, error)
+        disposition = {"Content-Disposition": f'attachment; filename="{file}"'}
+        return Answer(content, "text/plain", headers=disposition)
 
     def _searched(self, query: Mapping[str, str]) -> Answer:
         place = self._place(query)

@@ -345,6 +345,16 @@ def test_a_click_in_the_graph_goes_there_and_the_graph_stays_open(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_a_violation_is_saved_as_a_test_and_as_a_spec(unordered: Server, tabs: Tabs) -> None:
+    page = tabs.open(unordered.address)
+    page.keyboard.press("v")
+    expect(page.locator(".badge")).to_be_visible()
+    for name, file in (("test", "test_run.py"), ("spec", "run.toml")):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=name, exact=True).click()
+        assert file == download.value.suggested_filename
+
+
 def test_a_property_has_a_search_of_its_own(cykas: Server, tabs: Tabs) -> None:
     page = tabs.open(cykas.address)
     page.get_by_role("button", name="Show me: witness:secret-mode").click()
