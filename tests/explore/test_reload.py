@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import py_compile
 import sys
 from collections.abc import Iterator
 from pathlib import Path as FilePath
@@ -109,6 +111,18 @@ def test_a_helper_that_changes_is_read_again(server: Server, file: FilePath) -> 
     said = fetch(server, "/?path=0.0.1").one("p", id="note").words
     assert said.startswith("reload_helper.py has changed and was read again.")
     assert "step 3 has another effect" in said
+
+
+def test_a_compiled_form_of_the_same_time_and_size_is_not_used(
+    server: Server, file: FilePath
+) -> None:
+    """Two changes within a second look alike to Python, which keeps a compiled form."""
+    helper = file.with_name("reload_helper.py")
+    written = helper.stat().st_mtime
+    py_compile.compile(str(helper))
+    change(helper, "return True", "return None")
+    os.utime(helper, (written, written))
+    assert "step 3 has another effect" in fetch(server, "/?path=0.0.1").one("p", id="note").words
 
 
 @pytest.mark.parametrize(
