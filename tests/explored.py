@@ -180,6 +180,13 @@ def post(server: Server, target: str, body: str | bytes) -> Got:
     return fetch(server, target, method="POST", body=body)
 
 
+def token_of(server: Server) -> str:
+    """Return the token that the page sends."""
+    inputs = fetch(server).found("input")
+    (token,) = {i.attributes["value"] for i in inputs if i.attributes.get("name") == "token"}
+    return token
+
+
 def searched(server: Server, body: str) -> Got:
     """Search as the page's script does, and return the page at the end of the search."""
     got = post(server, "/search", body)

@@ -9,7 +9,10 @@
   const main = () => document.querySelector("main");
   const choices = () => [...document.querySelectorAll(".choice:not(:disabled)")];
   const here = () => main()?.dataset.path ?? "";
-  const addressOf = (path) => `/?path=${path}`;
+  const watched = () => main()?.dataset.watch ?? ""; // the expressions, as the end of an address
+  const addressOf = (path) => `/?path=${path}${watched()}`;
+
+  let drawn = false; // whether the graph is open
 
   const switches = () => {
     for (const name of Object.keys(kept)) {
@@ -28,9 +31,24 @@
   const settle = () => {
     page.classList.add("js");
     switches();
-    const diagram = document.querySelector(".diagram");
-    if (diagram) diagram.scrollTop = diagram.scrollHeight;
+    for (const long of document.querySelectorAll(".diagram, .values")) long.scrollTop = long.scrollHeight;
+    const graph = document.getElementById("graph");
+    if (graph) graph.open = drawn;
     watch(asked);
+  };
+
+  const draw = async (graph) => {
+    drawn = graph.open;
+    if (!drawn || graph.querySelector("svg")) return;
+    const turn = asked;
+    let text;
+    try {
+      text = await (await fetch(`/graph${addressOf(here()).slice(1)}`)).text();
+    } catch {
+      return; // the link remains
+    }
+    const picture = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    if (turn === asked) graph.querySelector(".wide").replaceChildren(document.adoptNode(picture));
   };
 
   // Ask for a search that goes on until it ends, unless something else was asked for meanwhile.
@@ -38,7 +56,7 @@
     for (;;) {
       const number = document.getElementById("searching")?.dataset.search;
       if (number === undefined || turn !== asked) return;
-      const address = `/search?search=${number}`;
+      const address = `/search?search=${number}${watched()}`;
       let text;
       try {
         text = await (await fetch(address)).text();
@@ -65,8 +83,13 @@
       .filter(Boolean).join(" ");
   };
 
-  // Where the focus goes: after a step back to the choice one came from, else to the first one.
-  const focus = (from) => {
+  // Where the focus goes: after a step back to the choice one came from, else to the first one. It
+  // stays in an expression.
+  const focus = (from, active) => {
+    if (from === here() && active) {
+      document.getElementById(active)?.focus({ preventScroll: true });
+      return;
+    }
     const cancel = document.getElementById("cancel");
     if (cancel) {
       cancel.focus({ preventScroll: true });
@@ -85,6 +108,8 @@
   const show = async (request, { push }) => {
     const turn = ++asked;
     const from = here();
+    const before = addressOf(from);
+    const active = document.activeElement?.closest("input.code, #agree") ? "expression" : "";
     view().setAttribute("aria-busy", "true");
     let answer, text;
     try {
@@ -109,12 +134,12 @@
     const next = new DOMParser().parseFromString(text, "text/html");
     view().replaceWith(document.adoptNode(next.getElementById("view")));
     document.title = next.title;
-    if (push && main()?.dataset.path !== undefined && here() !== from) {
+    if (push && main()?.dataset.path !== undefined && addressOf(here()) !== before) {
       history.pushState(null, "", addressOf(here()));
     }
     settle();
     announce();
-    focus(from);
+    focus(from, active);
   };
 
   const go = (path) => show([addressOf(path)], { push: true });
@@ -122,7 +147,8 @@
   const submit = (form, button) => {
     const fields = new URLSearchParams(new FormData(form, button));
     if (form.method === "get") return go(fields.get("path"));
-    live.textContent = ["cancel", "walk"].includes(button?.id) ? "" : "Searching.";
+    const searches = ["/search", "/where"].includes(form.getAttribute("action"));
+    live.textContent = searches ? "Searching." : "";
     button?.classList.add("busy");
     return show([form.getAttribute("action"), { method: "POST", body: fields }], { push: true });
   };
@@ -139,8 +165,25 @@
     const row = /^#step-(\d+)$/.exec(href); // a row of the diagram
     if (!row && !href.startsWith("/?path=")) return;
     event.preventDefault();
-    go(row ? here().split(".").slice(0, Number(row[1])).join(".") : href.slice("/?path=".length));
+    if (row) go(here().split(".").slice(0, Number(row[1])).join("."));
+    else show([href], { push: true });
   });
+
+  // The page of a step has the code of its last step.
+  document.addEventListener("toggle", async (event) => {
+    if (event.target.id === "graph") draw(event.target);
+    const path = event.target.dataset?.path;
+    if (!event.target.matches("details.code") || path === undefined) return;
+    delete event.target.dataset.path;
+    let text;
+    try {
+      text = await (await fetch(addressOf(path))).text();
+    } catch {
+      return; // the link remains
+    }
+    const code = new DOMParser().parseFromString(text, "text/html").getElementById("code");
+    if (code) event.target.replaceChildren(...code.childNodes);
+  }, true);
 
   document.addEventListener("change", async (event) => {
     const box = event.target;
@@ -148,7 +191,7 @@
     if (box.id !== "load" || !box.files.length) return;
     const body = await box.files[0].text();
     box.value = "";
-    show([`/load?path=${here()}`, { method: "POST", body }], { push: true });
+    show([`/load${addressOf(here()).slice(1)}`, { method: "POST", body }], { push: true });
   });
 
   const choose = (by) => {
@@ -173,12 +216,24 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !Object.hasOwn(keys, event.key)) return;
-    if (event.target.id === "where" && event.key !== "Escape") return; // it is being written
+    if (event.target.matches("input.code") && event.key !== "Escape") return; // it is being written
     // The arrows scroll whatever has the focus and can be scrolled, such as the diagram.
     const scrolls = event.key.startsWith("Arrow") && event.target.closest("[tabindex='0'], input");
     if (scrolls) return;
     event.preventDefault();
     keys[event.key]();
+  });
+
+  // Whoever comes back from an editor sees what the changed protocol does.
+  window.addEventListener("focus", async () => {
+    const turn = asked;
+    let text;
+    try {
+      text = await (await fetch("/changed")).text();
+    } catch {
+      return; // the next step says that nobody answers
+    }
+    if (text === "changed" && turn === asked) show([addressOf(here())], { push: true });
   });
 
   window.addEventListener("popstate", () => {

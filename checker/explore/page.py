@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from urllib.parse import urlencode
 
 from attrs import evolve, frozen
 
 from antecede.checker.check.spec import Spec
+from antecede.checker.explore.code import call_of, code_of_step
 from antecede.checker.explore.judgement import OPEN, SHOWN, VIOLATED, Judgement, judged
+from antecede.checker.explore.near import FAR, WIDTH, near
 from antecede.checker.explore.search import Search
 from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
-from antecede.checker.explore.where import LONGEST
+from antecede.checker.explore.where import LONGEST, MOST_WATCHED, Watched
 from antecede.checker.paths.path import Path
 from antecede.checker.registry import default_properties
 from antecede.checker.render.about import about
@@ -40,12 +43,14 @@ class Place:
     Attributes:
         path: the path as transitions, with the property that it violates.
         choices: the transitions that are enabled here.
+        watched: the expressions that the page watches.
     """
 
     numbers: Numbers
     path: Path
     choices: tuple[Choice, ...]
     judgements: tuple[Judgement, ...]
+    watched: tuple[Watched, ...] = ()
 
     @property
     def searched(self) -> tuple[Judgement, ...]:
@@ -116,10 +121,15 @@ def text(
         before=text_of(numbers[:-1]),
         any_search=any(not judgement.prop.sought for judgement in place.searched),
         saves=SAVED_AS,
+        exports=not tree.objects,
         note=note,
         search=search,
         token=token,
         longest=LONGEST,
+        watched=place.watched,
+        watch_suffix=suffix_of(place.watched),
+        others=_others(place.watched),
+        most_watched=MOST_WATCHED,
         said=said,
         choices=[(choice, text_of((*numbers, choice.number))) for choice in place.choices],
         judgements=place.judgements,
@@ -129,8 +139,33 @@ def text(
         drawing=drawing(path, said, inside=True),
         table=table,
         network=network,
+        code=code_of_step(path, path.steps[-1]) if path.steps else None,
         steps=_steps(place, ["At the start", *(words.step(step, remarks) for step in path.steps)]),
         command=command_of(tree.spec, tree.system.protocol.network),
+    )
+
+
+def suffix_of(watched: Sequence[Watched]) -> str:
+    """Return the end of an address that names the watched expressions."""
+    return "".join(f"&{urlencode({'watch': each.expression})}" for each in watched)
+
+
+def _others(watched: Sequence[Watched]) -> list[str]:
+    """Return for each watched expression the end of an address that names only the others."""
+    return [suffix_of([*watched[:at], *watched[at + 1 :]]) for at in range(len(watched))]
+
+
+def graph_text(tree: Tree, place: Place) -> str:
+    """Return the picture of the states near a place; each state is a link."""
+    graph = near(tree, place.numbers)
+    return page(
+        "near.svg",
+        graph=graph,
+        nodes=[(node, text_of(node.numbers)) for node in graph.nodes.values()],
+        wrong=[edge.end for edge in graph.edges if edge.violates],
+        far=FAR,
+        width=WIDTH,
+        watch_suffix=suffix_of(place.watched),
     )
 
 
@@ -141,6 +176,7 @@ def _steps(place: Place, texts: Sequence[str]) -> list[dict[str, object]]:
             "number": number,
             "words": words,
             "path": text_of(place.numbers[:number]),
+            "call": call_of(place.path, place.path.steps[number - 1]) if number else None,
             "looks": " ".join(
                 ["wrong"] * (number in place.wrong_steps)
                 + ["selected"] * (number == place.path.length)

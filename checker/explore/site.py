@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import mimetypes
 import secrets
+import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from antecede.checker.amounts import counted
 from antecede.checker.check.pipeline import InternalError
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ReplayError
+from antecede.checker.explore.export import pytest_text, spec_text
 from antecede.checker.explore.judgement import SHOWN, VIOLATED
-from antecede.checker.explore.page import SAVED_AS, Note, Place, place_at, script, style_sheet, text
+from antecede.checker.explore.page import (
+    SAVED_AS,
+    Note,
+    Place,
+    graph_text,
+    place_at,
+    script,
+    style_sheet,
+    text,
+)
+from antecede.checker.explore.reload import Watch, kept, read_again
 from antecede.checker.explore.search import Asked, Ending, Search, Searches, plainly
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
-from antecede.checker.explore.where import searched_for
+from antecede.checker.explore.where import Watched, check_watched, searched_for, watched
 from antecede.checker.model import Property
-from antecede.checker.paths.path import transition_key
+from antecede.checker.paths.path import Path, transition_key
 from antecede.checker.render.json import misfit, trace_in, trace_text
 from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds
@@ -34,6 +46,15 @@ FEW = Bounds(max_states=1_000, max_seconds=0.5)
 
 WALK = 10
 """The greatest number of steps of a random walk."""
+
+WATCH = "watch"
+"""The field of a query that names an expression to watch; it can be given several times."""
+
+EXPORTED: Mapping[str, tuple[str, Callable[[Tree, Path], str]]] = {
+    "test": ("test_run.py", pytest_text),
+    "spec": ("run.toml", spec_text),
+}
+"""The exports of a path: name -> the name of the file, and the function that writes it."""
 
 LOOK = 0.5
 """Seconds until the answer to a look at a search that goes on."""
@@ -65,7 +86,7 @@ class Refused(Exception):
         self.status = status
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Site:
     """The answers to all requests, given as paths, queries and bodies."""
 
@@ -74,9 +95,21 @@ class Site:
     _searches: Searches = field(factory=Searches, init=False)
 
     _token: str = field(factory=secrets.token_urlsafe, init=False)
+    _agreed: set[str] = field(factory=set, init=False)
+    """The expressions that the user wrote into the page, or agreed to run."""
+
+    _files: Watch = field(init=False)
+    _broken: Note | None = field(default=None, init=False)
+    """The error of the protocol's file, as long as the page explores the protocol before it."""
+
+    _reading: threading.Lock = field(factory=threading.Lock, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Remember the files of the protocol."""
+        self._files = Watch.of(self.tree)
 
     def _page(self, place: Place, note: Note | None = None, search: Search | None = None) -> str:
-        return text(self.tree, place, self._token, note, search)
+        return text(self.tree, place, self._token, note or self._broken, search)
 
     def close(self) -> None:
         """End the search that is under way."""
@@ -88,35 +121,87 @@ class Site:
             "/": lambda: Answer(self._page(self._place(query))),
             "/search": lambda: self._looked_at(query),
             "/trace": lambda: self._saved(query),
+            "/graph": lambda: Answer(graph_text(self.tree, self._place(query)), "image/svg+xml"),
+            "/changed": lambda: Answer("changed" if self._files.stale else "", "text/plain"),
             "/explore.css": lambda: Answer(style_sheet(), "text/css"),
             "/explore.js": lambda: Answer(script(), "text/javascript"),
             "/explore.svg": lambda: Answer(ICON, "image/svg+xml"),
         }
         if address not in answers:
             raise Refused(HTTPStatus.NOT_FOUND, f"there is no page {address[:80]!r}")
+        if address == "/" and (reloaded := self._reloaded(query)) is not None:
+            return reloaded
         return answers[address]()
 
     def post(self, address: str, query: Mapping[str, str], body: str) -> Answer:
         """Answer a POST request, which searches or reads a trace."""
+        reloaded = self._reloaded(query if address == "/load" else query_in(body))
+        if reloaded is not None:
+            return reloaded
         if address == "/search":
             return self._searched(query_in(body))
         if address == "/walk":
             return self._walked(query_in(body))
         if address == "/where":
             return self._searched_for(query_in(body))
+        if address == "/watch":
+            return self._watched(query_in(body))
         if address == "/cancel":
             return self._cancelled(query_in(body))
         if address == "/load":
             return self._loaded(query, body)
         raise Refused(HTTPStatus.NOT_FOUND, f"nothing can be sent to {address[:80]!r}")
 
+    def _reloaded(self, query: Mapping[str, str]) -> Answer | None:
+        """Read the protocol again if a file has changed, and return a page that says so.
+
+        The numbers of the query are those of the protocol from before.
+        """
+        with self._reading:
+            files = self._files.changed()
+            if not files:
+                return None
+            names = ", ".join(sorted(file.name for file in files))
+            try:
+                again = read_again(self.tree, self._files.files)
+            except InputError as error:
+                said = f"{str(error)[:MOST_SAID]}. The page explores the protocol from before."
+                self._broken = Note(f"{said[:1].upper()}{said[1:]}", wrong=True)
+                return Answer(self._page(self._place(query)))
+            path = self.tree.path(numbers_in(query.get("path", "")))
+            self.tree, self._broken, self._files = again, None, Watch.of(again)
+            if (running := self._searches.under_way()) is not None:
+                running.cancel()
+            numbers, said = kept(path, again)
+            note = Note(f"{names} has changed and was read again. {said}.")
+            return Answer(self._page(self._at(numbers, query), note))
+
     def _place(self, query: Mapping[str, str]) -> Place:
-        return place_at(self.tree, numbers_in(query.get("path", "")))
+        return self._at(numbers_in(query.get("path", "")), query)
+
+    def _at(self, numbers: Numbers, query: Mapping[str, str]) -> Place:
+        """Return the place that numbers lead to, with the expressions that a query watches.
+
+        A link can bring any expression, so the page runs it only after the user has agreed.
+        """
+        place = place_at(self.tree, numbers)
+        expressions = watched_in(query)
+        check_watched(expressions)
+        return evolve(
+            place,
+            watched=tuple(
+                watched(each, place.path) if each in self._agreed else Watched(each)
+                for each in expressions
+            ),
+        )
 
     def _saved(self, query: Mapping[str, str]) -> Answer:
-        name, path = query.get("format", "json"), self._place(query).path
+        name, place = query.get("format", "json"), self._place(query)
+        path = place.path
+        if name in EXPORTED:
+            return self._exported(place, name)
         if name not in SAVED_AS:
-            choices = ", ".join(SAVED_AS)
+            choices = ", ".join((*SAVED_AS, *EXPORTED))
             raise Refused(HTTPStatus.NOT_FOUND, f"no format {name[:40]!r}; there are {choices}")
         kind = mimetypes.types_map[f".{name}"]
         file = f'attachment; filename="trace.{name}"'
@@ -124,6 +209,15 @@ class Site:
         if name == "json":
             content = trace_text(path, self.tree.spec.protocol)  # the protocol as the user named it
         return Answer(content, kind, headers={"Content-Disposition": file})
+
+    def _exported(self, place: Place, name: str) -> Answer:
+        file, write = EXPORTED[name]
+        try:
+            content = write(self.tree, place.path)
+        except InputError as error:
+            return self._unchanged(place, error)
+        disposition = {"Content-Disposition": f'attachment; filename="{file}"'}
+        return Answer(content, "text/plain", headers=disposition)
 
     def _searched(self, query: Mapping[str, str]) -> Answer:
         place = self._place(query)
@@ -134,7 +228,7 @@ class Site:
         try:
             near = plainly(evolve(self.tree.system, properties=props), place.path, self._few)
             if near.prop is not None or near.stopped_by is None or self._few == self.bounds:
-                return self._ended(place, near)
+                return self._ended(place, near, query)
             asked = Asked(
                 evolve(self.tree.spec, properties=tuple(prop.name for prop in props)),
                 tuple(map(transition_key, place.path.transitions)),
@@ -143,7 +237,7 @@ class Site:
             search = self._searches.begin(asked, self.tree.objects)
         except InputError as error:
             return self._unchanged(place, error, self._searches.under_way())
-        return self._shown(place, search)
+        return self._shown(place, search, query)
 
     def _walked(self, query: Mapping[str, str]) -> Answer:
         """Return the page some random steps on, at the first step that violates a property."""
@@ -157,12 +251,27 @@ class Site:
             if choice.violates:
                 break
         note = Note(f"A random walk of {counted(len(numbers) - len(start), 'step')}.")
-        return Answer(self._page(place_at(self.tree, numbers), note))
+        return Answer(self._page(self._at(numbers, query), note))
+
+    def _watched(self, query: Mapping[str, str]) -> Answer:
+        """Return the page with one more expression to watch; agree to run all that it watches."""
+        self._check_token(query)
+        added = query.get("expression", "").strip()
+        expressions = dict.fromkeys([*watched_in(query), *filter(None, [added])])
+        try:
+            check_watched(tuple(expressions))
+        except InputError as error:
+            return self._unchanged(self._place(query), error)
+        self._agreed.update(expressions)
+        return Answer(self._page(self._place({**query, WATCH: "\n".join(expressions)})))
+
+    def _check_token(self, query: Mapping[str, str]) -> None:
+        if not secrets.compare_digest(query.get("token", "").encode(), self._token.encode()):
+            raise Refused(HTTPStatus.FORBIDDEN, "only the page itself may send an expression")
 
     def _searched_for(self, query: Mapping[str, str]) -> Answer:
         """Search for a state that an expression describes, which is code of the user."""
-        if not secrets.compare_digest(query.get("token", "").encode(), self._token.encode()):
-            raise Refused(HTTPStatus.FORBIDDEN, "only the page itself may send an expression")
+        self._check_token(query)
         place = self._place(query)
         try:
             searched_for(query.get("expression", ""), self.tree.system)
@@ -175,7 +284,7 @@ class Site:
             search = self._searches.begin(asked, self.tree.objects)
         except InputError as error:
             return self._unchanged(place, error, self._searches.under_way())
-        return self._shown(place, search)
+        return self._shown(place, search, query)
 
     @property
     def _few(self) -> Bounds:
@@ -189,7 +298,7 @@ class Site:
         if search is None:
             raise Refused(HTTPStatus.NOT_FOUND, "there is no such search; start it again")
         search.over.wait(LOOK)
-        return self._shown(self._place_of(search), search)
+        return self._shown(self._place_of(search, query), search, query)
 
     def _cancelled(self, query: Mapping[str, str]) -> Answer:
         search = self._searches.numbered(query.get("search", ""))
@@ -197,12 +306,12 @@ class Site:
             raise Refused(HTTPStatus.NOT_FOUND, "there is no such search")
         search.cancel()
         search.over.wait()
-        return self._shown(self._place_of(search), search)
+        return self._shown(self._place_of(search, query), search, query)
 
-    def _place_of(self, search: Search) -> Place:
-        return place_at(self.tree, self.tree.numbers_of_keys(search.asked.before))
+    def _place_of(self, search: Search, query: Mapping[str, str]) -> Place:
+        return self._at(self.tree.numbers_of_keys(search.asked.before), query)
 
-    def _shown(self, place: Place, search: Search) -> Answer:
+    def _shown(self, place: Place, search: Search, query: Mapping[str, str]) -> Answer:
         if not search.over.is_set():
             return Answer(self._page(place, search=search))
         if isinstance(search.ended, InputError):
@@ -210,17 +319,19 @@ class Site:
         if search.ended is None:
             note = Note(f"The search was cancelled ({search.progress}).")
             return Answer(self._page(place, note))
-        return self._ended(place, search.ended, search.asked.expression)
+        return self._ended(place, search.ended, query, search.asked.expression)
 
-    def _ended(self, place: Place, ending: Ending, expression: str = "") -> Answer:
+    def _ended(
+        self, place: Place, ending: Ending, query: Mapping[str, str], expression: str = ""
+    ) -> Answer:
         """Return the page of what was found, after a replay by the protocol of this server."""
         if ending.prop is None:
             return Answer(self._page(place, _not_found(ending)))
         try:
-            there = place_at(self.tree, self.tree.numbers_of_keys(ending.keys))
+            there = self._at(self.tree.numbers_of_keys(ending.keys), query)
         except ReplayError:
             changed = "the run that was found cannot be replayed: the protocol has changed"
-            return self._unchanged(place, InputError(f"{changed}; start antecede explore again"))
+            return self._unchanged(place, InputError(f"{changed}; search again"))
         more = there.path.length - place.path.length
         if expression:
             prop = searched_for(expression, self.tree.system)
@@ -235,7 +346,7 @@ class Site:
     def _loaded(self, query: Mapping[str, str], body: str) -> Answer:
         try:
             numbers = self._numbers_of_trace(body)
-            place = place_at(self.tree, numbers)
+            place = self._at(numbers, query)
         except InputError as error:
             return self._unchanged(self._place(query), error)
         return Answer(
@@ -260,6 +371,11 @@ class Site:
             return self.tree.numbers_of_keys(trace.keys)
         except ReplayError as error:
             raise misfit("the file", trace, error) from None
+
+
+def watched_in(query: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the expressions that a query watches."""
+    return tuple(filter(None, query.get(WATCH, "").split("\n")))
 
 
 def _asked(place: Place, name: str) -> tuple[Property, ...]:
@@ -315,11 +431,16 @@ def query_in(encoded: str) -> dict[str, str]:
 
     Raises:
         Refused: one is given twice, or there are too many.
+
+    Returns:
+        The fields; the expressions to watch are lines of one field.
     """
     try:
         fields = parse_qs(encoded, keep_blank_values=True, max_num_fields=16, errors="replace")
     except ValueError:
         raise Refused(HTTPStatus.BAD_REQUEST, "the query cannot be read") from None
+    if WATCH in fields:
+        fields[WATCH] = ["\n".join(dict.fromkeys(filter(None, fields[WATCH])))]
     for name, values in fields.items():
         if len(values) > 1:
             raise Refused(HTTPStatus.BAD_REQUEST, f"{name[:40]!r} is given more than once")

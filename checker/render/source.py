@@ -31,8 +31,12 @@ def source_of(handler: Callable[..., Any] | None) -> Source | None:
     code = code_of(handler)
     if code is None or not Path(code.co_filename).is_file():
         return None
-    first = code.co_firstlineno
-    return Source(code.co_filename, first, max(first, *_lines(code)), code.co_qualname)
+    return Source(code.co_filename, code.co_firstlineno, last_line(code), code.co_qualname)
+
+
+def last_line(code: CodeType) -> int:
+    """Return the last line of a function."""
+    return max(code.co_firstlineno, *_lines(code))
 
 
 def code_of(handler: Any) -> CodeType | None:

@@ -34,7 +34,7 @@ from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.transition import enabled
 from tests import runs
 from tests.conftest import COMMAND, ROOT, Command, counterexample
-from tests.explored import Got, fetch, never_ending, post, searched, serving, tree_of
+from tests.explored import Got, fetch, never_ending, post, searched, serving, token_of, tree_of
 from tests.models import deliver_the_first_copy, toy
 
 
@@ -370,7 +370,7 @@ def test_an_address_of_another_server_is_refused(unordered: Server) -> None:
     "origins",
     [(), ("null",), ("http://evil.example",), ("http://127.0.0.1:1",), ("https://127.0.0.1:PORT",)],
 )
-@pytest.mark.parametrize("target", ["/search", "/load", "/cancel", "/walk", "/where"])
+@pytest.mark.parametrize("target", ["/search", "/load", "/cancel", "/walk", "/where", "/watch"])
 def test_only_the_page_itself_may_search_and_load(
     origins: tuple[str, ...], target: str, unordered: Server
 ) -> None:
@@ -692,7 +692,8 @@ def test_a_protocol_that_cannot_be_sent_is_told(monkeypatch: Any) -> None:
 def test_a_run_of_a_protocol_that_has_changed_is_not_shown(
     monkeypatch: Any, tmp_path: FilePath
 ) -> None:
-    """The process of a search imports the file as it is then."""
+    """The process of a search imports the file as it is then, after the server has looked."""
+    monkeypatch.setattr("antecede.checker.explore.reload.Watch.changed", lambda _watch: [])
     monkeypatch.setattr("antecede.checker.explore.site.FEW", Bounds(max_states=2))
     source = (ROOT / "protocols/fifo.py").read_text()
     file = tmp_path / "mine.py"
@@ -712,13 +713,6 @@ def searched_where(server: Server, expression: str, path: str = "") -> Got:
     while found := got.found("span", id="searching"):
         got = fetch(server, f"/search?search={found[0].attributes['data-search']}")
     return got
-
-
-def token_of(server: Server) -> str:
-    """Return the token that the page sends."""
-    inputs = fetch(server).found("input")
-    (token,) = (i.attributes["value"] for i in inputs if i.attributes.get("name") == "token")
-    return token
 
 
 def test_one_is_taken_to_the_nearest_state_that_an_expression_describes(

@@ -11,11 +11,14 @@ from pathlib import Path as FilePath
 import pytest
 
 from antecede import explore
+from antecede.checker.check.spec import Spec
 from antecede.checker.explore.server import Server
+from antecede.checker.explore.tree import Tree
 from antecede.checker.paths.path import Path
 from antecede.checker.render.registry import write_trace
 from antecede.checker.search.options import Bounds
 from tests import runs
+from tests.conftest import ROOT
 from tests.explored import never_ending, serving, tree_of
 from tests.models import deliver_the_first_copy, toy
 
@@ -262,6 +265,94 @@ def test_one_goes_to_a_state_by_writing_an_expression(tabs: Tabs) -> None:
         expect(page.locator("#note")).to_contain_text("A shortest way to show [k for k in")
         expect(page.locator("#done")).to_contain_text("Bob receives Data(m1) from Alice")
         page.context.close()
+
+
+def test_a_watched_expression_stays_while_one_walks_and_its_address_shares_it(tabs: Tabs) -> None:
+    keeping = toy("keeping", receive=deliver_the_first_copy)
+    with serving(tree_of(keeping, 2, 2)) as server:
+        page = tabs.open(server.address)
+        page.get_by_label("Expression of state").focus()
+        page.keyboard.type("len(state.held) # jkuocvr")
+        page.keyboard.press("Enter")
+        expect(page.locator(".values tbody tr")).to_have_count(1)
+        expect(page.get_by_label("Expression of state")).to_be_focused()
+        assert page.url.endswith("/?path=&watch=len%28state.held%29+%23+jkuocvr")
+        page.locator(".choice").first.click()
+        at(page, "0")
+        page.locator(".choice").nth(2).click()
+        at(page, "0.2")
+        expect(page.locator(".values td.changed")).to_have_text("1")
+        assert [] == barriers(page)
+        page.set_viewport_size({"width": 340, "height": 700})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        other = tabs.open(page.url)
+        expect(other.locator(".values tbody tr")).to_have_count(3)
+        other.get_by_role("link", name="Remove").click()
+        expect(other.locator(".values")).to_have_count(0)
+        assert other.url.endswith("/?path=0.2")
+        other.go_back()
+        expect(other.locator(".values td.changed")).to_have_text("1")
+    with serving(tree_of(keeping, 2, 2)) as server:
+        stranger = tabs.open(f"{server.address}?path=0.2&watch=len(state.held)")
+        expect(stranger.locator(".values")).to_have_count(0)
+        stranger.get_by_role("button", name="Run it").click()
+        expect(stranger.locator(".values td.changed")).to_have_text("1")
+
+
+def test_the_code_of_any_step_opens_in_the_list_of_steps(cykas: Server, tabs: Tabs) -> None:
+    page = tabs.open(f"{cykas.address}?path=0.0.0")
+    last = page.locator("#code")
+    expect(last.locator("pre").first).to_be_hidden()
+    last.locator("summary").click()
+    expect(last.locator("mark").first).to_contain_text("def application_send")
+    first = page.locator("#step-1 details")
+    first.locator("summary").click()
+    expect(first.locator("mark").first).to_contain_text("def application_send")
+    at(page, "0.0.0")
+    assert [] == barriers(page)
+    page.set_viewport_size({"width": 340, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_whoever_comes_back_from_an_editor_sees_the_changed_protocol(
+    tabs: Tabs, tmp_path: FilePath
+) -> None:
+    file = tmp_path / "edited.py"
+    file.write_text((ROOT / "protocols/fifo.py").read_text())
+    with serving(Tree(Spec(str(file), actors=2))) as server:
+        page = tabs.open(f"{server.address}?path=0.0")
+        file.write_text(f"{file.read_text()}\n# changed")
+        page.evaluate("window.dispatchEvent(new Event('focus'))")
+        expect(page.locator("#note")).to_contain_text("edited.py has changed and was read again.")
+        file.write_text("x = (")
+        page.evaluate("window.dispatchEvent(new Event('focus'))")
+        expect(page.locator("#note.wrong")).to_contain_text("the file is not valid Python")
+        at(page, "0.0")
+        page.context.close()
+
+
+def test_a_click_in_the_graph_goes_there_and_the_graph_stays_open(
+    unordered: Server, tabs: Tabs
+) -> None:
+    page = tabs.open(f"{unordered.address}?path=0")
+    page.get_by_text("States within two steps").click()
+    expect(page.locator("svg.near .current")).to_have_count(1)
+    assert [] == barriers(page)
+    page.locator("svg.near a[href='/?path=0.1.2']").click()
+    at(page, "0.1.2")
+    expect(page.locator("svg.near .current")).to_have_count(1)
+    page.set_viewport_size({"width": 340, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_violation_is_saved_as_a_test_and_as_a_spec(unordered: Server, tabs: Tabs) -> None:
+    page = tabs.open(unordered.address)
+    page.keyboard.press("v")
+    expect(page.locator(".badge")).to_be_visible()
+    for name, file in (("test", "test_run.py"), ("spec", "run.toml")):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=name, exact=True).click()
+        assert file == download.value.suggested_filename
 
 
 def test_a_property_has_a_search_of_its_own(cykas: Server, tabs: Tabs) -> None:

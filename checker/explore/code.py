@@ -1,0 +1,219 @@
+"""The source of the handler that took a step, with the lines that ran.
+
+The handler is called once more with the same arguments, under `sys.settrace`. Handlers are pure, so
+this call takes the same branches.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path as FilePath
+from types import CodeType, FrameType
+from typing import Any
+
+from attrs import define, field, frozen
+
+from antecede.checker.errors import ProtocolError
+from antecede.checker.model import CausalSend, Internal, Receive, State, Timeout
+from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.render.source import code_of, last_line
+from antecede.checker.semantics.handlers import called
+from antecede.checker.sources import codes_in, is_followed
+
+NO_SOURCE = "The source is not available. Define the protocol in a file or in a notebook to see it."
+CHANGED = "The file has changed since it was read, so the page does not show its lines."
+
+
+@frozen
+class Line:
+    """A line of a file, and whether the step ran it."""
+
+    number: int
+    text: str
+    ran: bool
+
+
+@frozen
+class Code:
+    """The functions that a step called, in the file of its handler.
+
+    Attributes:
+        title: the handler, its file and its line.
+        functions: the lines of the functions, the handler first; empty without a source.
+        missing: why there is no source, as a sentence, or "".
+    """
+
+    title: str
+    functions: tuple[tuple[Line, ...], ...] = ()
+    missing: str = ""
+
+
+@frozen
+class Call:
+    """A call of a handler.
+
+    Attributes:
+        name: the name of the handler, or of an action.
+    """
+
+    name: str
+    handler: Callable[..., Any]
+    args: tuple[Any, ...]
+
+    @property
+    def title(self) -> str:
+        """The name of the handler, with its place if it has a source."""
+        code = code_of(self.handler)
+        if code is None or not _is_users(code):
+            return self.name
+        return f"{self.name}: {_shown(code.co_filename)}, line {code.co_firstlineno}"
+
+
+def call_of(path: Path, step: PathStep) -> Call | None:
+    """Return the call of a handler that takes a step; None if no handler takes it."""
+    protocol, transition = path.system.protocol, step.transition
+    before: State = path.steps[step.number - 2].state if step.number > 1 else path.initial
+    state = before.actors[step.actor]
+    if isinstance(transition, CausalSend):
+        return Call("causal_send", protocol.causal_send, (state, step.message))
+    if isinstance(transition, Receive):
+        return Call("receive", protocol.receive, (state, transition.src, transition.packet))
+    if isinstance(transition, Timeout) and protocol.timeout is not None:
+        return Call("timeout", protocol.timeout, (state,))
+    if isinstance(transition, Internal):
+        return Call(transition.name, protocol.actions[transition.name], (state,))
+    return None
+
+
+def code_of_step(path: Path, step: PathStep) -> Code | None:
+    """Return the code of a step; None if no handler takes it."""
+    call = call_of(path, step)
+    if call is None:
+        return None
+    tracer = Tracer()
+    with tracer.tracing(), suppress(ProtocolError):
+        called(path.system.protocol, call.name, call.handler, call.args)
+    if not tracer.ran:
+        return Code(call.title, missing=NO_SOURCE)
+    file = next(iter(tracer.ran)).co_filename
+    linecache.checkcache(file)
+    codes = {code: ran for code, ran in tracer.ran.items() if code.co_filename == file}
+    lines = _lines_of(file)
+    if not _known(codes) <= _known(_written_in(lines, file)):
+        return Code(call.title, missing=CHANGED)
+    return Code(call.title, tuple(_functions(codes, lines)))
+
+
+def _written_in(lines: list[str], file: str) -> Iterator[CodeType]:
+    with suppress(SyntaxError, ValueError, RecursionError):
+        yield from codes_in(compile("\n".join(lines), file, "exec", dont_inherit=True))
+
+
+def _known(codes: Iterable[CodeType]) -> set[tuple[object, ...]]:
+    """Return what tells functions apart, also from the same function before a change."""
+    return {
+        (
+            code.co_qualname,
+            code.co_firstlineno,
+            code.co_code,
+            repr([value for value in code.co_consts if not isinstance(value, CodeType)]),
+        )
+        for code in codes
+    }
+
+
+@define(eq=False)
+class Tracer:
+    """Notes the functions of the user that a call runs, and their lines.
+
+    Attributes:
+        ran: code -> the lines that ran, in the order of the first calls.
+    """
+
+    ran: dict[CodeType, set[int]] = field(factory=dict)
+
+    @contextmanager
+    def tracing(self) -> Iterator[None]:
+        """Trace the calls of this thread within the block."""
+        before = sys.gettrace()
+        sys.settrace(self._called)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+
+    def _called(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        if event != "call" or not _is_users(frame.f_code):
+            return None
+        self.ran.setdefault(frame.f_code, set()).add(frame.f_code.co_firstlineno)
+        return self._inside
+
+    def _inside(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        if event == "line":
+            self.ran[frame.f_code].add(frame.f_lineno)
+        return self._inside
+
+
+def _is_users(code: CodeType) -> bool:
+    """Return whether a function is the user's or a protocol's, and its source can be shown."""
+    name = code.co_filename
+    if name.startswith("<"):  # a cell of a notebook has a source; generated methods are not shown
+        return not name.startswith(("<attrs", "<frozen", "<string")) and bool(_lines_of(name))
+    file = FilePath(name).resolve()
+    return is_followed(_module_of(file), file) and file.is_file()
+
+
+def _module_of(file: FilePath) -> str:
+    """Return the name that a module of antecede has, for `is_followed`; else the file's stem."""
+    folder = FilePath(__file__).resolve().parents[2]
+    if not file.is_relative_to(folder) or file.is_relative_to(folder / "tests"):
+        return file.stem
+    return ".".join(("antecede", *file.relative_to(folder).with_suffix("").parts))
+
+
+def _lines_of(file: str) -> list[str]:
+    return [line.rstrip("\n") for line in linecache.getlines(file)]
+
+
+def _shown(file: str) -> str:
+    """Return a file's path as people write it: from the current folder, if it is there."""
+    path, here = FilePath(file), FilePath.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else file
+
+
+def _functions(codes: Mapping[CodeType, set[int]], lines: list[str]) -> Iterator[tuple[Line, ...]]:
+    """Yield the lines of each function, in the order of their first calls."""
+    ran = set(_whole_statements(lines, set[int]().union(*codes.values())))
+    spans = [range(code.co_firstlineno, min(last_line(code), len(lines)) + 1) for code in codes]
+    for span in dict.fromkeys(spans):
+        if not any(_is_inside(span, other) for other in spans):
+            yield tuple(Line(number, lines[number - 1], number in ran) for number in span)
+
+
+def _is_inside(span: range, other: range) -> bool:
+    """Return whether a function is written inside another one, as a lambda may be."""
+    return span != other and other.start <= span.start and span.stop <= other.stop
+
+
+def _whole_statements(lines: list[str], ran: set[int]) -> Iterator[int]:
+    """Yield the lines of the statements that ran; of a compound statement, the lines of its head.
+
+    Python notes only the lines on which an expression begins.
+    """
+    yield from ran
+    try:
+        nodes = [n for n in ast.walk(ast.parse("\n".join(lines))) if isinstance(n, ast.stmt)]
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for node in nodes:
+        body: list[ast.AST] = getattr(node, "body", None) or getattr(node, "cases", None) or []
+        first = body[0] if body else None
+        inside = getattr(first, "pattern", first)
+        last = node.end_lineno or node.lineno
+        head = range(node.lineno, (getattr(inside, "lineno", last + 1) if inside else last + 1))
+        if not ran.isdisjoint(head):
+            yield from head
