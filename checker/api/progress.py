@@ -1,4 +1,4 @@
-"""Progress of functions that Python calls: one live line in a notebook, elsewhere nothing."""
+"""Progress of functions that Python calls: one live line in a notebook and on a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DELAY = 1.0
 
 
 class CellTicker(Ticker):
-    """Shows progress in the cell of a notebook, by tqdm."""
+    """Shows progress in the cell of a notebook or on a terminal, by tqdm."""
 
     def __init__(self) -> None:
         super().__init__(quiet=True)
@@ -61,7 +61,7 @@ def in_notebook() -> bool:
 @contextmanager
 def progress() -> Iterator[Ticker]:
     """Return what shows the progress of the work in this block."""
-    if not in_notebook():
+    if not (in_notebook() or sys.stderr.isatty()):
         yield Ticker(quiet=True)
         return
     with closing(CellTicker()) as ticker:

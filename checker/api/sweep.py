@@ -15,13 +15,21 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from antecede.checker.amounts import counted
-from antecede.checker.api.arguments import SweepArguments, axis, check_place, described, record_of
+from antecede.checker.api.arguments import (
+    SweepArguments,
+    axis,
+    check_amount,
+    check_place,
+    converted,
+    described,
+    record_of,
+)
 from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import Given, named
 from antecede.checker.api.results import RowsReport, image, tally
 from antecede.checker.check.spec import Spec
 from antecede.checker.check.targets import spec_named, targets_of
-from antecede.checker.errors import InputError
+from antecede.checker.errors import InputError, unknown
 from antecede.checker.registry import is_object
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.matrix import matrix_svg
@@ -133,6 +141,12 @@ def sweep(
     if not protocols:
         raise InputError("there is nothing to check; give protocols or specs")
     check_place(on)
+    check_amount("workers", workers)
+    check_amount("max_messages", max_messages)
+    if engine not in ("local", "plain"):
+        raise unknown("engine", engine, ("local", "plain"))
+    if on == "here" and (master is not None or spark_log):
+        raise InputError("master and spark_log are for on='spark'")
     if max_messages is not None and not smallest:
         raise InputError("max_messages is for smallest=True; give messages")
     if smallest and (on == "spark" or "messages" in arguments):
@@ -171,11 +185,10 @@ def specs_of(name: str) -> Sequence[Spec]:
 def _axes(values: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
     """Return the values of each field of the question; properties are checked together."""
     known = {each.name: each for each in settings_of(Question)}
-    for name, value in values.items():
-        if known[name].kind is tuple and isinstance(value, str):
-            raise InputError(f"{known[name].words} is {value!r}; give a list of names")
     return {
-        name: tuple(value) if known[name].kind is tuple else axis(known[name], value)
+        name: converted(Question, {name: value})[name]
+        if known[name].kind is tuple
+        else axis(known[name], value)
         for name, value in values.items()
     }
 

@@ -15,7 +15,7 @@ _HIGH, _GAP = 28.0, 12.0
 """The height of a line, and the space beside a text."""
 
 
-CAPITALS = 1.12
+CAPITALS = 1.2
 """The width of a text that begins with a word in capitals, relative to other text."""
 
 
