@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -33,6 +32,7 @@ from antecede.checker.errors import InputError, unknown
 from antecede.checker.registry import is_object
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.matrix import matrix_svg
+from antecede.checker.render.pictures import PICTURES, converted_picture
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
 from antecede.checker.settings import settings_of, taken
@@ -74,11 +74,14 @@ class SweepResult(RowsReport):
         """Save the matrix of verdicts as a picture.
 
         Raises:
-            InputError: the name does not end in .svg, or the file cannot be written.
+            InputError: the name does not end in .svg, .png or .pdf, a package is missing, or the
+                file cannot be written.
         """
-        if Path(file).suffix != ".svg":
-            raise InputError(f"{str(file)!r}: a matrix is saved as a picture; give a name.svg")
-        write_whole(str(file), self._repr_svg_())
+        kind = Path(file).suffix.removeprefix(".")
+        if kind not in ("svg", *PICTURES):
+            raise InputError(f"{str(file)!r}: a matrix is a picture; give a name.svg, .png or .pdf")
+        picture = self._repr_svg_()
+        write_whole(str(file), picture if kind == "svg" else converted_picture(picture, kind))
 
     def __repr__(self) -> str:
         found = tally(row["verdict"] for row in self.rows)
@@ -88,12 +91,12 @@ class SweepResult(RowsReport):
         return self._text
 
     def _repr_svg_(self) -> str:
-        return matrix_svg(sweeps.cells_of(self.rows))
+        return matrix_svg(sweeps.cells_of(self.rows, explained=True), sweeps.LEGEND)
 
     def _repr_html_(self) -> str:
         if self.smallest:
             return super()._repr_html_()
-        return f"{image(self._repr_svg_(), str(self))}\n<p>{escape(sweeps.LEGEND)}</p>"
+        return image(self._repr_svg_(), str(self))
 
 
 @described(SweepArguments, Question, Options, Bounds)
