@@ -9,6 +9,7 @@ from antecede.checker.errors import InputError
 PACKAGES = {
     "pandas": ("pandas", "pandas"),
     "parquet": ("pyarrow", "PyArrow"),
+    "pictures": ("vl_convert", "vl-convert"),
     "plot": ("matplotlib", "Matplotlib"),
     "prove": ("z3", "Z3"),
 }

@@ -116,7 +116,10 @@ def is_kind(value: Any, kind: type) -> bool:
 def check_value(known: Setting, value: Any) -> None:
     """Raise InputError if `value` is invalid for a setting."""
     if not is_kind(value, known.kind):
-        raise InputError(f"{known.words} is {shown(value)}; it must be {_KINDS[known.kind]}")
+        choices = f": {' or '.join(known.choices)}" if known.choices else ""
+        raise InputError(
+            f"{known.words} is {shown(value)}; it must be {_KINDS[known.kind]}{choices}"
+        )
     if known.choices is not None and value not in known.choices:
         raise unknown(known.words, value, known.choices)
     if known.kind in (int, float):

@@ -157,7 +157,7 @@ def test_starvation_is_undecided_if_old_copies_are_delivered_again(
 
 
 def test_a_wrong_kind_of_value_is_an_input_error() -> None:
-    with pytest.raises(InputError, match="unknown self-check mode 'False'"):
+    with pytest.raises(InputError, match="unknown selfcheck 'False'"):
         antecede.check("mfss", actors=2, messages=1, selfcheck=False)  # type: ignore[arg-type]
 
 

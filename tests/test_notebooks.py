@@ -32,7 +32,7 @@ def test_a_first_protocol_is_broken_drawn_repaired_swept_and_saved(tmp_path: Pat
     assert "direct: VIOLATED\n  3 actors, 354 unique states" in shown[2]
     assert "repaired: HOLDS" in shown[4]
     assert 10 >= len(shown)
-    for text in ("direct unordered any knowledge", "VIOLATED (4)", "HOLDS 70,917", "3x2"):
+    for text in ("direct, network unordered, workload any", "VIOLATED (4)", "HOLDS 70,917", "3x2"):
         assert f">{text}<" in matrix
     saved = (tmp_path / "counterexample.svg").read_text("utf-8")
     assert saved.strip() == run.strip()

@@ -18,6 +18,8 @@ from antecede.checker.semantics.values import messages_in
 class Fields(Mapping[Any, Any]):
     """A dictionary that cannot change and can be hashed. Reports show packets with it."""
 
+    __nameless__ = True  # texts show it as a dictionary
+
     def __init__(self, items: Mapping[Any, Any]) -> None:
         self._items = dict(items)
 

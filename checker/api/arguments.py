@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,17 +17,22 @@ from typing import Any, TypedDict, TypeVar, cast, get_type_hints
 
 import attrs
 
+from antecede.checker.api.wording import in_python
 from antecede.checker.check.pipeline import Extras
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError, unknown
+from antecede.checker.errors import AntecedeError, InputError, unknown
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.settings import Setting, given_for, settings_of, shown, taken
+from antecede.checker.settings import Setting, given_for, is_kind, settings_of, shown, taken
 
 Described = TypeVar("Described", bound=Callable[..., Any])
 
 RECORDS = (Spec, Options, Bounds, Extras)
 """The records whose fields are keyword arguments of `antecede.check`: they have the defaults and
 the descriptions of the arguments."""
+
+
+Script = Sequence[Sequence[int | Sequence[int]]]
+"""For each actor, the destinations of its messages, in order."""
 
 
 class QuestionArguments(TypedDict, total=False):
@@ -40,11 +46,11 @@ class QuestionArguments(TypedDict, total=False):
     actors: int
     messages: int
     network: str | None
-    workload: str
+    workload: str | Script
     sends: str
     clock_at: str
     history: str
-    properties: Sequence[str]
+    properties: str | Sequence[str]
     names: Mapping[str, Sequence[str]]
 
 
@@ -86,7 +92,7 @@ class BoundsArguments(TypedDict, total=False):
     max_depth: int | None
     max_seconds: float | None
     max_memory: int | str | None
-    bound: Sequence[str]
+    bound: str | Sequence[str]
 
 
 class CheckArguments(QuestionArguments, MethodArguments, BoundsArguments, total=False):
@@ -125,11 +131,11 @@ class SweepArguments(BoundsArguments, total=False):
     actors: int | Sequence[int]
     messages: int | Sequence[int]
     network: str | Sequence[str]
-    workload: str | Sequence[str]
+    workload: str | Script | Sequence[str | Script]
     sends: str | Sequence[str]
     clock_at: str | Sequence[str]
     history: str | Sequence[str]
-    properties: Sequence[str]
+    properties: str | Sequence[str]
     symmetry: bool | None
     memory: str
 
@@ -214,6 +220,8 @@ def converted(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
         InputError: a value cannot be used; the error names the argument.
     """
     known = {each.name: each for each in settings_of(record)}
+    if isinstance(bound := values.get("bound"), str):
+        values = {**values, "bound": (bound,)}
     return {
         name: _value(known[name], value) if name in known else value
         for name, value in values.items()
@@ -221,7 +229,11 @@ def converted(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(known: Setting, value: Any) -> Any:
-    if known.kind is tuple and isinstance(value, Iterable) and not isinstance(value, str):
+    if known.name == "workload" and is_script(value):
+        return "script:" + json.dumps(value, separators=(",", ":"), default=list)
+    if known.kind is tuple and isinstance(value, str):
+        return (value,)
+    if known.kind is tuple and isinstance(value, Iterable):
         wrong = next((each for each in value if not isinstance(each, str)), None)
         if wrong is not None:
             raise InputError(f"{known.words} has {shown(wrong)}; give names")
@@ -229,6 +241,21 @@ def _value(known: Setting, value: Any) -> Any:
     if known.kind is Path and isinstance(value, str):
         return Path(value)
     return value if value is None else given_for(known, value)
+
+
+def is_script(value: Any) -> bool:
+    """Return whether a workload is a list of each actor's destinations, such as [[1, 2], [0]]."""
+    return (
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(isinstance(row, list | tuple) for row in value)
+        and all(is_kind(each, int) or is_group(each) for row in value for each in row)
+    )
+
+
+def is_group(value: Any) -> bool:
+    """Return whether a value is a list of the actors to which one message goes."""
+    return isinstance(value, list | tuple) and all(is_kind(each, int) for each in value)
 
 
 def check_place(on: str) -> None:
@@ -244,6 +271,12 @@ def check_place(on: str) -> None:
         raise InputError(f"on is {on!r}; give 'here' or 'spark'")
 
 
+def check_amount(name: str, value: Any) -> None:
+    """Raise InputError if an argument is neither None nor a whole number of at least 1."""
+    if value is not None and not (is_kind(value, int) and value >= 1):
+        raise InputError(f"{name} is {shown(value)}; give a whole number, at least 1")
+
+
 def axis(known: Setting, value: Any) -> tuple[Any, ...]:
     """Return the values of a setting that takes one value or a list of values.
 
@@ -255,6 +288,9 @@ def axis(known: Setting, value: Any) -> tuple[Any, ...]:
         InputError: one of the values cannot be used.
     """
     several = isinstance(value, Iterable) and not isinstance(value, str)
+    several = several and not (known.name == "workload" and is_script(value))
+    if several and not [*value]:
+        raise InputError(f"{known.words} is {shown(value)}; give at least one value")
     return tuple(_value(known, each) for each in (value if several else (value,)))
 
 
@@ -292,7 +328,11 @@ def described(arguments: type, *records: type) -> Callable[[Described], Describe
             for name in given:
                 if name not in names:
                     raise unknown("argument", name, names)
-            return function(*values, **given)
+            try:
+                return function(*values, **given)
+            except AntecedeError as error:
+                error.args = tuple(map(_worded, error.args))
+                raise
 
         lines = [f"    {name}: {_says(settings[name])}" for name in hints if name in settings]
         about = "\n".join(["Keyword arguments:", *lines]) if lines else ""
@@ -302,6 +342,10 @@ def described(arguments: type, *records: type) -> Callable[[Described], Describe
         return cast(Described, checked)
 
     return describe
+
+
+def _worded(value: Any) -> Any:
+    return in_python(value) if isinstance(value, str) else value
 
 
 def _says(known: Setting) -> str:

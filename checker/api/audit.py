@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
 
 from attrs import frozen
 
 from antecede.checker import interrupts
 from antecede.checker.amounts import counted
-from antecede.checker.api.arguments import NoArguments, check_place, described
+from antecede.checker.api.arguments import NoArguments, check_place, converted, described
 from antecede.checker.api.progress import progress
 from antecede.checker.api.results import Report, image
 from antecede.checker.audit import audit as audits
@@ -21,6 +24,7 @@ from antecede.checker.audit.records import Fields, fields_from
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds
+from antecede.checker.settings import shown
 
 
 @frozen(eq=False, repr=False)
@@ -41,11 +45,7 @@ class AuditResult(Report):
         ...     {"actor": "c", "event": "deliver", "message": "reply"},
         ...     {"actor": "c", "event": "deliver", "message": "photo"},
         ... ]
-        >>> import json, pathlib, tempfile
-        >>> log = pathlib.Path(tempfile.mkdtemp(), "chat.jsonl")
-        >>> text = "\n".join(map(json.dumps, events))
-        >>> _ = log.write_text(text)
-        >>> result = audit(log)
+        >>> result = audit(events)
         >>> result.verdict
         'VIOLATED'
         >>> result.findings[0].kind
@@ -120,9 +120,13 @@ class AuditResult(Report):
         return shown
 
 
+Log: TypeAlias = str | Path | Sequence[Mapping[str, Any]]
+"""A log: a file, a folder of files, or the events themselves."""
+
+
 @described(NoArguments)
 def audit(
-    *logs: str | Path,
+    *logs: Log,
     log_format: str | None = None,
     event: str | None = None,
     fields: Mapping[str, str] | str | None = None,
@@ -138,7 +142,7 @@ def audit(
     logs say which messages were sent and delivered; `antecede.testing.recorder` can write them.
 
     Args:
-        logs: the names of files, or of folders of files.
+        logs: the names of files or of folders of files, or lists of events.
         log_format: the format of the logs: antecede (JSON lines), csv, otel (OpenTelemetry),
             parquet or shiviz. By default, it is detected.
         event: a regular expression that finds the events in a ShiViz log.
@@ -167,12 +171,11 @@ def audit(
     check_place(on)
     if on == "here" and (master is not None or spark_log):
         raise InputError("master and spark_log are for on='spark'")
-    seconds = Bounds(max_seconds=max_seconds).max_seconds
-    names = tuple(map(str, logs))
+    seconds = converted(Bounds, {"max_seconds": max_seconds})["max_seconds"]
     known = _fields(fields)
     reached = f"max_seconds={seconds:g} reached" if seconds is not None else ""
     try:
-        with progress() as ticker, interrupts.within(seconds, reached):
+        with _files(logs) as names, progress() as ticker, interrupts.within(seconds, reached):
             if on == "spark":
                 from antecede.checker.audit import on_spark
 
@@ -189,6 +192,31 @@ def audit(
             raise
         raise CapacityError(f"{reached} before the logs were read") from None
     return AuditResult(found, unfinished)
+
+
+@contextmanager
+def _files(logs: Sequence[Any]) -> Iterator[tuple[str, ...]]:
+    """Return the files of the logs; those of events exist only in this block."""
+    if not logs:
+        raise InputError("there is no log; give files, folders, or lists of events")
+    with TemporaryDirectory(prefix="antecede-") as folder:
+        yield tuple(_file(log, Path(folder, f"log-{n}.jsonl")) for n, log in enumerate(logs, 1))
+
+
+def _file(log: Any, file: Path) -> str:
+    """Return the name of a log's file. Events are written to `file`, one a line."""
+    if isinstance(log, str | Path):
+        return str(log)
+    if not isinstance(log, Sequence) or not log or not all(isinstance(e, Mapping) for e in log):
+        raise InputError(
+            f"the log is {shown(log)}; give a file, a folder, or a list of events such as "
+            '{"actor": "a", "event": "deliver", "message": "m"}'
+        )
+    try:
+        file.write_text("".join(f"{json.dumps(dict(event))}\n" for event in log), "utf-8")
+    except (TypeError, ValueError) as error:
+        raise InputError(f"an event of the log cannot be written as JSON: {error}") from None
+    return str(file)
 
 
 def _fields(given: Mapping[str, Any] | str | None) -> Fields:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -15,6 +17,7 @@ from antecede.checker.claims import report
 from antecede.checker.claims import table as tables
 from antecede.checker.claims.claim import Ruling
 from antecede.checker.claims.judge import Judge, Judged
+from antecede.checker.errors import unknown
 from antecede.checker.render.progress import watching
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
@@ -114,13 +117,23 @@ def claims(
         >>> claims(claim="mf-footnote-4", quick=True)
         <1 claim: 1 CONFIRMED>
     """
+    if engine not in ("local", "plain"):
+        raise unknown("engine", engine, ("local", "plain"))
     sources = report.chosen(source, claim)
     options, bounds = Options(engine=engine, threads=threads), Bounds(max_seconds=max_seconds)
     with progress() as ticker:
         judge = Judge(options, bounds, quick, watching(ticker, many=True))
-        return ClaimsResult(
-            tuple(judged for each in sources for judged in judge.judged(each)), claim is not None
-        )
+        found: list[Judged] = []
+        every = sum(len(each.claims) for each in sources)
+        for judged in chain.from_iterable(map(judge.judged, sources)):
+            found.append(judged)
+            done = f"{len(found)} of {counted(every, 'claim')}: {judged.claim.key} {judged.ruling}"
+            ticker.show(partial(_cut, done))
+        return ClaimsResult(tuple(found), claim is not None)
+
+
+def _cut(text: str, width: int) -> str:
+    return text[:width]
 
 
 @frozen(eq=False, repr=False)

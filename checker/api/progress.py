@@ -1,7 +1,4 @@
-"""Progress of long functions: a line that changes while the function runs in a notebook.
-
-Outside notebooks, the functions of the Python interface show no progress.
-"""
+"""Progress of long functions: one line, in a notebook or on a terminal, that changes meanwhile."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ notebook."""
 
 
 class CellTicker(Ticker):
-    """A line in the cell of a notebook that shows how far a search is.
+    """A line in the cell of a notebook, or on a terminal, that shows how far a search is.
 
     The library tqdm draws the line.
     """

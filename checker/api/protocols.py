@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol
 from antecede.checker.registry import load, objects_named
+from antecede.checker.settings import shown
 
 Given: TypeAlias = Protocol | type | str | Path
 """A protocol as an argument: an `antecede.Protocol`, a class for `antecede.test`, a name that
@@ -29,9 +30,14 @@ def name_of(protocol: Any) -> str:
         return str(protocol)
     if isinstance(protocol, Protocol):
         return protocol.name
+    if isinstance(protocol, type):
+        raise InputError(
+            f"the protocol is the class {protocol.__name__}; check real code with "
+            f"antecede.test({protocol.__name__})"
+        )
     raise InputError(
-        f"the protocol is a {type(protocol).__name__}; give a name, FILE.py:OBJECT, an "
-        "antecede.Protocol, or antecede.testing.adapter.protocol(CLASS)"
+        f"the protocol is {shown(protocol)}; give a name, FILE.py:OBJECT, an "
+        "antecede.Protocol, or for antecede.test a class"
     )
 
 

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve, frozen
 
 from antecede.checker import interrupts
-from antecede.checker.api.arguments import NoArguments, described
+from antecede.checker.api.arguments import NoArguments, converted, described
 from antecede.checker.api.progress import progress
 from antecede.checker.api.results import Report, tally
+from antecede.checker.errors import InputError, unknown
 from antecede.checker.extras import check_installed
+from antecede.checker.model import Protocol
+from antecede.checker.registry import proof_names, protocol_named
+from antecede.checker.search.options import Bounds
+from antecede.checker.settings import is_kind, shown
 
 if TYPE_CHECKING:
     from antecede.checker.prove.link import Linked
@@ -103,7 +108,7 @@ class ProveResult(Report):
 
 @described(NoArguments)
 def prove(
-    target: Model | str | Path,
+    target: Model | Protocol | str | Path,
     *,
     timeout: float = 20.0,
     expect: str | None = None,
@@ -123,7 +128,7 @@ def prove(
     LINKED says that the two agree.
 
     Args:
-        target: the model, the name of a protocol that has a model, or FILE.py:OBJECT.
+        target: the model, a protocol that has a model, its name, or FILE.py:OBJECT.
         timeout: the seconds that the solver may take for each obligation, a formula to prove.
         expect: the expected result, `proved` or `failed`. By default, the one that the model
             declares.
@@ -151,6 +156,11 @@ def prove(
         'LINKED'
     """
     check_installed("prove", "prove")
+    if not is_kind(timeout, float) or not timeout > 0:
+        raise InputError(f"timeout is {shown(timeout)}; give seconds, such as 20")
+    if expect not in (None, "proved", "failed"):
+        raise unknown("expect", str(expect), ("proved", "failed"))
+    max_states = converted(Bounds, {"max_states": max_states})["max_states"]
     # Importing z3 takes a while.
     with interrupts.looking():
         from antecede.checker.prove import front, obligations
@@ -180,6 +190,15 @@ def _model(target: Any, expect: str | None) -> Model:
     from antecede.checker.prove import front
     from antecede.checker.prove.vocabulary import Model
 
+    if isinstance(target, Protocol):
+        if target.name not in proof_names() or target is not protocol_named(target.name):
+            raise InputError(
+                f"target is the protocol {target.name!r}, for which there is no abstract model; "
+                f"give a model, or one of {', '.join(proof_names())}"
+            )
+        target = target.name
+    if not isinstance(target, Model | str | Path):
+        raise InputError(f"target is {shown(target)}; give a name, FILE.py:OBJECT or a model")
     if isinstance(target, Model):
         return target if expect is None else evolve(target, expected=expect.upper())
     return front.model_named(str(target), expect)

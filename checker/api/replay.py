@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path as FilePath
+from tempfile import TemporaryDirectory
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from antecede.checker.api.arguments import NoArguments, described
 from antecede.checker.api.protocols import Given, named
 from antecede.checker.api.results import Report, Run, image
+from antecede.checker.errors import InputError
 from antecede.checker.paths.path import Path
 from antecede.checker.render.json import replay_file
 from antecede.checker.render.text import replay_text
+from antecede.checker.settings import shown
 
 
 @frozen(eq=False, repr=False)
@@ -61,13 +64,14 @@ class ReplayResult(Report):
 
 
 @described(NoArguments)
-def replay(trace: str | FilePath, *, protocol: Given | None = None) -> ReplayResult:
+def replay(trace: str | FilePath | Run, *, protocol: Given | None = None) -> ReplayResult:
     """Repeat a saved run with the present code of its protocol.
 
     A counterexample that you keep shows whether a repair of the protocol works.
 
     Args:
-        trace: the name of a .json file that `Run.save` or `antecede check --trace` wrote.
+        trace: a run, such as `result.counterexample`, or the name of a .json file that `Run.save`
+            or `antecede check --trace` wrote.
         protocol: the protocol, if it is an object of your program or in a file. By default, the
             protocol that the file names.
 
@@ -84,6 +88,17 @@ def replay(trace: str | FilePath, *, protocol: Given | None = None) -> ReplayRes
         >>> replay("run.json")  # doctest: +SKIP
         <Replay of run.json: <Run: causal-delivery VIOLATED after 6 transitions>>
     """
+    if isinstance(trace, Run):
+        again = trace._path.system.protocol if protocol is None else protocol
+        with TemporaryDirectory(prefix="antecede-") as folder:
+            file = FilePath(folder, "run.json")
+            trace.save(file)
+            return evolve(replay(file, protocol=again), file="the run")
+    if not isinstance(trace, str | FilePath):
+        raise InputError(
+            f"trace is {shown(repr(trace))}; give a run, such as result.counterexample, or the "
+            "name of a .json file"
+        )
     with named(*(() if protocol is None else (protocol,))) as names:
         path, prop = replay_file(str(trace), names[0] if names else None)
     return ReplayResult(path, prop, str(trace))

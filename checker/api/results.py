@@ -15,12 +15,15 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from antecede.checker.amounts import counted
+from antecede.checker.api.wording import in_python
 from antecede.checker.check.report import CheckReport, differences
 from antecede.checker.check.spec import Expectation, expected_verdict
 from antecede.checker.errors import InputError
 from antecede.checker.extras import check_installed
 from antecede.checker.paths.path import Path
-from antecede.checker.render.about import about
+from antecede.checker.render.about import about, question
+from antecede.checker.render.advice import meaning_of
 from antecede.checker.render.registry import trace_text, write_trace
 from antecede.checker.render.text import check_text, headline
 from antecede.checker.search.result import Counts, Verdict
@@ -163,8 +166,8 @@ class Run:
 class CheckResult:
     """The result of `antecede.check`: the verdict, the counts, and a counterexample.
 
-    `print(result)` shows the report of the command `antecede check`. A notebook shows the verdict,
-    the reason of a violation, and its picture.
+    `print(result)` shows the report of the command `antecede check`. A notebook shows the verdict
+    with the picture of a counterexample, or with the properties, the counts and their meaning.
 
     Examples:
         >>> from antecede import check
@@ -247,7 +250,7 @@ class CheckResult:
         result = self._report.result
         if result.error is None and result.counterexample is not None:
             return Run(result.counterexample, self._report).reason
-        return result.error or result.stopped_by or ""
+        return in_python(result.error or result.stopped_by or "")
 
     @property
     def statistics(self) -> Mapping[str, Any]:
@@ -295,7 +298,7 @@ class CheckResult:
 
     def __repr__(self) -> str:
         counts = self.counts
-        first = headline(self._report).partition("\n")[0]
+        first = in_python(headline(self._report)).partition("\n")[0]
         size = f"{self._report.system.actors} actors, {counts.unique_states:,} unique states"
         lines = [first if len(first) <= 200 else f"{first[:199]}…", f"  {size}"]
         if (run := self.counterexample) is not None:
@@ -303,15 +306,30 @@ class CheckResult:
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        return check_text(self._report)
+        return in_python(check_text(self._report))
 
     def _repr_html_(self) -> str:
-        title = headline(self._report)
+        title, run = in_python(headline(self._report)), self.counterexample
         parts = [f"<p><strong>{escape(title)}</strong></p>"]
+        if run is not None:  # the picture has the reason and the question
+            failed = self._report.result.error is not None
+            reason = f"<p>{escape(self.reason)}</p>" if failed and self.reason not in title else ""
+            return "\n".join([*parts, reason, image(run.text("svg"), run.reason)])
         if self.reason not in title:
             parts.append(f"<p>{escape(self.reason)}</p>")
-        if (run := self.counterexample) is not None:
-            parts.append(image(run.text("svg"), run.reason))
+        asked = question(self._report.system, self._report.spec.protocol)
+        counts = self.counts
+        size = (
+            f"{counted(counts.unique_states, 'unique state')}, "
+            f"{counted(counts.total_states, 'total state')}, depth {counts.depth:,}"
+        )
+        verdicts = [
+            f"<tr><td>{escape(name)}</td><td>{verdict}</td></tr>"
+            for name, verdict in self.properties.items()
+        ]
+        meaning = in_python(" ".join(meaning_of(self._report).split()))
+        parts += [f"<p>{escape(asked)}<br>{size}</p>", f"<table>{''.join(verdicts)}</table>"]
+        parts += [f"<p>What this means: {escape(meaning)}</p>"] if meaning else []
         return "\n".join(parts)
 
 
@@ -329,5 +347,5 @@ def as_expected(report: CheckReport) -> CheckResult:
     __tracebackhide__ = True
     if report.exit_code:
         differing = [*report.differences, ""] if report.differences else []
-        raise AssertionError("\n".join([*differing, check_text(report)]))
+        raise AssertionError("\n".join([*differing, in_python(check_text(report))]))
     return CheckResult(report)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from antecede.checker.amounts import counted
-from antecede.checker.api.arguments import ScenarioArguments, described
+from antecede.checker.api.arguments import ScenarioArguments, check_amount, check_place, described
 from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import Given, named
 from antecede.checker.api.results import RowsReport
@@ -131,6 +131,9 @@ def simulate(
         >>> [row["actors"] for row in found.rows]
         [3, 4]
     """
+    check_place(on)
+    check_amount("workers", workers)
+    check_amount("seeds", seeds)
     figures = (figure,) if isinstance(figure, str) else tuple(figure)
     values = {name: _text(value) for name, value in parameters.items()}
     with named(*protocols) as names, progress() as ticker, rows_file(output) as file:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -15,16 +14,25 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from antecede.checker.amounts import counted
-from antecede.checker.api.arguments import SweepArguments, axis, check_place, described, record_of
+from antecede.checker.api.arguments import (
+    SweepArguments,
+    axis,
+    check_amount,
+    check_place,
+    converted,
+    described,
+    record_of,
+)
 from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import Given, named
 from antecede.checker.api.results import RowsReport, image, tally
 from antecede.checker.check.spec import Spec
 from antecede.checker.check.targets import spec_named, targets_of
-from antecede.checker.errors import InputError
+from antecede.checker.errors import InputError, unknown
 from antecede.checker.registry import is_object
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.matrix import matrix_svg
+from antecede.checker.render.pictures import PICTURES, converted_picture
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
 from antecede.checker.settings import settings_of, taken
@@ -70,14 +78,17 @@ class SweepResult(RowsReport):
         """Save the table of verdicts as a picture.
 
         Args:
-            file: the name of the picture; it ends with .svg.
+            file: the name of the picture; it ends with .svg, .png or .pdf.
 
         Raises:
-            InputError: the name does not end with .svg, or the file cannot be written.
+            InputError: the name does not end with .svg, .png or .pdf, a package is missing, or the
+                file cannot be written.
         """
-        if Path(file).suffix != ".svg":
-            raise InputError(f"{str(file)!r}: a matrix is saved as a picture; give a name.svg")
-        write_whole(str(file), self._repr_svg_())
+        kind = Path(file).suffix.removeprefix(".")
+        if kind not in ("svg", *PICTURES):
+            raise InputError(f"{str(file)!r}: a matrix is a picture; give a name.svg, .png or .pdf")
+        picture = self._repr_svg_()
+        write_whole(str(file), picture if kind == "svg" else converted_picture(picture, kind))
 
     def __repr__(self) -> str:
         found = tally(row["verdict"] for row in self.rows)
@@ -87,12 +98,12 @@ class SweepResult(RowsReport):
         return self._text
 
     def _repr_svg_(self) -> str:
-        return matrix_svg(sweeps.cells_of(self.rows))
+        return matrix_svg(sweeps.cells_of(self.rows, explained=True), sweeps.LEGEND)
 
     def _repr_html_(self) -> str:
         if self.smallest:
             return super()._repr_html_()
-        return f"{image(self._repr_svg_(), str(self))}\n<p>{escape(sweeps.LEGEND)}</p>"
+        return image(self._repr_svg_(), str(self))
 
 
 @described(SweepArguments, Question, Options, Bounds)
@@ -151,6 +162,12 @@ def sweep(
     if not protocols:
         raise InputError("there is nothing to check; give protocols or specs")
     check_place(on)
+    check_amount("workers", workers)
+    check_amount("max_messages", max_messages)
+    if engine not in ("local", "plain"):
+        raise unknown("engine", engine, ("local", "plain"))
+    if on == "here" and (master is not None or spark_log):
+        raise InputError("master and spark_log are for on='spark'")
     if max_messages is not None and not smallest:
         raise InputError("max_messages is for smallest=True; give messages")
     if smallest and (on == "spark" or "messages" in arguments):
@@ -202,11 +219,10 @@ def _axes(values: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
         InputError: a value cannot be used.
     """
     known = {each.name: each for each in settings_of(Question)}
-    for name, value in values.items():
-        if known[name].kind is tuple and isinstance(value, str):
-            raise InputError(f"{known[name].words} is {value!r}; give a list of names")
     return {
-        name: tuple(value) if known[name].kind is tuple else axis(known[name], value)
+        name: converted(Question, {name: value})[name]
+        if known[name].kind is tuple
+        else axis(known[name], value)
         for name, value in values.items()
     }
 

@@ -38,7 +38,7 @@ from antecede.checker.semantics.transition import (
     next_message,
     successor,
 )
-from antecede.checker.semantics.values import canonical
+from antecede.checker.semantics.values import identifying
 from antecede.checker.semantics.workload import counting
 
 
@@ -251,7 +251,7 @@ def transition_key(transition: Transition) -> str:
         transition.kind,
         transition.dst,
         src=transition.src,
-        packet=canonical(transition.packet),
+        packet=identifying(transition.packet),
         stays=isinstance(transition, Receive) and transition.stays,
         place=transition.place if isinstance(transition, Lose) else 0,
     )

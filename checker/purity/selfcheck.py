@@ -111,7 +111,7 @@ def watched(protocol: Protocol, mode: str = "on", first: int | None = None) -> P
         InputError: there is no such mode.
     """
     if mode not in MODES:
-        raise unknown("self-check mode", mode, MODES)
+        raise unknown("selfcheck", mode, MODES)
     if mode == "off":
         return protocol
     listen()

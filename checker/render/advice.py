@@ -36,6 +36,16 @@ def advice(report: CheckReport) -> list[str]:
     return []
 
 
+def meaning_of(report: CheckReport) -> str:
+    """Return what a verdict without a counterexample says about the system, in a few sentences."""
+    if report.result.verdict is not Verdict.HOLDS:
+        return "\n".join(advice(report))
+    return (
+        f"every run within these bounds satisfies {listed([*report.result.properties])}. "
+        "The result says nothing about more actors or messages."
+    )
+
+
 def _about_vacuous(report: CheckReport) -> str:
     result = report.result
     reasons = dict.fromkeys(

@@ -32,7 +32,7 @@ from antecede.checker.search import measures
 from antecede.checker.semantics.names import names_from
 from antecede.checker.semantics.question import MODEL, Question, model_of
 from antecede.checker.semantics.transition import System
-from antecede.checker.semantics.values import canonical, message_in
+from antecede.checker.semantics.values import identifying, message_in
 from antecede.checker.settings import check_text, is_kind, kind_named, settings_of, shown
 
 RESULT_SCHEMA = "antecede/result/1"
@@ -164,7 +164,7 @@ def _transition(words: Wording, step: PathStep) -> dict[str, Any]:
     transition, message, packet = step.transition, step.message, None
     ends: dict[str, Any] = {}
     if isinstance(transition, Receive | Lose):
-        message, packet = message_in(transition.packet), canonical(transition.packet)
+        message, packet = message_in(transition.packet), identifying(transition.packet)
         ends = {"src": transition.src, "dst": transition.dst}
     if isinstance(transition, Receive) and transition.stays:
         ends["stays"] = True
@@ -179,7 +179,7 @@ def _transition(words: Wording, step: PathStep) -> dict[str, Any]:
         **ends,
         "message": None if message is None else _message(words, message),
         "packet": packet,
-        "sends": [{"dst": to, "packet": canonical(p)} for to, p in step.step.sends],
+        "sends": [{"dst": to, "packet": identifying(p)} for to, p in step.step.sends],
         "deliveries": [_message(words, d.message) for d in step.deliveries],
         "state": [words.value(local) for local in step.state.actors],
         "clocks": [list(clock) for clock in step.clocks],

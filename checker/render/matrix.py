@@ -15,14 +15,14 @@ _HIGH, _GAP = 28.0, 12.0
 """The height of a line, and the space beside a text."""
 
 
-CAPITALS = 1.12
+CAPITALS = 1.2
 """The width of a text that begins with a word in capitals, relative to other text."""
 
 
-def matrix_svg(table: Sequence[Sequence[str]]) -> str:
+def matrix_svg(table: Sequence[Sequence[str]], legend: str) -> str:
     """Return a table as an SVG file. Its first line has the heads, and its first column the names.
 
-    A cell begins with a verdict, or is empty.
+    A cell begins with a verdict, or is empty. The lines of the legend are below the table.
     """
     widths = [max(map(_width, column)) + 2 * _GAP for column in zip(*table, strict=True)]
     lefts = [sum(widths[:number]) for number in range(len(widths))]
@@ -32,12 +32,15 @@ def matrix_svg(table: Sequence[Sequence[str]]) -> str:
         for column, text in enumerate(row)
         if text
     ]
+    below = legend.splitlines()
+    wide = max([sum(widths), *(_width(line) + 2 * _GAP for line in below)])
     return (
         page(
             "matrix.svg",
             cells=cells,
-            width=sum(widths),
-            height=_HIGH * len(table),
+            below=[(line, _HIGH * len(table) + 20 * n) for n, line in enumerate(below, 1)],
+            width=wide,
+            height=_HIGH * len(table) + 20 * len(below) + 8,
             high=_HIGH,
             gap=_GAP,
             size=TEXT,

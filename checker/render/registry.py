@@ -17,6 +17,7 @@ from antecede.checker.render.about import about, protocol_reference
 from antecede.checker.render.diagram import diagram
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.markup import plain
+from antecede.checker.render.pictures import PICTURES, check_picture, converted_picture
 from antecede.checker.render.terminal import wrapped
 from antecede.checker.render.text import path_text, steps_text
 
@@ -94,19 +95,26 @@ def format_of(file: str, name: str | None = None) -> str:
         file: the file; its longest known ending selects the format if `name` is None.
         name: the name of a format; `itf.json` is another name of `itf`.
 
+    Returns:
+        A name in FORMATS, or a kind in PICTURES.
+
     Raises:
-        InputError: there is no such format, or the ending is unknown.
+        InputError: there is no such format, the ending is unknown, or a package is missing.
     """
     if name is not None:
         name = name.removesuffix(".json") if name == "itf.json" else name
         if name not in FORMATS:
             raise unknown("trace format", name, FORMATS)
         return name
+    if (kind := file.lower().rpartition(".")[2]) in PICTURES:
+        check_picture(kind)
+        return kind
     endings = {ending: found for found, known in FORMATS.items() for ending in known.endings}
     for ending in sorted(endings, key=len, reverse=True):
         if file.lower().endswith(ending):
             return endings[ending]
-    raise InputError(f"{file!r}: unsupported trace format. Use one of: {', '.join(endings)}")
+    names = [*endings, *(f".{kind}" for kind in PICTURES)]
+    raise InputError(f"{file!r}: unsupported trace format. Use one of: {', '.join(names)}")
 
 
 def trace_text(path: Path, name: str, report: CheckReport | None = None) -> str:
@@ -126,4 +134,8 @@ def write_trace(
     Raises:
         InputError: there is no such format, or the file cannot be written.
     """
-    write_whole(file, trace_text(path, format_of(file, format), report))
+    name = format_of(file, format)
+    if name in PICTURES:
+        write_whole(file, converted_picture(trace_text(path, "svg", report), name))
+        return
+    write_whole(file, trace_text(path, name, report))

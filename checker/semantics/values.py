@@ -13,6 +13,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import cache
+from hashlib import blake2b
 from operator import attrgetter
 from typing import Any
 
@@ -71,6 +72,18 @@ def shown(value: Any) -> Any:
     return value.__shown__() if stands_for_another(value) else value
 
 
+def identifying(packet: Any) -> str:
+    """Return the text that identifies a packet in a state, for people and files.
+
+    A packet that stands for a real object shows the object's content, and a digest of the rest.
+    """
+    text = canonical(packet)
+    if not stands_for_another(packet):
+        return text
+    digest = blake2b(text.encode(), digest_size=4).hexdigest()
+    return f"{canonical(shown(packet))} #{digest}"
+
+
 @cache
 def class_name(cls: Any) -> str:
     """Return the name of a class with the names of its enclosing classes, as in `Paper.Ack`."""
@@ -101,7 +114,8 @@ def canonical(value: Any) -> str:
         return _named(cls, "frozenset") + "{" + ",".join(sorted(map(canonical, value))) + "}"
     if isinstance(value, Mapping):
         items = sorted((canonical(k), canonical(v)) for k, v in value.items())
-        return class_name(cls) + "{" + ",".join(f"{k}:{v}" for k, v in items) + "}"
+        name = "" if getattr(cls, "__nameless__", False) else class_name(cls)
+        return name + "{" + ",".join(f"{k}:{v}" for k, v in items) + "}"
     raise ProtocolError(
         f"a value of type {cls.__name__} ({value!r}) cannot be part of a state or packet; {_USE}"
     )

@@ -278,17 +278,26 @@ def matrix(rows: Sequence[Row]) -> str:
     return f"{aligned(cells_of(rows))}\n\n{LEGEND}"
 
 
-def cells_of(rows: Sequence[Row]) -> list[list[str]]:
+def cells_of(rows: Sequence[Row], *, explained: bool = False) -> list[list[str]]:
     """Return the verdicts and unique states: a line per protocol and setting, sizes across.
 
-    The first line has the sizes.
+    The first line has the sizes. If `explained`, the names of lines say what each word means.
     """
     sizes = sorted({(row["actors"], row["messages"]) for row in rows})
     settings = sorted({_setting(row) for row in rows})
     cells = {(_setting(row), (row["actors"], row["messages"])): _cell(row) for row in rows}
     table = [["", *(f"{actors}x{messages}" for actors, messages in sizes)]]
-    table += [[" ".join(s), *(cells.get((s, size), "") for size in sizes)] for s in settings]
+    several = len({row["history"] for row in rows}) > 1
+    name = partial(_explained, history=several) if explained else " ".join
+    table += [[name(s), *(cells.get((s, size), "") for size in sizes)] for s in settings]
     return table
+
+
+def _explained(setting: tuple[str, ...], *, history: bool) -> str:
+    """Return the name of a line in words; the history is in it if lines differ in it."""
+    protocol, network, workload, kept = setting
+    words = [protocol, f"network {network}", f"workload {workload}"]
+    return ", ".join([*words, *([f"history {kept}"] if history else [])])
 
 
 def _setting(row: Row) -> tuple[str, ...]:

@@ -199,4 +199,4 @@ def test_an_endless_workload_is_refused_where_messages_must_be_seen(
 ) -> None:
     with pytest.raises(InputError, match="hides the messages that it keeps") as caught:
         assert_holds(protocol(make), actors=2, workload="endless:1", network=network)
-    assert "Give --workload any and --messages 2" in str(caught.value)
+    assert "Give workload='any' and messages=2" in str(caught.value)

@@ -134,12 +134,18 @@ def test_a_matrix_of_verdicts_is_a_picture(tmp_path: Path) -> None:
     found = sweep("fifo", messages=[1, 2], engine="plain", workers=1)
     found.save(tmp_path / "matrix.svg")
     picture = (tmp_path / "matrix.svg").read_text("utf-8")
-    for text in ("3x1", "3x2", "HOLDS 125", "VIOLATED (6)", "fifo unordered any knowledge"):
+    for text in (
+        "3x1",
+        "3x2",
+        "HOLDS 125",
+        "VIOLATED (6)",
+        "fifo, network unordered, workload any",
+    ):
         assert f">{text}<" in picture
     shown = found._repr_html_().partition("base64,")[2].partition('"')[0]
     assert picture == b64decode(shown).decode()
-    with pytest.raises(InputError, match=r"give a name\.svg"):
-        found.save(tmp_path / "matrix.png")
+    with pytest.raises(InputError, match=r"give a name\.svg, \.png or \.pdf"):
+        found.save(tmp_path / "matrix.gif")
 
 
 def test_a_sweep_keeps_its_rows_if_a_file_is_given(tmp_path: Path) -> None:

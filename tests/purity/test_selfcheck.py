@@ -1043,7 +1043,7 @@ def test_what_is_no_step_is_left_to_the_caller_to_report() -> None:
 
 
 def test_an_unknown_mode_is_named_with_the_choices() -> None:
-    expected = "unknown self-check mode 'onn'; did you mean 'on'? available: all, off, on"
+    expected = "unknown selfcheck 'onn'; did you mean 'on'? available: all, off, on"
     with pytest.raises(InputError) as caught:
         watched(counted([]), "onn")
     assert expected == str(caught.value)

@@ -68,8 +68,8 @@ def test_a_format_that_is_named_beats_the_ending() -> None:
 
 
 def test_an_ending_that_tells_nothing_is_refused_with_the_choices() -> None:
-    with pytest.raises(InputError, match=r"'trace\.pdf'.*\.itf\.json.*\.svg"):
-        format_of("trace.pdf")
+    with pytest.raises(InputError, match=r"'trace\.gif'.*\.itf\.json.*\.svg.*\.png"):
+        format_of("trace.gif")
 
 
 def test_an_unknown_format_is_refused_with_the_nearest() -> None:
