@@ -231,6 +231,10 @@ def converted(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
 def _value(known: Setting, value: Any) -> Any:
     if known.name == "workload" and is_script(value):
         return "script:" + json.dumps(value, separators=(",", ":"), default=list)
+    if known.kind in (int, str) and isinstance(value, list | tuple):
+        raise InputError(
+            f"{known.words} is {shown(value)}; give one value, or give several to antecede.sweep"
+        )
     if known.kind is tuple and isinstance(value, str):
         return (value,)
     if known.kind is tuple and isinstance(value, Iterable):

@@ -230,6 +230,19 @@ class CheckResult:
         path = self._report.run
         return None if path is None else Run(path, self._report)
 
+    def save(self, file: str | FilePath, format: str | None = None) -> None:
+        """Save the run of the result; see `Run.save`.
+
+        Raises:
+            InputError: there is no run, the format is unknown, or the file cannot be written.
+        """
+        if (run := self.run) is None:
+            raise InputError(
+                f"{str(file)!r} would have a run, and the result {self.verdict} has none; "
+                "sample='random' or sample='longest' gives a run"
+            )
+        run.save(file, format)
+
     @property
     def witnesses(self) -> Mapping[str, Run]:
         """A run for each witness that the check found, by the witness's name.

@@ -10,6 +10,7 @@ import sys
 import termios
 from collections.abc import Callable
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,6 +33,7 @@ Call = Callable[..., Any]
         (check, {"max_seconds": "x"}, "max_seconds is 'x'; it must be a number"),
         (check, {"clock_at": "x"}, "unknown clock_at 'x'; available: causal-send, network-send"),
         (check, {"selfcheck": True}, "unknown selfcheck 'True'; available: all, off, on"),
+        (check, {"messages": [1, 2]}, "messages is [1, 2]; give one value, or give several to"),
         (check, {"sample": True}, "sample is True; it must be a string: random or longest"),
         (check, {"workload": 5}, "workload is 5; it must be a string"),
         (check, {"workload": [[1, 7], [0]]}, "destination 7 of actor 0"),
@@ -122,6 +124,13 @@ def test_events_are_audited_without_a_file() -> None:
 
 def test_a_protocol_with_a_model_is_proved() -> None:
     assert "PROVED" == prove(RST).verdict
+
+
+def test_a_result_saves_its_run(tmp_path: Path) -> None:
+    check("unordered", actors=2, engine="plain").save(tmp_path / "run.json")
+    assert replay(tmp_path / "run.json").violated
+    with pytest.raises(InputError, match="the result HOLDS has none; sample='random'"):
+        check("fifo", actors=2, messages=1, engine="plain").save(tmp_path / "run.svg")
 
 
 # What a cell shows
