@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import random
 from collections import deque
 from collections.abc import Iterable
 
 from attrs import evolve
 
-from antecede.checker.errors import AdapterError, NumbersError, ReplayError
-from antecede.checker.model import Property, Transition, Where
+from antecede.checker.errors import AdapterError, NumbersError, ProtocolError, ReplayError
+from antecede.checker.model import Lose, Property, Receive, State, Transition, Unmerged, Where
 from antecede.checker.paths.flights import flights_of
-from antecede.checker.paths.path import Path, first_difference, holds_along, replay, transition_key
+from antecede.checker.paths.path import (
+    Path,
+    first_difference,
+    holds_along,
+    replay,
+    replay_keys,
+    transition_key,
+)
+from antecede.checker.semantics.judge import ENDS, as_wanted
 from antecede.checker.semantics.recoverability import recovers
-from antecede.checker.semantics.transition import System, state_after
+from antecede.checker.semantics.transition import System, enabled, state_after, successor
 
 MOST_LOOKED_AT = 20_000
 """The greatest number of states after a counterexample to recoverability that are searched.
 
 The search takes a few seconds at most.
 """
+
+GOES_ON, SEARCHED_AFTER = 300, 300
+"""The random transitions of unmerged objects after a run's end, and the states searched there."""
 
 
 def confirm(system: System, transitions: Iterable[Transition], prop: Property) -> Path:
@@ -46,32 +58,90 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
             f"the path found for {prop.name} does not violate it in plain Python; this is a bug "
             "of the engine, please report it"
         )
-    refuse_merged(path)
+    refuse_merged(path, prop)
     return evolve(arranged(path, prop), violates=prop.name, looked_at=looked_at)
 
 
-def refuse_merged(path: Path) -> None:
+def refuse_merged(path: Path, prop: Property | None = None) -> None:
     """Refuse a run that is possible only because the protocol takes two states for equal.
 
+    Args:
+        path: the run.
+        prop: the property that it violates; None if a handler fails at its end.
+
     Raises:
-        AdapterError: a step differs if each actor keeps a state of its own.
+        AdapterError: a step differs if each actor keeps a state of its own, or the run goes on
+            where `prop` takes its end for the end of everything.
     """
     unmerged = path.system.protocol.unmerged
     if unmerged is None:
         return
     different = first_difference(path, unmerged.protocol)
-    if different is None:
-        return
-    number, state, other = different
-    step = path.steps[number - 1]
-    raise AdapterError(
-        unmerged.refusal(
-            state.actors[step.actor],
-            other.actors[step.actor],
-            f"they act differently in {transition_key(step.transition)}, which is step {number} of "
-            "a run that the search found",
+    if different is not None:
+        number, state, other = different
+        step = path.steps[number - 1]
+        raise AdapterError(
+            unmerged.refusal(
+                state.actors[step.actor],
+                other.actors[step.actor],
+                f"they act differently in {transition_key(step.transition)}, which is step "
+                f"{number} of a run that the search found",
+            )
         )
-    )
+    if prop is not None and prop.where in (*ENDS, Where.FROM_EVERYWHERE_ON):
+        _refuse_if_it_goes_on(path, unmerged, prop)
+
+
+def _refuse_if_it_goes_on(path: Path, unmerged: Unmerged, prop: Property) -> None:
+    """Refuse a run after whose end real objects do what `prop` takes for impossible there.
+
+    Raises:
+        AdapterError: they do.
+    """
+    system = evolve(path.system, protocol=unmerged.protocol)
+    end = replay_keys(system, map(transition_key, path.transitions)).last
+    found = _late_action(system, end, prop)
+    if found is not None:
+        actor, state = found
+        raise AdapterError(
+            unmerged.refusal(
+                path.last.actors[actor],
+                state.actors[actor],
+                f"a run that the search found seems to violate {prop.name}, but it goes on with "
+                "objects that are not merged",
+            )
+        )
+
+
+def _late_action(system: System, end: State, prop: Property) -> tuple[int, State] | None:
+    """Return what shows that objects still act after an end, or None if nothing is found.
+
+    At a final state, it is a call that sends or delivers. For recoverability, it is a state that
+    satisfies `prop`. A counter that no key contains may decide only after many calls, so the
+    objects go on at random for a while.
+
+    Returns:
+        An actor, and the state before it acts.
+    """
+    recoverable = prop.where is Where.FROM_EVERYWHERE_ON
+    if recoverable and recovers(system, end, prop, SEARCHED_AFTER):
+        return 0, end
+    chance, state = random.Random(0), end
+    for _ in range(GOES_ON):
+        try:
+            transitions = enabled(system, state)
+            if not transitions:
+                return None
+            transition = chance.choice(transitions)
+            outcome = successor(system, state, transition)
+        except ProtocolError:
+            return None  # a handler fails
+        actor = transition.dst if isinstance(transition, Receive | Lose) else transition.actor
+        acts = outcome.step.sends or outcome.step.deliveries
+        if as_wanted(system, prop, outcome.state) if recoverable else acts:
+            return actor, state
+        state = outcome.state
+    return None
 
 
 def arranged(path: Path, prop: Property) -> Path:

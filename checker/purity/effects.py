@@ -43,7 +43,7 @@ REFUSED: dict[Callable[..., Any], str] = {
 
 _OF_A_GIVEN_TIME = {time.asctime: 1, time.ctime: 1, time.gmtime: 1, time.localtime: 1,
                     time.strftime: 2}  # fmt: skip
-"""Functions that read no clock if they have at least this number of arguments."""
+"""Functions that read no clock if they have this number of arguments, and the last is not None."""
 
 _IN_PYTHON = {
     function.__code__: name for function, name in REFUSED.items() if type(function) is FunctionType
@@ -171,7 +171,25 @@ def _refused(function: BuiltinFunctionType, caller: FrameType) -> str | None:
 def _given(caller: FrameType) -> int:
     """Return the number of arguments of the call that a frame makes; 256 if it is unknown."""
     operation, given = caller.f_code.co_code[caller.f_lasti : caller.f_lasti + 2]
-    return 256 if operation in _SPREADS else given
+    if operation in _SPREADS:
+        return 256
+    return given - (given > 0 and _last_is_none(caller))
+
+
+def _last_is_none(caller: FrameType) -> bool:
+    """Return whether the last argument of a frame's call is a constant or a variable with None."""
+    code = caller.f_code
+    before = [
+        each
+        for each in dis.get_instructions(code)
+        if each.offset < caller.f_lasti and each.opname not in ("PRECALL", "CACHE")
+    ]
+    last = before[-1]
+    if last.opname == "LOAD_CONST":
+        return last.argval is None
+    if last.opname.startswith("LOAD_FAST"):
+        return caller.f_locals.get(last.argval, ...) is None
+    return last.opname == "LOAD_GLOBAL" and caller.f_globals.get(last.argval, ...) is None
 
 
 def _beyond(frame: FrameType, modules: Container[str]) -> FrameType:

@@ -36,8 +36,14 @@ class Counts:
             out.deliver(packet["message"])
 
 
-def checked(kind: type, key: Any, copies: str = "pickle", **options: Any) -> CheckReport:
-    spec = Spec("x", actors=3, messages=1, properties=("all-delivered",))
+def checked(
+    kind: type,
+    key: Any,
+    copies: str = "pickle",
+    properties: tuple[str, ...] = ("all-delivered",),
+    **options: Any,
+) -> CheckReport:
+    spec = Spec("x", actors=3, messages=1, properties=properties)
     return check(spec, Options(**options), protocol=protocol(kind, key=key, copies=copies))
 
 
@@ -93,6 +99,44 @@ class Patient(Counts):
         self.n = min(self.n + 1, 3)
         if self.n == 3 and self.held:
             out.deliver(self.held.pop(0))
+
+
+class VeryPatient(Patient):
+    """It delivers from its twentieth timeout on."""
+
+    def timeout(self, out: Out) -> None:
+        self.n += 1
+        if self.n >= 20 and self.held:
+            out.deliver(self.held.pop(0))
+
+
+def at_an_end(kind: type, prop: str, copies: str = "pickle", **options: Any) -> CheckReport:
+    spec = Spec("x", actors=2, messages=1, properties=(prop,))
+    return check(spec, Options(**options), protocol=protocol(kind, key=lambda _: 0, copies=copies))
+
+
+@pytest.mark.parametrize("copies", ["pickle", "deepcopy", "replay"])
+@pytest.mark.parametrize("options", ENGINES)
+@pytest.mark.parametrize("prop", ["all-delivered", "can-deliver"])
+def test_a_run_that_goes_on_with_real_objects_is_refused(
+    copies: str, options: dict[str, Any], prop: str
+) -> None:
+    """No comparison of the search makes twenty calls, so a message seems to be lost."""
+    found = at_an_end(VeryPatient, prop, copies, **options).result
+    assert Verdict.ERROR is found.verdict
+    assert f"violate {prop}, but it goes on with objects that are not merged" in str(found.error)
+
+
+class NeverDelivers(VeryPatient):
+    """It counts its timeouts and delivers nothing."""
+
+    def timeout(self, out: Out) -> None:
+        self.n += 1
+
+
+@pytest.mark.parametrize("prop", ["all-delivered", "can-deliver"])
+def test_a_violation_at_an_end_that_real_objects_confirm_is_reported(prop: str) -> None:
+    assert Verdict.VIOLATED is at_an_end(NeverDelivers, prop).result.verdict
 
 
 @pytest.mark.parametrize("copies", ["pickle", "deepcopy", "replay"])
@@ -193,7 +237,7 @@ def test_a_run_of_copies_that_the_originals_cannot_do_is_refused(
     assert Verdict.ERROR is duplicated().result.verdict
     monkeypatch.setattr(objects._Keeper, "_original_after", lambda *_given: None)
     assert "of a run that the search found" in str(duplicated().result.error)
-    monkeypatch.setattr(confirming, "refuse_merged", lambda _path: None)
+    monkeypatch.setattr(confirming, "refuse_merged", lambda *_given: None)
     assert Verdict.VIOLATED is duplicated().result.verdict  # this is the wrong answer
 
 
@@ -262,7 +306,7 @@ def test_a_run_of_joined_parts_is_refused_even_if_no_comparison_saw_it(
     assert Verdict.ERROR is found.result.verdict
     assert "of a run that the search found" in str(found.result.error)
 
-    monkeypatch.setattr(confirming, "refuse_merged", lambda _path: None)
+    monkeypatch.setattr(confirming, "refuse_merged", lambda *_given: None)
     assert Verdict.VIOLATED is _resending().result.verdict  # this is the wrong answer
 
 

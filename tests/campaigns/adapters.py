@@ -30,6 +30,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.adapters.packets import Parcel
 from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Message, Protocol, Receive, Step, Timeout
 from antecede.checker.paths.path import Path as Run
@@ -713,8 +714,64 @@ def shrunk(case: Case, habits: Habits) -> tuple[Case, Habits]:
     return case, habits
 
 
+MOST_TIMEOUTS = 60
+"""The most timeouts before a patient object delivers; the checker's bound is higher."""
+
+
+class Patient:
+    """It delivers from a certain timeout on, and its key is constant."""
+
+    def __init__(self, patience: int) -> None:
+        self.patience, self.timeouts, self.held = patience, 0, list[Message]()
+
+    def causal_send(self, out: Out, message: Message) -> None:
+        """Send the message itself."""
+        for to in message.destinations:
+            out.send(to, message)
+
+    def receive(self, out: Out, src: int, packet: Message) -> None:
+        """Keep the message."""
+        self.held.append(packet)
+
+    def timeout(self, out: Out) -> None:
+        """Wait, or deliver one message."""
+        self.timeouts += 1
+        if self.timeouts >= self.patience and self.held:
+            out.deliver(self.held.pop(0))
+
+
+def wrong_if_patient(seed: str) -> str | None:
+    """Return a wrong verdict on objects that deliver late; None if they are refused or right."""
+    chance = random.Random(f"patient {seed}")
+    patience = chance.randint(1, MOST_TIMEOUTS)
+    copies = chance.choice(("pickle", "deepcopy", "replay"))
+    prop = chance.choice(("all-delivered", "can-deliver"))
+
+    def make(_actor: int, _actors: int) -> Patient:
+        return Patient(patience)
+
+    make.timeout = True  # type: ignore[attr-defined]
+    found = check(
+        Spec("patient", actors=2, messages=1, properties=(prop,)),
+        Options(engine=chance.choice(("plain", "local")), threads=1),
+        protocol=protocol(make, copies=copies, key=lambda _node: 0),
+    ).result
+    if found.verdict is Verdict.ERROR and "key()" in str(found.error):
+        return None
+    if found.verdict is Verdict.HOLDS and found.conditions:
+        return None
+    return f"{found.verdict}, {prop}: they deliver from timeout {patience} on, copies by {copies}"
+
+
 def compare_adapters(seed: str, folder: Path, tally: Counter[str]) -> list[str]:
-    """Compare random objects with the protocol that they are; write down a difference."""
+    """Compare random objects with the protocol that they are; write down a difference.
+
+    Also check some objects that deliver late although their key says that they do nothing.
+    """
+    late = wrong_if_patient(seed)
+    tally["objects that deliver late"] += 1
+    if late is not None:
+        return [f"wrong_if_patient({seed!r}): {late}"]
     case, habits = drawn_for_objects(seed)
     found = difference(case, habits)
     if found == "too large":

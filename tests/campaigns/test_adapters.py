@@ -114,7 +114,7 @@ def test_a_run_that_only_forgetting_makes_possible_would_be_found(
 ) -> None:
     monkeypatch.setattr(objects._Keeper, "_compare", lambda *_given: None)
     monkeypatch.setattr(objects._Keeper, "_original_after", lambda *_given: None)
-    monkeypatch.setattr(confirm, "refuse_merged", lambda _path: None)
+    monkeypatch.setattr(confirm, "refuse_merged", lambda *_given: None)
     for where in (("key", "equal objects"), adapters.PICKLES):
         found = map(str, forgetful(where))
         assert any("the pure protocol does something else" in each for each in found)
@@ -123,6 +123,19 @@ def test_a_run_that_only_forgetting_makes_possible_would_be_found(
 def test_a_verdict_without_its_condition_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "_conditions", lambda _system, _result: [])
     assert any("HOLDS without a condition" in str(each) for each in forgetful())
+
+
+LATE_SEEDS = [f"late/{number}" for number in range(8)]
+
+
+def test_objects_that_deliver_late_give_no_wrong_answer() -> None:
+    assert {None} == {adapters.wrong_if_patient(seed) for seed in LATE_SEEDS}
+
+
+def test_an_end_that_is_not_compared_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confirm, "GOES_ON", 0)
+    monkeypatch.setattr(confirm, "SEARCHED_AFTER", 0)
+    assert any(map(adapters.wrong_if_patient, LATE_SEEDS))
 
 
 NEVER_FINISHES = evolve(

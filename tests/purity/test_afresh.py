@@ -129,6 +129,8 @@ CLOCKS = {
     "from time import ctime as text": ("text()", "time.ctime"),
     "from time import strftime": ("strftime('%H')", "time.strftime"),
     "from time import localtime": ("localtime()", "time.localtime"),
+    "from time import localtime as of_none": ("of_none(None)", "time.localtime"),
+    "from time import ctime as of_nothing\nnothing = None": ("of_nothing(nothing)", "time.ctime"),
     "import time as a": ("a.gmtime()", "time.gmtime"),
     "import os": ("os.times()", "os.times"),
     "import os as b": ("b.getpid()", "os.getpid"),
