@@ -105,9 +105,25 @@ under_way: list[Work] = []
 """The work under way on the main thread, the innermost last."""
 
 
-def name_hanging() -> None:
+class _OfThread(threading.local):
+    """The work under way on the thread that asks, the innermost last."""
+
+    def __init__(self) -> None:
+        is_main = threading.current_thread() is threading.main_thread()
+        self.works = under_way if is_main else list[Work]()
+
+
+_of_thread = _OfThread()
+
+
+def works() -> list[Work]:
+    """Return the list of the work under way on this thread; another thread may look at it."""
+    return _of_thread.works
+
+
+def name_hanging(among: list[Work] = under_way) -> None:
     """Say once on standard error which call of a handler has not returned for HANGING seconds."""
-    for work in under_way[-1:]:
+    for work in among[-1:]:
         if work.named or time.monotonic() - work.started < HANGING:
             continue
         work.named = True
@@ -529,15 +545,12 @@ def shielded(work: str = "") -> Iterator[None]:
 @contextmanager
 def at_work(what: str) -> Iterator[None]:
     """Declare that this block is `Work`."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    work = Work(what)
-    under_way.append(work)
+    work, of_thread = Work(what), works()
+    of_thread.append(work)
     try:
         yield
     finally:
-        under_way.remove(work)
+        of_thread.remove(work)
 
 
 @contextmanager

@@ -9,13 +9,17 @@ if the notebook opened it.
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
+from antecede.checker import interrupts
 from antecede.checker.errors import InputError
 from antecede.checker.explore.page import refusal
 from antecede.checker.explore.site import Answer, Refused, Site, query_in
@@ -23,6 +27,9 @@ from antecede.checker.explore.tree import NoSuchState
 
 HOST, PORT = "127.0.0.1", 8642
 """The address of the page. The port is fixed, so that links stay valid."""
+
+PATIENCE = 10.0
+"""The time in seconds for a call of a handler, or for an expression, to return."""
 
 LARGEST = 16 * 2**20
 """The greatest size of an uploaded trace, in bytes."""
@@ -134,7 +141,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             self._check_host()
             self._check_site()
-            answered = answer()
+            answered = _in_time(answer)
         except Refused as refused:
             answered = Answer(f"{refused}\n", "text/plain", refused.status)
         except NoSuchState as error:
@@ -202,3 +209,35 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Print nothing on the terminal."""
+
+
+def _in_time(answer: Callable[[], Answer]) -> Answer:
+    """Return the answer, which another thread makes, so that this one can name a call that hangs.
+
+    Such a call goes on until the server ends, because Python cannot end a thread.
+
+    Raises:
+        InputError: a handler or an expression has not returned for PATIENCE seconds.
+    """
+    future, works = Future[Answer](), Future[list[interrupts.Work]]()
+
+    def work() -> None:
+        works.set_result(interrupts.works())
+        try:
+            future.set_result(answer())
+        except BaseException as error:
+            future.set_exception(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    of_thread = works.result()
+    while thread.is_alive():
+        thread.join(interrupts.PERIOD)
+        interrupts.name_hanging(of_thread)
+        for hanging in of_thread[-1:]:
+            if time.monotonic() - hanging.started > PATIENCE:
+                raise InputError(
+                    f"the page cannot be shown, because {hanging.unfinished()}. Correct it, end "
+                    "antecede explore with Ctrl-C, and start it again"
+                )
+    return future.result()

@@ -31,6 +31,7 @@ from antecede.checker.explore.reload import Watch, kept, read_again
 from antecede.checker.explore.search import Asked, Ending, Search, Searches, plainly
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
 from antecede.checker.explore.where import Watched, check_watched, searched_for, watched
+from antecede.checker.interrupts import at_work
 from antecede.checker.model import Property
 from antecede.checker.paths.path import Path, transition_key
 from antecede.checker.render.json import misfit, trace_in, trace_text
@@ -157,7 +158,7 @@ class Site:
 
         The numbers of the query are those of the protocol from before.
         """
-        with self._reading:
+        with at_work("the reading of the changed protocol"), self._reading:
             files = self._files.changed()
             if not files:
                 return None

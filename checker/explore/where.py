@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from attrs import frozen
 
 from antecede.checker.errors import InputError
+from antecede.checker.interrupts import at_work
 from antecede.checker.model import Property, State, What, Where
 from antecede.checker.paths.path import Path
 from antecede.checker.render.html import Cell
@@ -61,7 +62,8 @@ def _evaluating(
     def evaluated(states: tuple[Any, ...], **others: Any) -> Value:
         try:
             variables = dict(zip(names, states, strict=True)) | {"actors": states} | others
-            return converted(eval(code, variables))
+            with at_work(f"the expression {expression!r}"):
+                return converted(eval(code, variables))
         except (Exception, SystemExit) as error:
             known = ", ".join([*filter(str.isidentifier, names), *filter(None, [also])])
             raise InputError(

@@ -24,9 +24,12 @@ from typing import Any
 
 from attrs import define, field
 
+from antecede.checker.errors import ProtocolError
+
 REFUSED: dict[Callable[..., Any], str] = {
     getattr(module, name): f"{module.__name__}.{name}"
     for module, names in {
+        sys: ("setrecursionlimit", "setswitchinterval"),
         os: ("getenv", "getloadavg", "getpid", "getppid", "getrandom", "times", "urandom"),
         time: (
             *("time", "monotonic", "perf_counter", "process_time", "thread_time"),
@@ -44,6 +47,9 @@ REFUSED: dict[Callable[..., Any], str] = {
 _OF_A_GIVEN_TIME = {time.asctime: 1, time.ctime: 1, time.gmtime: 1, time.localtime: 1,
                     time.strftime: 2}  # fmt: skip
 """Functions that read no clock if they have this number of arguments, and the last is not None."""
+
+_OF_INTERPRETER = (sys.setrecursionlimit, sys.setswitchinterval)
+"""Functions that could keep antecede from ending a call, so they are refused before they run."""
 
 _IN_PYTHON = {
     function.__code__: name for function, name in REFUSED.items() if type(function) is FunctionType
@@ -71,6 +77,10 @@ _ENVIRONMENT = ("os.putenv", "os.unsetenv")
 
 _PROCESS = "so it depends on the clock, on chance or on the process"
 _READ = "which a later call could read"
+
+
+class RefusedCall(ProtocolError):
+    """A call that was refused before it ran."""
 
 
 @define(eq=False)
@@ -114,6 +124,8 @@ class Effects:
             return
         if name is not None and is_of_user(_beyond(caller, _DRAWS).f_globals, self.homes):
             self.faults.append(f"calls {name}(), {_PROCESS}")
+            if function in _OF_INTERPRETER:
+                raise RefusedCall(f"{name}() changes the whole process")
 
     def on_audit(self, event: str, arguments: tuple[Any, ...], caller: FrameType) -> None:
         """Note a change of the environment or of a file, if the user's code causes it."""

@@ -39,7 +39,7 @@ import attrs
 from antecede.checker import interrupts
 from antecede.checker.errors import AdapterError, HandlerError, ProtocolError, unknown
 from antecede.checker.model import Protocol, Step
-from antecede.checker.purity.effects import Effects, listen, top_package
+from antecede.checker.purity.effects import Effects, RefusedCall, listen, top_package
 from antecede.checker.purity.usable import (
     Usable,
     copied,
@@ -428,7 +428,10 @@ class _Watch:
         before = self.memory.texts_before(args)
         luck = self.memory.luck
         with self.memory.effects.observed() as faults:
-            result = self.handler(*args)
+            try:
+                result = self.handler(*args)
+            except RefusedCall:
+                raise self._error(before, f"{faults[0]}; {_ADVICE}") from None
         if self.memory.variables.clocks:
             faults += Variables.of(self.handler).clocks
         if faults and not interrupts.was_interrupted():  # the caller ends an interrupted call

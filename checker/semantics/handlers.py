@@ -197,7 +197,8 @@ def called(
         KeyboardInterrupt: the user interrupted; if the call took long, a note names it.
     """
     call = _Call(protocol, name, args, time.monotonic(), title)
-    interrupts.under_way.append(call)
+    works = interrupts.works()
+    works.append(call)
     stdout, sys.stdout = sys.stdout, sys.stderr
     try:
         result = function(*args)
@@ -218,7 +219,7 @@ def called(
         raise HandlerError(_raised(call, error)) from error
     finally:
         sys.stdout = stdout
-        interrupts.under_way.remove(call)
+        works.remove(call)
 
 
 def _raised(call: _Call, error: BaseException) -> str:

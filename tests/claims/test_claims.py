@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -590,6 +591,17 @@ def test_one_source_that_is_decided_exits_0(antecede: Command, tmp_path: Path) -
     assert {"tree"} == {claim["source"] for claim in found["claims"]}
     assert found["quick"]
     assert not list(tmp_path.iterdir())
+
+
+def test_a_claim_whose_handler_fails_exits_2(
+    antecede: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails = evolve(MFSS, receive=lambda *_: Step(1 / 0))
+    judges = partial(Judge, named=lambda _name: fails)
+    monkeypatch.setattr("antecede.checker.claims.judge.Judge", judges)
+    ran = antecede("claims", "--claim", "mf-lemma-4", "--engine", "plain")
+    assert 2 == ran.code
+    assert "ERROR: receive of protocol 'mfss' raised ZeroDivisionError" in ran.out
 
 
 def test_each_claim_has_its_line(antecede: Command) -> None:

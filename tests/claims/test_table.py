@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
+from antecede.checker.check.pipeline import check
 from antecede.checker.check.targets import targets_of
 from antecede.checker.claims import table
 from antecede.checker.claims.table import PAPER, SPECS, specs
+from antecede.checker.model import Step
+from antecede.protocols.mfss import MFSS
 from tests.conftest import Command
 
 
@@ -44,6 +49,16 @@ def test_a_verdict_that_is_not_the_paper_s_exits_1(
     monkeypatch.setattr(table, "PAPER_BOUNDS", (3, 1))
     # One message each is too few for the run of Figure 3.
     assert 1 == antecede("table", "--bounds", "3x1", "--engine", "plain", "--quiet").code
+
+
+def test_rows_whose_handler_fails_exit_2(
+    antecede: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails = evolve(MFSS, receive=lambda *_: Step(1 / 0))
+    monkeypatch.setattr(table, "check", partial(check, protocol=fails))
+    ran = antecede("table", "--bounds", "2x1", "--engine", "plain", "--quiet")
+    assert 2 == ran.code
+    assert 3 == ran.out.count("ERROR")
 
 
 def test_rows_that_hit_a_bound_say_incomplete_and_what_was_reached(antecede: Command) -> None:

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -22,6 +23,7 @@ from attrs import evolve
 
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ProtocolError
+from antecede.checker.explore import server as serving_module
 from antecede.checker.explore import start
 from antecede.checker.explore.page import command_of
 from antecede.checker.explore.server import HEADERS, LARGEST, PORT, Server
@@ -941,6 +943,96 @@ def test_the_command_says_the_address_and_ends_with_ctrl_c(tmp_path: FilePath) -
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=600)
     assert (0, "", "") == (process.returncode, rest, errors)
+
+
+# Calls that do not return
+
+
+def test_a_handler_that_does_not_return_is_named_on_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    returns = threading.Event()
+
+    def receive(state: Any, src: int, packet: Any) -> Any:
+        returns.wait()
+        return deliver_the_first_copy(state, src, packet)
+
+    with serving(tree_of(toy("slow", receive=receive))) as server, releasing(returns):
+        monkeypatch.setattr(serving_module, "PATIENCE", 1.0)
+        page = fetch(server, "/?path=0")
+        assert 400 == page.status
+        said = next(p.words for p in page.found("p") if "had not returned" in p.words)
+        assert "because receive of protocol 'toy-slow' had not returned after 1 seconds" in said
+        assert "it was called as receive(" in said
+        assert said.endswith("end antecede explore with Ctrl-C, and start it again.")
+        assert 200 == fetch(server, "/explore.css").status
+
+
+@contextmanager
+def releasing(event: threading.Event) -> Iterator[None]:
+    """Set an event at the end of the block, so that the threads that wait for it end."""
+    try:
+        yield
+    finally:
+        event.set()
+
+
+def test_an_expression_that_does_not_return_is_named_on_the_page(
+    unordered: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving_module, "PATIENCE", 1.0)
+    asked = {"path": "", "expression": "__import__('time').sleep(600)"}
+    token = token_of(unordered)
+    page = post(unordered, "/watch", urlencode({**asked, "token": token}))
+    assert 400 == page.status
+    expected = f"the expression {asked['expression']!r} had not ended after 1 seconds"
+    assert any(expected in p.words for p in page.found("p"))
+
+
+HANGS = """
+import attrs
+from antecede.protocols.unordered import UNORDERED as base
+
+def never(*_):
+    while True:
+        pass
+
+AT_FIRST = attrs.evolve(base, name="at_first", initial=never)
+LATER = attrs.evolve(base, name="later", causal_send=never)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "function"), [("AT_FIRST", 3, "initial"), ("LATER", 0, "causal_send")]
+)
+def test_ctrl_c_ends_the_command_while_a_handler_hangs(
+    name: str, code: int, function: str, tmp_path: FilePath
+) -> None:
+    (tmp_path / "hangs.py").write_text(HANGS)
+    with subprocess.Popen(
+        [*COMMAND, "explore", f"hangs.py:{name}", "--no-browser", "--port", "0"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            if name == "LATER":
+                port = re.findall(r":(\d+)/", process.stdout.readline())[0]
+                with socket.create_connection(("127.0.0.1", int(port))) as browser:
+                    browser.sendall(f"GET / HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+                    named = process.stderr.readline()
+            else:
+                named = process.stderr.readline()
+            assert named.startswith(f"{function} of protocol '{name.lower()}' has not returned")
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=600)
+        finally:
+            process.kill()
+    assert code == process.returncode, err
+    assert "Traceback" not in err
 
 
 def children_of(process: int) -> list[int]:

@@ -341,6 +341,27 @@ def receive(state, src, packet):
     assert "it was called as receive(Bag(" in text
 
 
+@pytest.mark.parametrize("name", ["setswitchinterval", "setrecursionlimit"])
+def test_a_call_that_changes_the_interpreter_is_refused_before_it_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a handler could keep antecede from ending it."""
+    body = f"""
+from sys import {name} as change
+def receive(state, src, packet):
+    change(5_000)
+    return Step(evolve(state, got=packet))
+"""
+    before = sys.getswitchinterval(), sys.getrecursionlimit()
+    try:
+        with pytest.raises(ProtocolError, match=rf"receive of .* calls sys\.{name}\(\)"):
+            run(watched(toy(tmp_path, body)))
+        assert before == (sys.getswitchinterval(), sys.getrecursionlimit())
+    finally:
+        sys.setswitchinterval(before[0])
+        sys.setrecursionlimit(before[1])
+
+
 def test_hashes_of_numbers_are_the_same_everywhere_and_pass(tmp_path: Path) -> None:
     body = """
 def receive(state, src, packet):
