@@ -23,12 +23,11 @@ from antecede.checker.errors import AntecedeError
 from antecede.checker.registry import protocol_names
 from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds
-from antecede.checker.tables.fingerprint import fingerprint
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.page import put  # noqa: E402 -- this folder is no package
+from benchmarks.page import code_of, put  # noqa: E402 -- this folder is no package
 
 PAGE = ROOT / "docs" / "classes.md"
 DATA = ROOT / "benchmarks" / "figures" / "classes.json"
@@ -51,9 +50,9 @@ Found: TypeAlias = dict[str, Any]
 
 
 def digest(name: str) -> str:
-    """Return a digest of the protocol's sources and the sizes that its result depends on."""
-    system = system_of(Spec(name, SIZES[0][0], 1, properties=("causal-delivery",)))
-    parts = [fingerprint(system), SIZES, STATES]
+    """Return a digest of the protocol's own code and the sizes that its result depends on."""
+    code = code_of(system_of(Spec(name, SIZES[0][0], 1, properties=("causal-delivery",))))
+    parts = [sorted(code.items()), SIZES, STATES]
     return hashlib.blake2b(json.dumps(parts, default=str).encode(), digest_size=8).hexdigest()
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import io
+import tokenize
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from antecede.checker.render.files import write_whole
+from antecede.checker.semantics.transition import System
+from antecede.checker.sources import sources_of
 
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent / "pages"),
@@ -46,3 +51,27 @@ def put(file: Path, parts: dict[str, str]) -> None:
         begin = f"<!-- {name} -->\n"
         page = page.replace(f"{begin}{part(page, name)}", f"{begin}{text}")
     write_whole(str(file), page)
+
+
+def code_of(system: System) -> dict[str, str]:
+    """Return the code of a system's protocol and properties: name of a file -> its bare code.
+
+    The checker's own code is left out, because a change of it should not change a result.
+    """
+    found = sources_of(system.protocol, *(one.predicate for one in system.properties))
+    return {name: bare(file.read_text("utf-8")) for name, file in found.files.items()}
+
+
+def bare(source: str) -> str:
+    """Return Python code without comments, docstrings and empty lines."""
+    lines = source.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    statements = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr))
+    for text in (one.value for one in statements if isinstance(one.value, ast.Constant)):
+        if isinstance(text.value, str):
+            end = text.end_lineno or text.lineno
+            lines[text.lineno - 1 : end] = [""] * (end - text.lineno + 1)
+    return "\n".join(line.rstrip() for line in lines if line.strip())

@@ -12,16 +12,13 @@ searched by scripts, then by free choice at each of the sizes FREE, the small on
 from __future__ import annotations
 
 import argparse
-import ast
 import hashlib
-import io
 import json
 import multiprocessing
 import os
 import sys
 import textwrap
 import time
-import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -40,14 +37,13 @@ from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.simulate.chart import Panel, Point, chart
-from antecede.checker.sources import sources_of
 from antecede.checker.sweep.renamings import Renamings
 from antecede.checker.sweep.smallest import SIZED, Level, levels
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.page import rendered  # noqa: E402 -- this folder is no package
+from benchmarks.page import bare, code_of, rendered  # noqa: E402 -- this folder is no package
 from tests.mutants.mutant import FILES, Mutants, changed_source, label, mutants_in, mutated  # noqa: E402 -- the tests are beside this folder
 
 PAGE = ROOT / "docs" / "bounds.md"
@@ -117,26 +113,10 @@ class Bug:
         """
         spec = Spec(self.protocol, max(ACTORS[1], 3), 1, self.network, properties=self.delivery)
         system = system_of(spec)
-        found = sources_of(system.protocol, *(one.predicate for one in system.properties))
-        code = {name: bare(file.read_text("utf-8")) for name, file in found.files.items()}
+        code = code_of(system)
         changed = bare(changed_source(self._mutant())) if self.mutant else ""
         rests_on = [sorted(code.items()), changed, self.delivery, ACTORS, MESSAGES]
         return hashlib.blake2b(json.dumps(rests_on).encode(), digest_size=8).hexdigest()
-
-
-def bare(source: str) -> str:
-    """Return Python code without comments, docstrings and empty lines."""
-    lines = source.splitlines()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            row, column = token.start
-            lines[row - 1] = lines[row - 1][:column]
-    statements = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr))
-    for text in (one.value for one in statements if isinstance(one.value, ast.Constant)):
-        if isinstance(text.value, str):
-            end = text.end_lineno or text.lineno
-            lines[text.lineno - 1 : end] = [""] * (end - text.lineno + 1)
-    return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 def variants() -> Iterator[Bug]:

@@ -196,7 +196,7 @@ WRONG = [
         "max memory is '4', which would be 4 bytes; say which unit is meant, 4G or 4M",
     ),
     (("check", "mfss", "--max-memory", "0G"), "'0G', and that is no amount of memory"),
-    (("check", "mfss", "--trace", "t.png"), "'t.png': unsupported trace format. Use one of: .json"),
+    (("check", "mfss", "--trace", "t.bmp"), "'t.bmp': unsupported trace format. Use one of: .json"),
     (("check", "mfss", "--trace", "t", "--trace-format", "sgv"), "did you mean 'svg'?"),
     (("check", "mfss", "--trace-format", "svg"), "give --trace FILE, too"),
     (("check", "mfss", "--json", "t.json", "--trace", "t.json"), "both name 't.json'"),

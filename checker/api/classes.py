@@ -116,6 +116,14 @@ def classes(
 
     Raises:
         InputError: a name or a value cannot be used, or a handler of the protocol fails.
+
+    Examples:
+        In programs of three messages, these classes have the same computations, and the protocol
+        `mfss` generates exactly these:
+
+        >>> from antecede import classes
+        >>> classes("mfss", max_messages=3).exactly
+        ('n-n', '1-n', 'mailbox', 'causal')
     """
     given = {"max_states": max_states, "max_seconds": max_seconds, "max_memory": max_memory}
     bounds: Bounds = record_of(Bounds, {k: v for k, v in given.items() if v is not None})

@@ -70,14 +70,15 @@ def in_notebook() -> bool:
 def progress() -> Iterator[Ticker]:
     """Provide the object that shows the progress of the work in a `with` block.
 
-    In a notebook, it shows a line in the cell. Elsewhere, it shows nothing.
+    In a notebook, it shows a line in the cell, and on a terminal a line of the terminal. Elsewhere,
+    it shows nothing.
 
     Examples:
         >>> from antecede.checker.api.progress import progress
         >>> with progress() as ticker:
         ...     ticker.show(lambda width: "half of the states")
     """
-    if not in_notebook():
+    if not (in_notebook() or sys.stderr.isatty()):
         yield Ticker(quiet=True)
         return
     with closing(CellTicker()) as ticker:

@@ -105,6 +105,7 @@ class Judge:
     Attributes:
         quick: whether to use the smaller bounds.
         named: returns the protocol of a name.
+        failed: whether a handler failed in a check whose claim does not say that it does.
     """
 
     options: Options
@@ -113,13 +114,9 @@ class Judge:
     watch: Callable[[Spec, Progress], None] = lambda _spec, _progress: None
     named: Named = protocol_named
     interrupted: bool = False
+    failed: bool = False
     _reports: dict[tuple[Question, tuple[str, ...]], CheckReport] = field(factory=dict)
     _measures: dict[Question, Measures | str] = field(factory=dict)
-
-    @property
-    def failed(self) -> bool:
-        """A handler of a protocol failed in a check."""
-        return any(r.result.verdict is Verdict.ERROR for r in self._reports.values())
 
     def judged(self, source: Source) -> Iterator[Judged]:
         """Decide the claims of a source one by one; an interruption ends it."""
@@ -164,7 +161,7 @@ class Judge:
         if "kept" in table:
             return _judged_kept(self._report(spec), evidence.relation[0])
         if "raises" in table:
-            return _judged_failure(self._report(spec), table["raises"])
+            return _judged_failure(self._report(spec, may_fail=True), table["raises"])
         if not table.keys() & {"measure", "control_packets", "at_rest"}:
             return _judged_check(self._report(spec))
         found = self._measured(spec)
@@ -205,7 +202,7 @@ class Judge:
         ruling = Ruling.CONFIRMED if lies_between else Ruling.REFUTED
         return Finding(ruling, command, f"{sentence(found).rstrip('.')} ({size})")
 
-    def _report(self, spec: Spec) -> CheckReport:
+    def _report(self, spec: Spec, *, may_fail: bool = False) -> CheckReport:
         key = (as_asked(spec), spec.bound)
         if key not in self._reports:
             self._reports[key] = check(
@@ -219,6 +216,7 @@ class Judge:
         known = self._reports[key]
         report = evolve(known, spec=spec, differences=differences(spec, known.result))
         self.interrupted = self.interrupted or report.interrupted
+        self.failed |= known.result.verdict is Verdict.ERROR and not may_fail
         return report
 
     def _growth(self, evidence: Check) -> Finding:

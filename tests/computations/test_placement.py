@@ -88,7 +88,7 @@ def test_a_result_that_is_not_as_expected_fails_a_test() -> None:
 
 
 def test_another_workload_is_refused() -> None:
-    with pytest.raises(InputError, match="give --workload any, or script:JSON"):
+    with pytest.raises(InputError, match="give workload='any', or script:JSON"):
         antecede.classes("mfss", workload="broadcast")
 
 

@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 import pytest
 from attrs import evolve
 
+from benchmarks.page import bare
 from benchmarks.smallest import (
     DATA,
     PAGE,
     PICTURE,
-    bare,
     counted_bugs,
     every_bug,
     figure,
