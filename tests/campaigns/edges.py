@@ -124,7 +124,8 @@ def signalled(chance: random.Random, folder: Path) -> list[str]:
         ran,
         {usual, 3} if point.startswith("import") else {usual},
     )
-    if ran.code == 3 and usual != 3 and "Interrupted" not in ran.err:
+    said = "Interrupted" in ran.err or "INCOMPLETE: " in ran.out
+    if ran.code == 3 and usual != 3 and not said:
         faults.append(f"{' '.join(line)}: signal {number}, {point}: {ran.err[-300:]}")
     return faults
 
