@@ -70,6 +70,8 @@ def drawn(seed: str) -> Case:
     """Draw what happened, and write it as spans."""
     draw = random.Random(seed)
     did = happened(draw)
+    while orders_within(did) > MOST_ORDERS:
+        did = happened(draw)
     if orders_of(did) > MOST_ORDERS:
         for at, each in enumerate(did):  # a sender's delivery comes first: it keeps its place
             each.at = 10 * each.at + at
@@ -141,8 +143,12 @@ def by_actors(did: Sequence[Did]) -> dict[str, list[list[Did]]]:
 def orders_of(did: Sequence[Did]) -> int:
     """Return an upper bound of the number of orders, also within spans of several messages."""
     rows = [same for row in by_actors(did).values() for same in row]
-    inner = prod(factorial(len(each.messages)) for each in did)
-    return inner * prod(factorial(min(len(same), 9)) for same in rows)
+    return orders_within(did) * prod(factorial(min(len(same), 9)) for same in rows)
+
+
+def orders_within(did: Sequence[Did]) -> int:
+    """Return the number of orders within the spans of several messages."""
+    return prod(factorial(len(each.messages)) for each in did)
 
 
 def orders(did: Sequence[Did]) -> Iterator[dict[str, list[Did]]]:
