@@ -10,7 +10,6 @@ enumerated again.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
 from pathlib import Path
@@ -27,7 +26,7 @@ from antecede.checker.search.options import Bounds
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.page import code_of, put  # noqa: E402 -- this folder is no package
+from benchmarks.page import code_of, digest_of, put  # noqa: E402 -- this folder is no package
 
 PAGE = ROOT / "docs" / "classes.md"
 DATA = ROOT / "benchmarks" / "figures" / "classes.json"
@@ -52,8 +51,7 @@ Found: TypeAlias = dict[str, Any]
 def digest(name: str) -> str:
     """Return a digest of the protocol's own code and the sizes that its result depends on."""
     code = code_of(system_of(Spec(name, SIZES[0][0], 1, properties=("causal-delivery",))))
-    parts = [sorted(code.items()), SIZES, STATES]
-    return hashlib.blake2b(json.dumps(parts, default=str).encode(), digest_size=8).hexdigest()
+    return digest_of([sorted(code.items()), SIZES, STATES])
 
 
 def enumerated(name: str) -> Found:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import io
+import json
 import tokenize
 from pathlib import Path
 from typing import Any
@@ -60,6 +62,11 @@ def code_of(system: System) -> dict[str, str]:
     """
     found = sources_of(system.protocol, *(one.predicate for one in system.properties))
     return {name: bare(file.read_text("utf-8")) for name, file in found.files.items()}
+
+
+def digest_of(parts: list[Any]) -> str:
+    """Return a digest of what a stored result depends on: texts, numbers, and lists of them."""
+    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
 
 def bare(source: str) -> str:

@@ -12,7 +12,6 @@ searched by scripts, then by free choice at each of the sizes FREE, the small on
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import multiprocessing
 import os
@@ -43,7 +42,7 @@ from antecede.checker.sweep.smallest import SIZED, Level, levels
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.page import bare, code_of, rendered  # noqa: E402 -- this folder is no package
+from benchmarks.page import bare, code_of, digest_of, rendered  # noqa: E402 -- this folder is no package
 from tests.mutants.mutant import FILES, Mutants, changed_source, label, mutants_in, mutated  # noqa: E402 -- the tests are beside this folder
 
 PAGE = ROOT / "docs" / "bounds.md"
@@ -115,8 +114,7 @@ class Bug:
         system = system_of(spec)
         code = code_of(system)
         changed = bare(changed_source(self._mutant())) if self.mutant else ""
-        rests_on = [sorted(code.items()), changed, self.delivery, ACTORS, MESSAGES]
-        return hashlib.blake2b(json.dumps(rests_on).encode(), digest_size=8).hexdigest()
+        return digest_of([sorted(code.items()), changed, self.delivery, ACTORS, MESSAGES])
 
 
 def variants() -> Iterator[Bug]:

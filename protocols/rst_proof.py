@@ -62,7 +62,10 @@ def first_of_channel(x: Term, y: Term) -> Formula:
     return And(before(x, y), dst(x) == dst(y))
 
 
-COUNTS_ARE_PREFIXES = (
+OF_MATRICES = (
+    LIFE_OF_A_RECEPTION,
+    ORDER,
+    CARRIES_ARE_SENT,
     Conjunct(
         "own-are-counted",
         "an actor counts all messages that it sent",
@@ -89,6 +92,8 @@ COUNTS_ARE_PREFIXES = (
         needed=False,
     ),
 )
+"""The conjuncts about matrices, which do not mention R."""
+
 TAINT = (
     Conjunct(
         "knowing-is-counting",
@@ -110,10 +115,7 @@ RST = Model(
     relations=(*APPLICATION, received, counts, carries),
     actions=(CAUSAL_SEND, RECEIVE, DELIVER),
     conjuncts=(
-        LIFE_OF_A_RECEPTION,
-        ORDER,
-        CARRIES_ARE_SENT,
-        *COUNTS_ARE_PREFIXES,
+        *OF_MATRICES,
         *TAINT,
     ),
     safety=CAUSAL_DELIVERY,
@@ -173,10 +175,7 @@ RST_NO_STEP_2 = evolve(
         ),
     ),
     conjuncts=(
-        LIFE_OF_A_RECEPTION,
-        ORDER,
-        CARRIES_ARE_SENT,
-        *COUNTS_ARE_PREFIXES,
+        *OF_MATRICES,
         KNOWN_UNLESS_DELIVERED,
         Conjunct(
             "taint-is-carried",
@@ -208,10 +207,7 @@ RST_FEW = evolve(
         DELIVER,
     ),
     conjuncts=(
-        LIFE_OF_A_RECEPTION,
-        ORDER,
-        CARRIES_ARE_SENT,
-        *COUNTS_ARE_PREFIXES,
+        *OF_MATRICES,
         KNOWN_UNLESS_DELIVERED,
         Conjunct(
             "its-receiver-knows-delivered",

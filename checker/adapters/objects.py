@@ -373,7 +373,7 @@ class _Keeper:
             return calls
         if self.copies == "pickle":
             return _pickled(node, self.own)
-        self.own |= dict.fromkeys(_own_methods(type(node)))  # type: ignore[arg-type]
+        self.own |= _own_methods(node)
         return copy.deepcopy(node)
 
 
@@ -412,12 +412,18 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         """Note the methods of the value's class, and leave the rest to pickle."""
-        self._own |= dict.fromkeys(_own_methods(type(value)))  # type: ignore[arg-type]
+        self._own |= _own_methods(value)
         return NotImplemented
 
 
+def _own_methods(value: Any) -> dict[str, None]:
+    """Return the methods in COPYING that the author of a value's class wrote."""
+    cls: Any = type(value)
+    return _written_in(cls)
+
+
 @functools.cache
-def _own_methods(cls: Any) -> tuple[str, ...]:
+def _written_in(cls: Any) -> dict[str, None]:
     """Return the methods in COPYING that the author of a class wrote.
 
     The methods of the standard library and attrs keep everything.
@@ -425,12 +431,12 @@ def _own_methods(cls: Any) -> tuple[str, ...]:
     methods = {f"{cls.__name__}.{name}": getattr(cls, name, None) for name in COPYING} | {
         f"copyreg of {cls.__name__}": copyreg.dispatch_table.get(cls)
     }
-    return tuple(
-        name
+    return {
+        name: None
         for name, method in methods.items()
         if isinstance(method, FunctionType)
         and top_package(method.__globals__) not in {"attr", *sys.stdlib_module_names}
-    )
+    }
 
 
 def _pickled(node: Any, own: dict[str, None]) -> bytes:

@@ -27,7 +27,7 @@ from antecede.checker.claims.claim import (
     Source,
     Unchecked,
 )
-from antecede.checker.computations.placement import placed
+from antecede.checker.computations.placement import MESSAGES, placed
 from antecede.checker.computations.report import verdict as sentence
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.extras import check_installed
@@ -41,7 +41,6 @@ from antecede.checker.search.measures import Measures, measure
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import Question, as_asked, options_of
-from antecede.checker.sweep.smallest import MESSAGES
 
 SIZES = (2, 3, 4)
 """The numbers of actors for which a law is measured; `--quick` leaves out the last one."""

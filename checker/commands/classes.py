@@ -24,7 +24,7 @@ from antecede.checker.semantics.question import Question
 from antecede.checker.settings import Setting, names_in, taken
 
 MESSAGES = Setting("messages", int, "", 2, least=1, most=12)
-MAX_MESSAGES = Setting("max_messages", int, "", 4, least=1, most=12)
+MAX_MESSAGES = Setting("max_messages", int, "", placements.MESSAGES, least=1, most=12)
 
 
 @click.command("classes", cls=CommandWithExamples)

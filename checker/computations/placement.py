@@ -21,6 +21,9 @@ from antecede.checker.sweep.renamings import Renamings
 from antecede.checker.sweep.smallest import renaming, scripted, scripts
 from antecede.checker.tables.symmetry import group
 
+MESSAGES = 4
+"""The greatest number of messages in total, by default."""
+
 
 @frozen
 class Example:

@@ -1,9 +1,10 @@
-"""The smallest bound at which a property is violated: from few messages to many.
+"""The smallest bound that lets a protocol violate a property: from few messages to many.
 
 A search goes through *levels*. A level is all questions with the same number of messages in total
-and the same number of actors. Levels with fewer messages come first; of equal numbers of messages,
-the level with fewer actors. The search completes each level and stops at the first one that
-has a violation. Of several violations of a level, the one with the shortest counterexample counts.
+and the same number of actors. Levels with fewer messages come first. If two levels have equally
+many messages, the level with fewer actors comes first. The search completes each level and stops at
+the first level that has a violation. If a level has several violations, it reports the violation
+with the shortest counterexample.
 
 For messages with one destination, the questions of a level are its scripts. Every run with k
 messages follows one of the scripts of k messages, so together they are as strong as free choice,
@@ -59,7 +60,7 @@ def scripts(actors: int, messages: int, *, renamed: bool = False) -> Iterator[Sc
 
     Of scripts that differ only in the names of actors, one is yielded: the first actor sends the
     most messages, and the tuple is the smallest. With `renamed`, all scripts are yielded, also
-    those that rename the actors of another script. The renamings are those of `group`.
+    those that rename the actors of another script. `group` makes the renamings.
     """
     renamings = group(actors)
     for lengths in product(range(messages, -1, -1), repeat=actors):
@@ -75,7 +76,7 @@ def scripts(actors: int, messages: int, *, renamed: bool = False) -> Iterator[Sc
 
 
 def _of_lengths(lengths: Sequence[int]) -> Iterator[Script]:
-    """Yield the scripts in which actor i sends lengths[i] messages."""
+    """Yield the scripts that let actor i send lengths[i] messages."""
     others = [[j for j in range(len(lengths)) if j != i] for i in range(len(lengths))]
     yield from product(*(product(others[i], repeat=n) for i, n in enumerate(lengths)))
 
@@ -198,7 +199,7 @@ class Smallest:
         row: the row of the check that found the violation, or a function of the protocol that
             failed. None if there is no such check.
         explored: the rows of the checks of all smaller numbers.
-        failures: the rows of the checks of `level` in which a function of the protocol failed.
+        failures: the rows of `level` whose check ended because a function of the protocol failed.
         stopped_by: the reason why the search ended before it had an answer, or None.
     """
 
@@ -216,7 +217,7 @@ class Smallest:
 
     @property
     def vacuous(self) -> list[Row]:
-        """The checks in which nothing happened that the property is about."""
+        """The rows of the checks without any event that the property is about."""
         return [row for row in self.explored if row["verdict"] == "VACUOUS"]
 
     @property
@@ -254,7 +255,7 @@ def _length(row: Row) -> tuple[int, str]:
 
 @frozen
 class Search:
-    """How to search for smallest bounds.
+    """A search for smallest bounds.
 
     Attributes:
         actors: the numbers of actors to try.
@@ -326,10 +327,8 @@ def text(found: Smallest) -> str:
         lines = [f"{head}: {_nothing(found)}{end}"]
     else:
         lines = [f"{head}: {row['verdict']} at {found.level.size}", *_failure(found.level, row)]
-        if row not in found.failures:
-            lines += [
-                one for failure in found.failures[:1] for one in _failure(found.level, failure)
-            ]
+        if found.failures and row not in found.failures:
+            lines += _failure(found.level, found.failures[0])
         if found.explored:
             lines.append(f"  No smaller bound is violated: {_amount(found.explored)}.")
     if found.unfinished:
