@@ -1,7 +1,7 @@
 """Cykas without starvation: why it is safe with any number of actors and messages.
 
-The model is that of `protocols.cykas_proof` with one more relation: the Eager Sends whose YCTs a
-message needs. Until R is delivered, a message of another actor that depends on R needs the YCT of
+The model extends the model in `protocols.cykas_proof` by one relation: the Eager Sends whose YCTs
+a message needs. Until R is delivered, a message of another actor that depends on R needs the YCT of
 an Eager Send that waits for R, so it is not posted.
 """
 

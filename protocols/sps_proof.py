@@ -5,8 +5,8 @@ Delivery through Hybrid Buffering (the hybrid paper), section 4.2. The models ar
 classes of algorithms: any message may be sent at any time if Definition 4.1 or 4.3 allows it, and
 any message may be delivered if FIFO allows it. So a proof covers each algorithm that enforces both.
 
-"Processes that sent messages to i" is read as processes of which i has delivered a message. This
-allows more than other readings, because undelivered messages tell i nothing.
+We read "processes that sent messages to i" as the senders of the messages that i has delivered.
+This allows more than other readings, because undelivered messages tell i nothing.
 """
 
 from __future__ import annotations

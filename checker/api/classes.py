@@ -36,12 +36,12 @@ class ClassesResult(Report):
 
     @property
     def exactly(self) -> tuple[str, ...]:
-        """The classes of which the protocol generates all computations, and no others."""
+        """The names of the classes whose computations the protocol generates, all and no others."""
         return tuple(self._placement.exactly)
 
     @property
     def contained(self) -> tuple[str, ...]:
-        """The classes of which the protocol generates all computations."""
+        """The names of the classes whose computations the protocol generates, all of them."""
         return tuple(self._placement.contained)
 
     @property
@@ -51,7 +51,11 @@ class ClassesResult(Report):
 
     @property
     def counts(self) -> Mapping[str, tuple[int, int]]:
-        """Class -> the number of its computations, and of those that the protocol generates."""
+        """For each class, by its name, two numbers of computations of the programs.
+
+        The first number counts the computations of the class, and the second one the computations
+        of the class that the protocol generates.
+        """
         return {row.name: (row.computations, row.generated) for row in self._placement.rows}
 
     @property
@@ -92,7 +96,7 @@ def classes(
     *,
     actors: int = 3,
     messages: int = 2,
-    max_messages: int = 4,
+    max_messages: int = placements.MESSAGES,
     network: str | None = None,
     workload: str | Sequence[str] = "any",
     max_states: int | None = None,

@@ -60,7 +60,7 @@ class InternalError(Exception):
 
 @frozen
 class Extras:
-    """What a check does besides its search."""
+    """The work of a check besides its search."""
 
     minimise: bool = setting(
         False,
@@ -324,7 +324,7 @@ def confirmed(task: Task, result: Result) -> Result:
         return result
     refuse_merged(run)
     failure = failure_in(run.last.actors)
-    if failure is None or not failure.traceback:  # the self-check says more about what is returned
+    if failure is None or not failure.traceback:  # the self-check says more about a wrong result
         return evolve(result, counterexample=run)
     return evolve(result, counterexample=run, error=failure.error)  # the search met another call
 
@@ -367,7 +367,7 @@ def _conditions(system: System, result: Result) -> list[str]:
 def _is_shown_by_steps(system: System, result: Result) -> bool:
     """Return whether the steps of the counterexample show the violation by themselves.
 
-    A missing witness, a cycle and recoverability also depend on which states are equal. So does a
+    A missing witness, a cycle and recoverability also depend on the equality of states. So does a
     final state if a transition that leads to an equal state is left out.
     """
     run = result.counterexample
@@ -390,7 +390,7 @@ def _measured(report: CheckReport, task: Task) -> CheckReport:
     result = report.result
     if result.verdict not in (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED):
         return evolve(report, unmeasured=f"the check is {result.verdict}")
-    counts = result.size  # at least so many states can be reached
+    counts = result.size  # the system has at least these states
     try:
         refuse_more_than(MOST_STATES, counts.unique_states)
         return evolve(report, measures=measure(report.system, _tick(result, task)))

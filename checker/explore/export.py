@@ -76,5 +76,5 @@ def spec_text(tree: Tree, path: Path) -> str:
 
 
 def _toml(value: Any) -> str:
-    """Return a value as TOML, whose texts, numbers and lists are those of JSON."""
+    """Return a value as TOML, which writes texts, numbers and lists as JSON does."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -156,7 +156,7 @@ class Site:
     def _reloaded(self, query: Mapping[str, str]) -> Answer | None:
         """Read the protocol again if a file has changed, and return a page that says so.
 
-        The numbers of the query are those of the protocol from before.
+        The numbers of the query belong to the protocol from before the change.
         """
         with at_work("the reading of the changed protocol"), self._reading:
             files = self._files.changed()
@@ -289,7 +289,7 @@ class Site:
 
     @property
     def _few(self) -> Bounds:
-        """The bounds of the search for what is near, which needs no process of its own."""
+        """The bounds of the search among near states, which needs no process of its own."""
         few, most = FEW.max_states or 0, self.bounds.max_states
         return self.bounds if most is not None and most <= few else FEW
 
@@ -325,7 +325,7 @@ class Site:
     def _ended(
         self, place: Place, ending: Ending, query: Mapping[str, str], expression: str = ""
     ) -> Answer:
-        """Return the page of what was found, after a replay by the protocol of this server."""
+        """Return the page of a run that was found, after a replay with this server's protocol."""
         if ending.prop is None:
             return Answer(self._page(place, _not_found(ending)))
         try:
