@@ -131,9 +131,10 @@ def about(counts: dict[str, int], chosen: list[Row]) -> str:
     return "\n".join(
         [
             f"The results on this page come from {len(chosen):,} runs. The first table says how "
-            "many programs (seeds) we ran for each point of a figure. The second has a digest of "
-            "each protocol's code, so that you can tell whether the code has changed since then. A "
-            "protocol has two digests if its code changed between two figures.",
+            "many programs (seeds) we ran for each point of a figure. The second table has a "
+            "digest of each protocol's code at the time of the runs. If the digest of the code is "
+            "different today, the code has changed since then. A protocol has two digests if its "
+            "code changed between two figures.",
             "",
             "| figure | programs |",
             "| --- | ---: |",
