@@ -60,10 +60,10 @@ each mutant that is not detected, we give one of two explanations:
 For each mutant, [the list of all mutants](../tests/mutants/detected.md) shows the change, and the
 check that detects it.
 
-The *score* is the share of mutants that are detected. Equivalent mutants do not count, because no
-check can detect them. The score must be at least 95 %; if it is lower, our checks are too weak.
-`make mutants` also fails if a real protocol is not correct, if a mutant survives without an
-explanation, or if an explanation is no longer true. The mutants are data in
+The *score* of a protocol is the share of its mutants that are detected. Equivalent mutants do not
+count, because no check can detect them. Each score must be at least 95 %; a lower score means that
+our checks are too weak. `make mutants` also fails if a real protocol is not correct, if a mutant
+survives without an explanation, or if an explanation is no longer true. The mutants are data in
 [tests/mutants](../tests/mutants).
 """
 
