@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import re
 import json
+import re
 import subprocess
 import sys
 import urllib.request
