@@ -14,16 +14,17 @@ from pathlib import Path
 
 from attrs import define, evolve, field
 
+from antecede.checker.amounts import counted
 from antecede.checker.audit.capacity import TOO_LARGE, check_memory
 from antecede.checker.audit.chains import Record, with_chains
 from antecede.checker.audit.clocks import Clocks
 from antecede.checker.audit.events import Event
-from antecede.checker.audit.findings import Audit, Finding, no_sends, two_homes
+from antecede.checker.audit.findings import Audit, Finding, Foreign, foreign_of, no_sends, two_homes
 from antecede.checker.audit.logs import Log, events, open_log
 from antecede.checker.audit.moments import Moments
 from antecede.checker.audit.oracle import Oracle
 from antecede.checker.audit.records import Fields
-from antecede.checker.audit.sources import Source, opened, parts_of, shown_name
+from antecede.checker.audit.sources import Source, opened, parts_of_logs, shown_name
 from antecede.checker.audit.spans import Spans, in_every_order
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.tables import cache
@@ -73,7 +74,7 @@ def audit(
     watch = partial(_watched, tick)
     try:
         with contextlib.ExitStack() as stack:
-            parts = [(part, name) for name in names for part in parts_of(name)]
+            parts = parts_of_logs(names)
             sources = [stack.enter_context(opened(part, name)) for part, name in parts]
             sources = [s for s in sources if s.whole == s.name or s.first_line()] or sources
             logs = [open_log(source, format, event, fields) for source in sources]
@@ -82,7 +83,9 @@ def audit(
     except MemoryError:
         raise CapacityError(TOO_LARGE) from None
     torn = tuple((source.name, line) for source in sources for line in source.torn)
-    return evolve(result, torn=torn)
+    return evolve(
+        result, torn=torn, foreign=tuple(foreign_of(each) for each in sources if each.foreign)
+    )
 
 
 def _check_formats(logs: Sequence[Log]) -> None:
@@ -150,7 +153,7 @@ def _plain(
     with contextlib.closing(_Plain(crowded)) as judge:
         for log in logs:
             judge.read(log, tick)
-        check_events(judge.read_of, [(log.source.whole, log.format) for log in logs])
+        _check_logs(judge.read_of, logs)
         moments = judge.take_spans(tick)
         result = judge.result([log.source.name for log in logs], unfinished)
         return result if moments is None else in_every_order(result, moments)
@@ -182,15 +185,54 @@ def _compiled(logs: Sequence[Log], tick: Callable[[int, int], None], unfinished:
         for log in logs:
             found[log.source.whole] += judge.read(log.source, log.fields, tick)
         judge.wait()
-        check_events(found, [(log.source.whole, log.format) for log in logs])
+        _check_logs(found, logs)
         return judge.result(unfinished=unfinished)
 
 
-def check_events(found: Mapping[str, int], logs: Sequence[tuple[str, str]]) -> None:
-    """Refuse logs, given as (name, format), without events; a part may have none."""
+def _check_logs(found: Mapping[str, int], logs: Sequence[Log]) -> None:
+    """Refuse logs with more other lines than events, given the number of events per log."""
+    foreign = [foreign_of(log.source) for log in logs]
+    wholes = [log.source.whole for log in logs]
+    check_events(found, [(log.source.whole, log.format) for log in logs], foreign, wholes)
+
+
+def check_events(
+    found: Mapping[str, int],
+    logs: Sequence[tuple[str, str]],
+    foreign: Sequence[Foreign],
+    wholes: Sequence[str],
+) -> None:
+    """Refuse logs, given as (name, format), without events or with more other lines than events.
+
+    A part of a log may have no events. If the log's own words say that a line is no event, the line
+    does not count.
+
+    Args:
+        found: log -> the number of its events.
+        foreign: for some logs and parts, their lines that are no events.
+        wholes: for each of these, the log.
+    """
+    others: Counter[str] = Counter()
+    first: dict[str, Foreign] = {}
+    for each, whole in zip(foreign, wholes, strict=True):
+        if each.why:
+            others[whole] += each.lines
+            first.setdefault(whole, each)
     for name, format in logs:
+        if others[name] > found[name]:
+            raise InputError(_mostly(first[name], others[name], found[name]))
         if not found[name]:
             raise _nothing_in(name, format)
+
+
+def _mostly(first: Foreign, lines: int, events: int) -> str:
+    text = f"{first.log}, line {first.first}: {first.why}"
+    if lines == 1:
+        return text
+    return (
+        f"{text}. {counted(lines, 'line')} of the log are no events, and "
+        f"{counted(events, 'line')} {'is' if events == 1 else 'are'}"
+    )
 
 
 def _nothing_in(name: str, format: str) -> InputError:

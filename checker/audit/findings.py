@@ -8,6 +8,7 @@ from attrs import field, frozen
 
 from antecede.checker.amounts import counted
 from antecede.checker.audit.events import Event
+from antecede.checker.audit.sources import Source
 from antecede.checker.errors import InputError
 
 
@@ -47,6 +48,28 @@ class Finding:
 
 
 @frozen
+class Foreign:
+    """The lines of a log that are no events.
+
+    Attributes:
+        lines: their number.
+        first: the first one whose reason is known, or 0.
+        why: why it is no event.
+    """
+
+    log: str
+    lines: int
+    first: int = 0
+    why: str = ""
+
+
+def foreign_of(source: Source, before: int = 0) -> Foreign:
+    """Return the lines of a log that are no events; `before` lines of it were not read."""
+    first, why = source.first_foreign or (0, "")
+    return Foreign(source.name, source.foreign, first and first - before, why)
+
+
+@frozen
 class Audit:
     """The result of an audit.
 
@@ -59,6 +82,7 @@ class Audit:
         open: copies of messages that were causal-sent and not delivered.
         unaddressed: causal-sends that name no destinations.
         torn: the logs and numbers of torn lines.
+        foreign: the logs that have lines which are no events.
         left_out: what was not judged, and why.
         undecided: why the verdict depends on an order that the logs do not say, or an empty text.
         warnings: what may make findings wrong.
@@ -74,6 +98,7 @@ class Audit:
     open: int
     unaddressed: int
     torn: tuple[tuple[str, int], ...] = ()
+    foreign: tuple[Foreign, ...] = ()
     left_out: tuple[str, ...] = ()
     undecided: str = ""
     warnings: tuple[str, ...] = ()

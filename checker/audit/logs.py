@@ -9,13 +9,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from attrs import field, frozen
 
 from antecede.checker.audit.events import Event, Stamp
-from antecede.checker.audit.records import Fields, looks_like_csv, object_events, table_events
-from antecede.checker.audit.shiviz import Layout, layout_of, looks_like_shiviz, shiviz_events
+from antecede.checker.audit.records import (
+    Fields,
+    looks_like_csv,
+    looks_like_objects,
+    object_events,
+    table_events,
+)
+from antecede.checker.audit.shiviz import (
+    Layout,
+    is_expression,
+    is_host_and_clock,
+    layout_of,
+    shiviz_events,
+)
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.spans import looks_like_spans
 from antecede.checker.errors import InputError, unknown
@@ -47,7 +60,7 @@ def open_log(
     event: str | None = None,
     fields: Fields | None = None,
 ) -> Log:
-    """Detect the format of a log, if it is not given, from the first line; nothing is used up.
+    """Detect the format of a log, if it is not given, from its first lines; nothing is used up.
 
     `event` is the expression that finds causal-sends and deliveries in a ShiViz log.
 
@@ -61,7 +74,7 @@ def open_log(
         raise InputError(f"{source.name} is empty: there is nothing to judge")
     fields = fields or Fields()
     if format is None:
-        format = _guessed(first, fields)
+        format = _guessed(source, first, fields)
     if format == "shiviz":
         return Log(source, format, layout=layout_of(source.name, first, event))
     if event is not None:
@@ -72,12 +85,28 @@ def open_log(
     return Log(source, format, fields=fields)
 
 
-def _guessed(first: str, fields: Fields) -> str:
-    if looks_like_shiviz(first):
+CSV = re.compile(r"\.csv(?:\.gz|\.zst)?$", re.IGNORECASE)
+
+MOST_TRIED = 1_000
+"""The most lines at the start of a log that are tried to detect its format."""
+
+
+def _guessed(source: Source, first: str, fields: Fields) -> str:
+    """Detect the format from the first line that has one, and otherwise from the file's name."""
+    if CSV.search(source.name):
+        return "csv"
+    if is_expression(first):
         return "shiviz"
-    if looks_like_spans(first):
-        return "otel"
-    return "csv" if looks_like_csv(first, fields) else "jsonl"
+    for line in source.lines_ahead()[:MOST_TRIED]:
+        if looks_like_spans(line):
+            return "otel"
+        if is_host_and_clock(line):
+            return "shiviz"
+        if looks_like_csv(line, fields):
+            return "csv"
+        if looks_like_objects(line, fields):
+            return "jsonl"
+    return "jsonl"
 
 
 def events(log: Log, watch: Callable[[Stamp], None] = lambda _stamp: None) -> Iterator[Event]:

@@ -61,7 +61,7 @@ def _audit(
     pieces = persisted(sc.parallelize(splits, len(splits)).map(lambda split: read(split, fields)))
     infos = wait_for(sc, pieces.map(spread.info_of).collect, tick)
     whole = spread.together(splits, infos, sc.defaultParallelism)
-    _check(splits, infos)
+    _check(whole, infos)
     shared = sc.broadcast(whole)
     blocks = _numbered(sc, pieces, shared, len(splits))
     groups = range(len(whole.groups))
@@ -75,12 +75,14 @@ def _audit(
     return spread.merged(results, whole, _names(sc, splits, fields, results, tick))
 
 
-def _check(splits: Sequence[Split], infos: Sequence[spread.Info]) -> None:
-    """Refuse logs without events or without causal-sends."""
-    events: Counter[str] = Counter()
+def _check(whole: spread.Whole, infos: Sequence[spread.Info]) -> None:
+    """Refuse logs without events, with too many other lines, or without causal-sends."""
+    splits, events = whole.splits, Counter[str]()
     for split, info in zip(splits, infos, strict=True):
         events[split.whole] += info.events
-    check_events(events, [(split.whole, "jsonl") for split in splits])
+    home = {split.path: split.whole for split in splits}
+    wholes = [home[each.log] for each in whole.foreign]
+    check_events(events, [(split.whole, "jsonl") for split in splits], whole.foreign, wholes)
     if not any(info.sends for info in infos):
         raise no_sends([*dict.fromkeys(s.path for s in splits)], sum(events.values()))
 

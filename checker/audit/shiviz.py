@@ -65,19 +65,22 @@ class Layout:
     event: Any
 
 
-def looks_like_shiviz(first: str) -> bool:
-    """Return whether the first line of a log is an expression, or a host and its clock."""
-    return _is_header(first) or _is_host_first(first)
-
-
-def _is_header(first: str) -> bool:
+def is_expression(first: str) -> bool:
+    """Return whether the first line of a log is a regular expression for its events."""
     braced = first.lstrip().startswith("{")
     return not braced and re.search(r"\(\?P?<(event|host|clock)>", first) is not None
 
 
-def _is_host_first(first: str) -> bool:
-    braced = first.lstrip().startswith("{")
-    return not braced and re.match(r"\S+ \{.*\}\s*$", first) is not None
+def is_host_and_clock(line: str) -> bool:
+    """Return whether a line is a host and its clock."""
+    found = re.fullmatch(r"\s*[^\s{]\S* (\{.*\})\s*", line)
+    if found is None:
+        return False
+    try:
+        entries = [*parsed("", found[1], "").values()]
+    except InputError:
+        return False
+    return bool(entries) and all(isinstance(each, int) for each in entries)
 
 
 def layout_of(name: str, first: str, event: str | None = None) -> Layout:
@@ -86,8 +89,8 @@ def layout_of(name: str, first: str, event: str | None = None) -> Layout:
     Raises:
         InputError: an expression cannot be used; the message says which one and why.
     """
-    header = _is_header(first)
-    written = first if header else _HOST_FIRST if _is_host_first(first) else _TEXT_FIRST
+    header = is_expression(first)
+    written = first if header else _HOST_FIRST if is_host_and_clock(first) else _TEXT_FIRST
     return Layout(
         parser=_parser(name, written),
         height=1 + len(re.findall(r"(?<!\\)(?:\\\\)*\\n", written)),
