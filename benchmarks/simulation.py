@@ -116,6 +116,37 @@ def assumptions() -> str:
     return "\n".join(lines) + "\n"
 
 
+def about(counts: dict[str, int], chosen: list[Row]) -> str:
+    """Return what the results depend on: the number of programs, and the code that ran.
+
+    Args:
+        counts: the number of programs per point, for each figure.
+        chosen: all rows that the page uses.
+    """
+    digests: dict[str, set[str]] = {}
+    for row in chosen:
+        digests.setdefault(row["protocol"], set()).add(row["sources"])
+    figures = [f"| `{name}` | {number} |" for name, number in counts.items()]
+    codes = [f"| `{name}` | {', '.join(sorted(digests[name]))} |" for name in sorted(digests)]
+    return "\n".join(
+        [
+            f"The results on this page come from {len(chosen):,} runs. The first table says how "
+            "many programs (seeds) we ran for each point of a figure. The second has a digest of "
+            "each protocol's code, so that you can tell whether the code has changed since then. A "
+            "protocol has two digests if its code changed between two figures.",
+            "",
+            "| figure | programs |",
+            "| --- | ---: |",
+            *figures,
+            "",
+            "| protocol | digest |",
+            "| --- | --- |",
+            *codes,
+            "",
+        ]
+    )
+
+
 def main() -> None:
     found: dict[tuple[object, ...], Row] = {}
     for file in sys.argv[1:]:
@@ -124,25 +155,20 @@ def main() -> None:
     rows = list(found.values())
     IMAGES.mkdir(parents=True, exist_ok=True)
     used: dict[tuple[object, ...], Row] = {}
-    counts = []
+    counts: dict[str, int] = {}
     for name in FIGURES:
         grid = complete(name, rows)
         there = wanted(rows, grid)
-        counts.append(f"{name} {grid.seeds}")
+        counts[name] = grid.seeds
         used |= {(row["protocol"], row["seed"], cell_of(row)): row for row in there}
         if name != "tornado-4" and grid.seeds:
             more = wanted(rows, complete("tornado-4", rows)) if name == "tornado" else []
             for picture, text in drawn(grid, [*there, *more]).items():
                 write_whole(str(IMAGES / f"{picture}.svg"), text)
     chosen = list(used.values())
-    codes = sorted({f"{row['protocol']} {row['sources']}" for row in chosen})
-    about = (
-        f"Programs (seeds) per point: {', '.join(counts)}; {len(chosen):,} runs in all. Digests of "
-        f"the code that ran: {', '.join(codes)}.\n"
-    )
     rulings = markdown([decide(claim, chosen) for claim in timed_claims()])
     parts = {"claims": rulings, "which": which_when(chosen), "assumptions": assumptions()}
-    put(PAGE, {**parts, "runs": about})
+    put(PAGE, {**parts, "runs": about(counts, chosen)})
 
 
 if __name__ == "__main__":

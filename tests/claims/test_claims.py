@@ -455,8 +455,8 @@ def test_the_page_has_the_words_of_all_claims_in_their_order() -> None:
         assert head[2].endswith(f"** (`{claim.key}`): {claim.text}")
         assert (f"*{linked(claim.note)}*" in head) == bool(claim.note)
     for source in sources():
-        words = linked(f"{source.citation}. {source.remark}".strip())
-        assert f"## {source.name}\n\n{words}" in PAGE
+        remark = f"{linked(source.remark)}\n\n" if source.remark else ""
+        assert f"## {source.name}\n\n{source.citation}.\n\n{remark}" in PAGE
 
 
 def test_the_page_has_the_commands_of_plain_checks() -> None:
