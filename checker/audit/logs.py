@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from attrs import field, frozen
 
-from antecede.checker.audit.events import Event, Stamp
+from antecede.checker.audit.events import Begin, Event, Stamp
 from antecede.checker.audit.records import (
     Fields,
     looks_like_csv,
@@ -23,10 +23,11 @@ from antecede.checker.audit.records import (
     table_events,
 )
 from antecede.checker.audit.shiviz import (
+    Expressions,
     Layout,
     is_expression,
-    is_host_and_clock,
     layout_of,
+    looks_like_shiviz,
     shiviz_events,
 )
 from antecede.checker.audit.sources import Source
@@ -57,12 +58,12 @@ class Log:
 def open_log(
     source: Source,
     format: str | None = None,
-    event: str | None = None,
+    given: Expressions | None = None,
     fields: Fields | None = None,
 ) -> Log:
     """Detect the format of a log, if it is not given, from its first lines; nothing is used up.
 
-    `event` is the expression that finds causal-sends and deliveries in a ShiViz log.
+    `given` are expressions for a ShiViz log.
 
     Raises:
         InputError: the log cannot be read, or an argument does not fit the format.
@@ -72,15 +73,17 @@ def open_log(
     first = source.first_line()
     if not first:
         raise InputError(f"{source.name} is empty: there is nothing to judge")
-    fields = fields or Fields()
+    fields, given = fields or Fields(), given or Expressions()
+    if format is None and (given.parser or given.delimiter):
+        format = "shiviz"
     if format is None:
         format = _guessed(source, first, fields)
     if format == "shiviz":
-        return Log(source, format, layout=layout_of(source.name, first, event))
-    if event is not None:
+        return Log(source, format, layout=layout_of(source.name, source.lines_ahead(), given))
+    for option in given.given():
         raise InputError(
             f"{source.name} is a log of {NAMES[format]}, whose events need no expression; leave "
-            "out --event, or give --log-format shiviz"
+            f"out {option}, or give --log-format shiviz"
         )
     return Log(source, format, fields=fields)
 
@@ -100,7 +103,7 @@ def _guessed(source: Source, first: str, fields: Fields) -> str:
     for line in source.lines_ahead()[:MOST_TRIED]:
         if looks_like_spans(line):
             return "otel"
-        if is_host_and_clock(line):
+        if looks_like_shiviz(line):
             return "shiviz"
         if looks_like_csv(line, fields):
             return "csv"
@@ -109,10 +112,13 @@ def _guessed(source: Source, first: str, fields: Fields) -> str:
     return "jsonl"
 
 
-def events(log: Log, watch: Callable[[Stamp], None] = lambda _stamp: None) -> Iterator[Event]:
+def events(
+    log: Log, watch: Callable[[Stamp], None] = lambda _stamp: None
+) -> Iterator[Event | Begin]:
     """Yield the causal-sends and deliveries of a log without spans.
 
-    `watch` is called with the clock of every event of a ShiViz log, including other events.
+    `watch` is called with the clock of every event of a ShiViz log, including other events. If such
+    a log has several executions, their starts are among the events.
 
     Raises:
         InputError: the file cannot be read, or a line is not an event.

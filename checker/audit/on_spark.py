@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from antecede.checker.audit import spread
-from antecede.checker.audit.audit import check_events, check_names
+from antecede.checker.audit.audit import How, check_events, check_names
 from antecede.checker.audit.findings import Audit, no_sends
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.splits import SPLIT, Split, names_at, read, splits_of
@@ -24,7 +24,7 @@ def audit(
     format: str | None = None,
     fields: Fields | None = None,
     *,
-    unfinished: bool = False,
+    how: How | None = None,
     master: str | None = None,
     log: bool = False,
     size: int = SPLIT,
@@ -45,7 +45,8 @@ def audit(
     splits = splits_of(names, format, fields, size)
     cluster = Cluster.start(master, log=log, tick=tick)
     try:
-        return _audit(cluster.sc, splits, fields, tick, unfinished=unfinished)
+        how = how or How()
+        return how.tolerated(_audit(cluster.sc, splits, fields, tick, unfinished=how.unfinished))
     finally:
         cluster.stop()
 

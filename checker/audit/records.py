@@ -47,7 +47,10 @@ class Fields:
 
 NAMES = ("actor", "event", "message", "to", "send", "deliver")
 
-WHAT_A_LINE_IS = "a line is an object with actor, event and message (or see --log-format)"
+WHAT_A_LINE_IS = (
+    "a line is an object with actor, event and message (for other logs, see --log-format and "
+    "--parser)"
+)
 
 MOST_SHOWN = 12
 """The most fields that an error lists when a field is missing."""

@@ -54,6 +54,11 @@ def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
             {"log": each.log, "lines": each.lines, "first_line": each.first, "why": each.why}
             for each in found.foreign
         ],
+        "clocks": found.clocks,
+        "executions": [
+            {"name": name, "verdict": verdict(each, unfinished=unfinished)}
+            for name, each in found.executions
+        ],
         "left_out": list(found.left_out),
         "undecided": found.undecided or None,
         "warnings": list(found.warnings),
@@ -102,7 +107,11 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
         f"{counted(found.causal_sends, 'causal-send')}, "
         f"{counted(found.deliveries, 'delivery', 'deliveries')}"
     )
+    if found.clocks and not found.events:
+        counts = f"{counted(found.clocks, 'event')} of {counted(found.actors, 'host')} with clocks"
     lines = [f"{printable(', '.join(found.logs))}: {said}", ""]
+    if found.executions:
+        lines += [*_executions(found, unfinished=unfinished), ""]
     if said != VIOLATED:
         lines.append(wrapped(f"  {counts}; {_checked(found)}.", "  "))
         return "\n".join([*lines, *_remarks(found)])
@@ -115,6 +124,14 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
     if unfinished and found.open:
         lines += ["", f"  {counted(found.open, 'copy', 'copies')} not delivered so far."]
     return "\n".join([*lines, *_remarks(found)])
+
+
+def _executions(found: Audit, *, unfinished: bool) -> list[str]:
+    """Return a line for each execution of a log."""
+    return [
+        wrapped(printable(f"  {name}: {verdict(each, unfinished=unfinished)}"), "    ")
+        for name, each in found.executions
+    ]
 
 
 def _remarks(found: Audit) -> list[str]:
@@ -140,6 +157,11 @@ def _foreign(found: Foreign) -> str:
 
 def _checked(found: Audit) -> str:
     """Return a sentence about the extent of the checks; the log has no findings."""
+    if not found.events:
+        return (
+            "the vector clocks are possible, but no event names a message, so there is no order of "
+            "messages to judge; give an expression that finds messages with --event"
+        )
     if not found.deliveries:
         return "nothing was delivered, so there is no order to judge"
     if found.undecided:

@@ -107,7 +107,7 @@ def _splits_of(
     whole: str, part: str, format: str | None, fields: Fields, size: int
 ) -> Iterator[Split]:
     with opened(part) as source:
-        log = open_log(source, format, None, fields)
+        log = open_log(source, format, fields=fields)
         if log.format != "jsonl" or not fields.simple:
             raise InputError(
                 f"{part} is a log of {NAMES.get(log.format, log.format)}"

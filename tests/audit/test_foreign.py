@@ -170,3 +170,53 @@ def test_rotated_files_are_judged_in_their_order(folder: bool, tmp_path: Path) -
         finding.line,
         str(Path(finding.log).relative_to(tmp_path)),
     )
+
+
+# At-least-once systems, and logs from the middle
+
+
+AGAIN = [
+    "a send m1 b",
+    "a send m2 b",
+    "b deliver m1",
+    "b deliver m2",
+    "b deliver m1",
+    "b deliver m1",
+]
+
+
+@pytest.mark.parametrize("judge", ["plain", "compiled"])
+def test_a_message_may_be_delivered_again_if_the_user_says_so(judge: str, tmp_path: Path) -> None:
+    path = log(tmp_path, "\n".join([*AGAIN, "c deliver m1"]))
+    strict = audits.audit([str(path)], judge=judge)
+    assert 3 == len(strict.findings)
+    found = audits.audit([str(path)], judge=judge, redelivery=True)
+    assert ["c delivers m1, which was not sent to it"] == [f.text for f in found.findings]
+    assert ("2 deliveries of a message that its actor had already",) == found.left_out
+
+
+@pytest.mark.parametrize("judge", ["plain", "compiled"])
+def test_the_first_delivery_of_a_message_counts(judge: str, tmp_path: Path) -> None:
+    """A redelivery cannot repair an order that was wrong."""
+    late = ["a send m1 b", "a send m2 b", "b deliver m2", "b deliver m1", "b deliver m2"]
+    path = log(tmp_path, "\n".join(late))
+    (finding,) = audits.audit([str(path)], judge=judge, redelivery=True).findings
+    assert ("causal-delivery", 4) == (finding.kind, finding.line)
+
+
+@pytest.mark.parametrize("judge", ["plain", "compiled"])
+def test_messages_from_before_the_log_are_no_findings(judge: str, tmp_path: Path) -> None:
+    lines = ["b deliver old", "c deliver old", *AGAIN[:2], "b deliver m2", "b deliver m1"]
+    path = log(tmp_path, "\n".join(lines))
+    found = audits.audit([str(path)], judge=judge, from_middle=True)
+    assert [("causal-delivery", 6)] == [(f.kind, f.line) for f in found.findings]
+    assert ("2 deliveries of a message that the logs do not send",) == found.left_out
+
+
+def test_both_options_are_options_of_the_command(antecede: Command, tmp_path: Path) -> None:
+    path = log(tmp_path, "\n".join([*AGAIN, "b deliver old"]))
+    assert 1 == antecede("audit", path).code
+    assert 1 == antecede("audit", path, "--redelivery", "ok").code
+    ran = antecede("audit", path, "--redelivery", "ok", "--from-middle")
+    assert 0 == ran.code
+    assert "Left out: 2 deliveries of a message that its actor had already; 1 delivery" in ran.out

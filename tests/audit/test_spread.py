@@ -191,7 +191,7 @@ def test_on_spark_the_findings_are_those_of_the_plain_judge(tmp_path: Path) -> N
     assert len(splits_of([folder], None, FIELDS, 16_000)) == 3
     for unfinished in (False, True):
         expected = all_of(audits.audit([folder], judge="plain", unfinished=unfinished))
-        found = on_spark.audit([folder], unfinished=unfinished, size=16_000)
+        found = on_spark.audit([folder], how=audits.How(unfinished), size=16_000)
         assert expected == all_of(found)
 
 
