@@ -82,6 +82,13 @@ def commands() -> None:
     """
 
 
+TOO_DEEP = (
+    "a value of the protocol is nested too deeply, such as a tuple in a tuple in a tuple, "
+    f"{sys.getrecursionlimit():,} times; keep what belongs together side by side in one tuple"
+)
+"""The error about a value that the recursion of Python cannot follow to its end."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; `arguments` default to the process's own."""
     try:
@@ -101,6 +108,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         console.complain("Error: out of memory; use smaller bounds, or a machine with more memory")
         return INCOMPLETE
+    except RecursionError:
+        console.complain(f"Error: {TOO_DEEP}")
+        return INPUT_ERROR
     except (click.Abort, KeyboardInterrupt) as abort:
         notes = getattr(abort.__cause__, "__notes__", ["there is no result"])
         console.complain(f"Interrupted; {'; '.join(notes)}.")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from antecede.checker.audit import on_spark
-from antecede.checker.audit.audit import audit
+from antecede.checker.audit.audit import How, audit
 from antecede.checker.audit.findings import Audit
 from antecede.checker.spark.cluster import Cluster
 
@@ -97,7 +97,7 @@ def main(events: int, actors: int, master: str) -> None:
         cluster = Cluster.start(master)
         try:
             begin = time.monotonic()
-            found = on_spark.audit([str(folder)], unfinished=True)
+            found = on_spark.audit([str(folder)], how=How(unfinished=True))
             print("Spark:", told(found, time.monotonic() - begin))
             print(f"  {shuffled(cluster.sc) / events:.0f} bytes shuffled per event")
             most, seconds = workers()

@@ -161,7 +161,8 @@ def typical(name: str) -> Run | None:
 
 def section(protocol: Protocol, pictures: Path) -> str:
     """Return the section of one protocol; write the picture of its first counterexample."""
-    lines = [f"## {protocol.name}", "", f"{protocol.summary}. Source: {protocol.source}.", ""]
+    lines = [f"## {protocol.name}", "", f"{protocol.summary}.", ""]
+    lines += [f"*Source:* {protocol.source}.", ""]
     lines += ["| " + " | ".join(NETWORKS) + " |", "|" + " --- |" * len(NETWORKS)]
     cells, picture = [], None
     for network in NETWORKS:

@@ -7,7 +7,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -76,6 +77,42 @@ class Ran:
 
 
 Command: TypeAlias = Callable[..., Ran]
+
+
+_BEGUN: list[subprocess.Popen[str]] = []
+"""The processes that `begun` has started in this test."""
+
+
+def begun(command: Sequence[str], **how: Any) -> subprocess.Popen[str]:
+    """Start a command in the background, with its output in pipes of text.
+
+    It is killed when the test ends, so no failed assertion leaves it behind. Give it a session of
+    its own (`start_new_session=True`) if it starts others: they are killed, too.
+
+    Args:
+        command: the program and its arguments.
+        how: as for `subprocess.Popen`.
+    """
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+    process: subprocess.Popen[str] = subprocess.Popen(command, **{**pipes, **how})
+    _BEGUN.append(process)
+    return process
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left() -> Iterator[None]:
+    """Kill what `begun` has started, if it still runs."""
+    yield
+    while _BEGUN:
+        process = _BEGUN.pop()
+        if process.poll() is None:
+            with suppress(ProcessLookupError):
+                leads = os.getpgid(process.pid) == process.pid
+                os.killpg(process.pid, signal.SIGKILL) if leads else process.kill()
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
 
 
 @pytest.fixture

@@ -163,3 +163,20 @@ def test_a_wrong_kind_of_value_is_an_input_error() -> None:
 
 def test_the_package_lists_what_it_exports() -> None:
     assert {"check", "sweep", "Protocol"} <= set(dir(antecede))
+
+
+@pytest.mark.parametrize(
+    ("start", "state", "said"),
+    [
+        ("", "10**5000", "state: an integer has more digits than Python writes (4,300)"),
+        ("DEEP = ()\nfor _ in range(5000):\n    DEEP = (DEEP,)\n", "DEEP", "nested too deeply"),
+    ],
+    ids=["a huge number", "a deep tuple"],
+)
+def test_a_value_that_python_cannot_write_is_an_input_error(
+    tmp_path: Path, start: str, state: str, said: str
+) -> None:
+    receive = f"def receive(state, src, message):\n    return Step({state}, (), (message,))"
+    code, text = checked(tmp_path, start + receive)
+    assert 2 == code
+    assert said in " ".join(text.split())

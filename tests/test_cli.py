@@ -24,7 +24,7 @@ from antecede.checker.registry import default_properties
 from antecede.checker.render.files import _beside, check_writable, write_whole
 from antecede.checker.search.options import ENGINES, SEARCHES, Bounds, Options
 from antecede.checker.settings import read, settings_of
-from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process, without_progress
+from tests.conftest import COMMAND, ROOT, Command, Ran, begun, in_a_process, without_progress
 
 SECRET = ("check", "cykas-secret-mode", "--workload", "script:[[1,2],[0,2],[0]]")
 
@@ -848,12 +848,9 @@ def interrupted(*arguments: str, cwd: Path) -> Ran:
 
     The search would take hours; the bound ends the test if Ctrl-C is broken.
     """
-    process = subprocess.Popen(
+    process = begun(
         [*COMMAND, *arguments, "--selfcheck", "off", "--max-memory", "2G"],
         cwd=cwd,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
     )
     assert process.stderr is not None
     # On a loaded machine a line of progress may come first.

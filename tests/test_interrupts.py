@@ -10,8 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 
@@ -21,7 +20,7 @@ from antecede.checker import interrupts, streams
 from antecede.checker.interrupts import Ended
 from antecede.checker.registry import protocol_named
 from antecede.checker.semantics.handlers import called
-from tests.conftest import COMMAND, ROOT, in_a_process
+from tests.conftest import COMMAND, ROOT, begun, in_a_process
 from tests.stubborn import FUNCTIONS
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -180,13 +179,10 @@ PROTOCOL = attrs.evolve(base, name="forever", receive=receive)
 
 def started(*arguments: object, cwd: Path) -> subprocess.Popen[str]:
     """Start the command in a process group of its own, with the signals of a terminal."""
-    return subprocess.Popen(
+    return begun(
         [*COMMAND, *map(str, arguments)],
         cwd=cwd,
         env={**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT / "src")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
@@ -200,36 +196,29 @@ def until(happens: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-@contextmanager
-def starting(begins: str, *asked: object, cwd: Path) -> Iterator[Start]:
-    """Yield a function that starts the command, and returns when it writes `begins`.
+def starting(begins: str, *asked: object, cwd: Path) -> Start:
+    """Return a function that starts the command, and returns when it writes `begins`.
 
     Args:
         begins: text in a line on standard error.
         asked: the command's first arguments.
     """
-    begun: list[subprocess.Popen[str]] = []
 
     def start(*options: object) -> subprocess.Popen[str]:
         process = started(*asked, *options, cwd=cwd)
-        begun.append(process)
         assert process.stderr is not None
         while begins not in process.stderr.readline():
             assert process.poll() is None
         return process
 
-    yield start
-    for process in begun:
-        process.kill()
-        process.communicate()
+    return start
 
 
 @pytest.fixture
-def searching(tmp_path: Path) -> Iterator[Start]:
+def searching(tmp_path: Path) -> Start:
     """Start a long search; return when it has begun."""
     asked = ("check", "mfss", "--actors", 3, "--messages", 4, "--history", "full")
-    with starting("states/s", *asked, cwd=tmp_path) as start:
-        yield start
+    return starting("states/s", *asked, cwd=tmp_path)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])

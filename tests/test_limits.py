@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -19,7 +18,7 @@ from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.sweep.processes import Workers
-from tests.conftest import ROOT, in_a_process
+from tests.conftest import ROOT, begun, in_a_process
 from tests.stubborn import FUNCTIONS
 from tests.test_interrupts import WITHIN, started, until
 
@@ -238,13 +237,10 @@ sys.exit(__main__.main())
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_one_signal_ends_a_function_of_a_link(stubborn: Path, number: signal.Signals) -> None:
     (stubborn / "linked.py").write_text(LINKED)
-    process = subprocess.Popen(
+    process = begun(
         [sys.executable, "linked.py", "prove", "fifo", "--link", "--quiet"],
         cwd=stubborn,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     until((stubborn / "begun").exists)

@@ -353,8 +353,11 @@ def _worded(value: Any) -> Any:
 
 
 def _says(known: Setting) -> str:
-    """Return the description of an option without the sentence that only a command line needs."""
-    return re.sub(r" [^.]*repeat this option\.", "", known.says)
+    """Return the description of an option for a caller in Python.
+
+    A sentence that only a command line needs is left out.
+    """
+    return in_python(re.sub(r" [^.]*repeat this option\.", "", known.says))
 
 
 def _default(field: Any) -> Any:

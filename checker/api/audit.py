@@ -21,7 +21,7 @@ from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.audit.records import Fields, fields_from
-from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.errors import CapacityError, InputError, unknown
 from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds
 from antecede.checker.settings import shown
@@ -130,7 +130,11 @@ def audit(
     log_format: str | None = None,
     event: str | None = None,
     fields: Mapping[str, str] | str | None = None,
+    parser: str | None = None,
+    delimiter: str | None = None,
     unfinished: bool = False,
+    redelivery: str = "error",
+    from_middle: bool = False,
     max_seconds: float | None = None,
     on: str = "here",
     master: str | None = None,
@@ -148,8 +152,15 @@ def audit(
         event: a regular expression that finds the events in a ShiViz log.
         fields: the names that the records of the log use, such as {"actor": "host"} if the
             participant is in the field `host`.
+        parser: a regular expression for the events of a ShiViz log, with the groups `event`, `host`
+            and `clock`.
+        delimiter: a regular expression for the lines between the executions of a ShiViz log.
         unfinished: True if messages may still be in transit, so that an undelivered message is no
             error. By default, it is one.
+        redelivery: `ok` if the system may deliver a message several times, so that only the first
+            delivery counts. With `error`, the default, the others are errors.
+        from_middle: True if the logs may begin in the middle of a run, so that a delivery of a
+            message that no log sends is no error. By default, it is one.
         max_seconds: the seconds after which the audit ends without a result. By default, never.
         on: where the audit runs: `here` (in this process, the default) or `spark` (on a Spark
             cluster).
@@ -173,19 +184,31 @@ def audit(
         raise InputError("master and spark_log are for on='spark'")
     seconds = converted(Bounds, {"max_seconds": max_seconds})["max_seconds"]
     known = _fields(fields)
+    if redelivery not in ("error", "ok"):
+        raise unknown("redelivery", str(redelivery), ("error", "ok"))
     reached = f"max_seconds={seconds:g} reached" if seconds is not None else ""
     try:
         with _files(logs) as names, progress() as ticker, interrupts.within(seconds, reached):
             if on == "spark":
                 from antecede.checker.audit import on_spark
 
+                how = audits.How(unfinished, redelivery == "ok", from_middle)
                 found = on_spark.audit(
-                    names, log_format, known, unfinished=unfinished, master=master, log=spark_log
+                    names, log_format, known, how=how, master=master, log=spark_log
                 )
             else:
                 tick = report.watching(ticker)
                 found = audits.audit(
-                    names, log_format, event, known, unfinished=unfinished, tick=tick
+                    names,
+                    log_format,
+                    event,
+                    known,
+                    parser=parser,
+                    delimiter=delimiter,
+                    unfinished=unfinished,
+                    redelivery=redelivery == "ok",
+                    from_middle=from_middle,
+                    tick=tick,
                 )
     except interrupts.Ended as ended:
         if not reached or str(ended) != reached:

@@ -12,18 +12,29 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
+from antecede.checker.amounts import counted
 from antecede.checker.audit.capacity import TOO_LARGE, check_memory
 from antecede.checker.audit.chains import Record, with_chains
 from antecede.checker.audit.clocks import Clocks
-from antecede.checker.audit.events import Event
-from antecede.checker.audit.findings import Audit, Finding, no_sends, two_homes
+from antecede.checker.audit.events import Begin, Event, Stamp
+from antecede.checker.audit.findings import (
+    Audit,
+    Finding,
+    Foreign,
+    foreign_of,
+    no_sends,
+    of_all,
+    two_homes,
+    without,
+)
 from antecede.checker.audit.logs import Log, events, open_log
 from antecede.checker.audit.moments import Moments
 from antecede.checker.audit.oracle import Oracle
 from antecede.checker.audit.records import Fields
-from antecede.checker.audit.sources import Source, opened, parts_of, shown_name
+from antecede.checker.audit.shiviz import Expressions
+from antecede.checker.audit.sources import Source, opened, parts_of_logs, shown_name
 from antecede.checker.audit.spans import Spans, in_every_order
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.tables import cache
@@ -49,7 +60,11 @@ def audit(
     event: str | None = None,
     fields: Fields | None = None,
     *,
+    parser: str | None = None,
+    delimiter: str | None = None,
     unfinished: bool = False,
+    redelivery: bool = False,
+    from_middle: bool = False,
     judge: str = "auto",
     tick: Callable[[int, int], None] = lambda _bytes, _events: None,
 ) -> Audit:
@@ -60,7 +75,11 @@ def audit(
         format: one of `checker.audit.logs.FORMATS`, or None to detect it from the first line.
         event: the expression that finds causal-sends and deliveries in a ShiViz log.
         fields: the names of the records' fields.
+        parser: the expression that matches the events of a ShiViz log.
+        delimiter: the expression that matches the lines between executions in a ShiViz log.
         unfinished: only count undelivered messages, and do not list them.
+        redelivery: an actor may deliver a message again; only its first delivery is judged.
+        from_middle: the logs may begin in the middle, so messages may have been sent before.
         judge: `plain`, `compiled`, or `auto`: compiled for large logs of JSON objects.
         tick: called now and then with the bytes of the current log and the events of all.
 
@@ -73,16 +92,20 @@ def audit(
     watch = partial(_watched, tick)
     try:
         with contextlib.ExitStack() as stack:
-            parts = [(part, name) for name in names for part in parts_of(name)]
+            parts = parts_of_logs(names)
             sources = [stack.enter_context(opened(part, name)) for part, name in parts]
             sources = [s for s in sources if s.whole == s.name or s.first_line()] or sources
-            logs = [open_log(source, format, event, fields) for source in sources]
+            given = Expressions(event, parser, delimiter)
+            logs = [open_log(source, format, given, fields) for source in sources]
             _check_formats(logs)
-            result = _judged(logs, judge, watch, unfinished=unfinished)
+            how = How(unfinished, redelivery, from_middle)
+            result = how.tolerated(_judged(logs, judge, watch, how))
     except MemoryError:
         raise CapacityError(TOO_LARGE) from None
     torn = tuple((source.name, line) for source in sources for line in source.torn)
-    return evolve(result, torn=torn)
+    return evolve(
+        result, torn=torn, foreign=tuple(foreign_of(each) for each in sources if each.foreign)
+    )
 
 
 def _check_formats(logs: Sequence[Log]) -> None:
@@ -96,15 +119,30 @@ def _check_formats(logs: Sequence[Log]) -> None:
         )
 
 
+@frozen
+class How:
+    """What an audit does not report as an error; see `audit`."""
+
+    unfinished: bool = False
+    redelivery: bool = False
+    from_middle: bool = False
+
+    def tolerated(self, found: Audit) -> Audit:
+        """Return an audit without the deliveries that are no errors; it counts them."""
+        if self.redelivery:
+            found = without(found, "again", "{deliveries} of a message that its actor had already")
+        if self.from_middle:
+            found = without(found, "unsent", "{deliveries} of a message that the logs do not send")
+        return found
+
+
 def _watched(tick: Callable[[int, int], None], size: int, events: int) -> None:
     """Report the progress, and end the audit before all memory is used."""
     tick(size, events)
     check_memory()
 
 
-def _judged(
-    logs: Sequence[Log], judge: str, tick: Callable[[int, int], None], *, unfinished: bool
-) -> Audit:
+def _judged(logs: Sequence[Log], judge: str, tick: Callable[[int, int], None], how: How) -> Audit:
     """Judge logs by the given judge; `auto` chooses the faster one."""
     simple = all(log.format == "jsonl" and log.fields.simple for log in logs)
     sources = [log.source for log in logs]
@@ -115,15 +153,15 @@ def _judged(
         cache.say(f"{lacks}; plain Python judges the logs, which takes longer")
         compiles = False
     if compiles and (judge == "compiled" or _are_large(sources)):
-        return _compiled(logs, tick, unfinished)
+        return _compiled(logs, tick, how)
     small = compiles
     read = [source.ahead for source in sources]
     try:
-        return _plain(logs, tick, unfinished, _refuse if small else _look)
+        return _plain(logs, tick, how, _refuse if small else _look)
     except _Crowded:
         for source, ahead in zip(sources, read, strict=True):
             source.begin_again(ahead)
-        return _compiled(logs, tick, unfinished)
+        return _compiled(logs, tick, how)
 
 
 class _Crowded(Exception):
@@ -144,15 +182,15 @@ def _look(entries: int) -> int:
 def _plain(
     logs: Sequence[Log],
     tick: Callable[[int, int], None],
-    unfinished: bool,
+    how: How,
     crowded: Callable[[int], int],
 ) -> Audit:
-    with contextlib.closing(_Plain(crowded)) as judge:
+    with contextlib.closing(_Plain(crowded, how, [log.source.name for log in logs])) as judge:
         for log in logs:
             judge.read(log, tick)
-        check_events(judge.read_of, [(log.source.whole, log.format) for log in logs])
+        _check_logs(judge.read_of, logs)
         moments = judge.take_spans(tick)
-        result = judge.result([log.source.name for log in logs], unfinished)
+        result = judge.result()
         return result if moments is None else in_every_order(result, moments)
 
 
@@ -173,7 +211,7 @@ def _are_large(sources: Sequence[Source]) -> bool:
     return False
 
 
-def _compiled(logs: Sequence[Log], tick: Callable[[int, int], None], unfinished: bool) -> Audit:
+def _compiled(logs: Sequence[Log], tick: Callable[[int, int], None], how: How) -> Audit:
     # Small logs need no compiler, so it is imported here.
     from antecede.checker.audit.compiled import Compiled
 
@@ -182,15 +220,54 @@ def _compiled(logs: Sequence[Log], tick: Callable[[int, int], None], unfinished:
         for log in logs:
             found[log.source.whole] += judge.read(log.source, log.fields, tick)
         judge.wait()
-        check_events(found, [(log.source.whole, log.format) for log in logs])
-        return judge.result(unfinished=unfinished)
+        _check_logs(found, logs)
+        return judge.result(unfinished=how.unfinished)
 
 
-def check_events(found: Mapping[str, int], logs: Sequence[tuple[str, str]]) -> None:
-    """Refuse logs, given as (name, format), without events; a part may have none."""
+def _check_logs(found: Mapping[str, int], logs: Sequence[Log]) -> None:
+    """Refuse logs with more other lines than events, given the number of events per log."""
+    foreign = [foreign_of(log.source) for log in logs]
+    wholes = [log.source.whole for log in logs]
+    check_events(found, [(log.source.whole, log.format) for log in logs], foreign, wholes)
+
+
+def check_events(
+    found: Mapping[str, int],
+    logs: Sequence[tuple[str, str]],
+    foreign: Sequence[Foreign],
+    wholes: Sequence[str],
+) -> None:
+    """Refuse logs, given as (name, format), without events or with more other lines than events.
+
+    A part of a log may have no events. If the log's own words say that a line is no event, the line
+    does not count.
+
+    Args:
+        found: log -> the number of its events.
+        foreign: for some logs and parts, their lines that are no events.
+        wholes: for each of these, the log.
+    """
+    others: Counter[str] = Counter()
+    first: dict[str, Foreign] = {}
+    for each, whole in zip(foreign, wholes, strict=True):
+        if each.why:
+            others[whole] += each.lines
+            first.setdefault(whole, each)
     for name, format in logs:
+        if others[name] > found[name]:
+            raise InputError(_mostly(first[name], others[name], found[name]))
         if not found[name]:
             raise _nothing_in(name, format)
+
+
+def _mostly(first: Foreign, lines: int, events: int) -> str:
+    text = f"{first.log}, line {first.first}: {first.why}"
+    if lines == 1:
+        return text
+    return (
+        f"{text}. {counted(lines, 'line')} of the log are no events, and "
+        f"{counted(events, 'line')} {'is' if events == 1 else 'are'}"
+    )
 
 
 def _nothing_in(name: str, format: str) -> InputError:
@@ -211,22 +288,32 @@ class _Plain:
 
     Attributes:
         crowded: called when clocks have many entries; see `Oracle`.
+        logs: the names of the logs.
+        read_of: log -> its lines that are events.
+        execution: the execution that is being read, in a log with several ones.
+        executions: the executions before it.
         spans: the spans that were read; they are judged after all logs were read.
         wholes: part of a log with spans -> the log.
     """
 
     crowded: Callable[[int], int]
+    how: How
+    logs: Sequence[str]
+    execution: Begin | None = None
+    executions: list[tuple[str, Audit]] = field(factory=list)
     spans: Spans = field(factory=Spans)
     wholes: dict[str, str] = field(factory=dict)
     record: Record = field(factory=Record)
     oracle: Oracle = field(init=False)
-    clocks: Clocks = field(factory=Clocks)
+    clocks: Clocks = field(init=False)
+    stamps: int = 0
     events: int = 0
     home: dict[str, str] = field(factory=dict)
     read_of: Counter[str] = field(factory=Counter)
 
     def __attrs_post_init__(self) -> None:
         self._begin(frozenset())
+        self.clocks = Clocks(self.how.from_middle)
 
     def _begin(self, ambiguous: Set[str]) -> None:
         self.oracle = Oracle(
@@ -243,12 +330,41 @@ class _Plain:
             self.read_of[log.source.whole] += self.spans.read(log.source)
             self.wholes[log.source.name] = log.source.whole
             return
-        before = self.events
-        for event in events(log, self.clocks.take):
-            self.take(event, log.source.whole)
-            if not self.events % TICK:
-                tick(log.source.taken, self.events)
-        self.read_of[log.source.whole] += self.events - before
+        number = 0
+        for number, event in enumerate(events(log, self._stamp), 1):
+            if isinstance(event, Begin):
+                self._next_execution(event, log)
+            else:
+                self.take(event, log.source.whole)
+            if not number % TICK:
+                tick(log.source.taken, number)
+        self.read_of[log.source.whole] += (
+            number if log.layout is None or log.layout.named else self.stamps * log.layout.height
+        )
+
+    def _stamp(self, stamp: Stamp) -> None:
+        self.stamps += 1
+        self.clocks.take(stamp)
+
+    def _next_execution(self, begin: Begin, log: Log) -> None:
+        """Judge the execution that was read, if there is one, and begin the next."""
+        if len(self.logs) > 1:
+            raise InputError(
+                f"{log.source.name}, line {begin.line}: the log holds several executions; audit it "
+                "alone, because several logs are one execution"
+            )
+        if self.stamps:
+            self.read_of[log.source.whole] += self.stamps * (log.layout.height if log.layout else 1)
+            self._end_execution()
+            self.close()
+            self.record, self.home, self.events, self.stamps = Record(), {}, 0, 0
+            self.__attrs_post_init__()
+        self.execution = begin
+
+    def _end_execution(self) -> None:
+        found = self.how.tolerated(self._result())
+        name = f"{self.execution.name}" if self.execution else "execution 0"
+        self.executions.append((name, found))
 
     def take_spans(self, tick: Callable[[int, int], None]) -> Moments | None:
         """Judge the spans in one of their possible orders; return their moments, if any."""
@@ -268,25 +384,37 @@ class _Plain:
         self.events += 1
         self.oracle.take(event)
 
-    def result(self, logs: Sequence[str], unfinished: bool) -> Audit:
-        """Return the result, once everything is read."""
+    def result(self) -> Audit:
+        """Return the result, once everything is read.
+
+        Raises:
+            InputError: nothing was sent.
+        """
+        if self.execution is not None:
+            self._end_execution()
+            return of_all(self.executions)
+        found = self._result()
+        if not found.causal_sends and not self.stamps:
+            raise no_sends(self.logs, self.events)
+        return found
+
+    def _result(self) -> Audit:
         self.oracle.finish()
         if self.oracle.shared:
             self._judge_again()
-        if not self.oracle.causal_sends:
-            raise no_sends(logs, self.events)
-        findings = with_chains(self._findings(logs), self.record)
+        findings = with_chains(self._findings(), self.record)
         undelivered = sorted(self.oracle.undelivered(), key=_actor)
         return Audit(
             findings=tuple(findings),
-            undelivered=() if unfinished else tuple(undelivered),
-            logs=tuple(logs),
-            actors=len(self.home),
+            undelivered=() if self.how.unfinished else tuple(undelivered),
+            logs=tuple(self.logs),
+            actors=len(self.home) if self.events else len(self.clocks.latest),
             causal_sends=self.oracle.causal_sends,
             deliveries=self.oracle.deliveries,
             events=self.events,
             open=self.oracle.open,
             unaddressed=self.oracle.unaddressed,
+            clocks=self.stamps,
         )
 
     def _judge_again(self) -> None:
@@ -298,13 +426,13 @@ class _Plain:
                 self.oracle.take(event)
             self.oracle.finish()
 
-    def _findings(self, logs: Sequence[str]) -> list[Finding]:
+    def _findings(self) -> list[Finding]:
         """Return the findings, sorted by the names of actors, then in each actor's own order."""
         self.clocks.finish()
         findings = sorted(self.oracle.findings, key=_actor)  # stable: keeps each actor's order
         if not self.clocks.faults:
             return findings
-        order = {log: at for at, log in enumerate(logs)}
+        order = {log: at for at, log in enumerate(self.logs)}
         # In a log with clocks, each actor's events are in the order of its lines; spans may not be.
         faults = sorted(self.clocks.faults, key=lambda finding: finding.text)
         return sorted([*findings, *faults], key=lambda f: (f.actor, order[f.log], f.line))

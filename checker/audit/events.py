@@ -29,6 +29,14 @@ class Event:
 
 
 @frozen
+class Begin:
+    """The start of an execution in a log with several ones: its name, and the line before it."""
+
+    name: str
+    line: int
+
+
+@frozen
 class Stamp:
     """An event of any kind in a ShiViz log: its host, its vector clock, and the clock's line."""
 

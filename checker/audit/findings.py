@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from antecede.checker.amounts import counted
 from antecede.checker.audit.events import Event
+from antecede.checker.audit.sources import Source
 from antecede.checker.errors import InputError
 
 
@@ -47,6 +49,28 @@ class Finding:
 
 
 @frozen
+class Foreign:
+    """The lines of a log that are no events.
+
+    Attributes:
+        lines: their number.
+        first: the first one whose reason is known, or 0.
+        why: why it is no event.
+    """
+
+    log: str
+    lines: int
+    first: int = 0
+    why: str = ""
+
+
+def foreign_of(source: Source, before: int = 0) -> Foreign:
+    """Return the lines of a log that are no events; `before` lines of it were not read."""
+    first, why = source.first_foreign or (0, "")
+    return Foreign(source.name, source.foreign, first and first - before, why)
+
+
+@frozen
 class Audit:
     """The result of an audit.
 
@@ -59,6 +83,9 @@ class Audit:
         open: copies of messages that were causal-sent and not delivered.
         unaddressed: causal-sends that name no destinations.
         torn: the logs and numbers of torn lines.
+        foreign: the logs that have lines which are no events.
+        clocks: the number of vector clocks that were checked.
+        executions: the names of the executions in a log with several ones, and the audit of each.
         left_out: what was not judged, and why.
         undecided: why the verdict depends on an order that the logs do not say, or an empty text.
         warnings: what may make findings wrong.
@@ -74,6 +101,9 @@ class Audit:
     open: int
     unaddressed: int
     torn: tuple[tuple[str, int], ...] = ()
+    foreign: tuple[Foreign, ...] = ()
+    clocks: int = 0
+    executions: tuple[tuple[str, Audit], ...] = ()
     left_out: tuple[str, ...] = ()
     undecided: str = ""
     warnings: tuple[str, ...] = ()
@@ -82,6 +112,48 @@ class Audit:
     def holds(self) -> bool:
         """The logs have no finding; undelivered messages may still be in transit."""
         return not self.findings
+
+
+def of_all(executions: Sequence[tuple[str, Audit]]) -> Audit:
+    """Return the audits of several executions as one: their findings, and the sums of counts."""
+    audits = [audit for _, audit in executions]
+
+    def added(count: Callable[[Audit], int]) -> int:
+        return sum(map(count, audits))
+
+    return Audit(
+        findings=tuple(chain.from_iterable(each.findings for each in audits)),
+        undelivered=tuple(chain.from_iterable(each.undelivered for each in audits)),
+        logs=audits[0].logs,
+        actors=max(each.actors for each in audits),
+        causal_sends=added(lambda each: each.causal_sends),
+        deliveries=added(lambda each: each.deliveries),
+        events=added(lambda each: each.events),
+        open=added(lambda each: each.open),
+        unaddressed=added(lambda each: each.unaddressed),
+        clocks=added(lambda each: each.clocks),
+        executions=tuple(executions),
+    )
+
+
+def without(found: Audit, what: str, reason: str) -> Audit:
+    """Return an audit that counts findings of one kind only, and does not list them.
+
+    Args:
+        found: the audit.
+        what: a key of KINDS.
+        reason: a clause about these deliveries, with their number as `{deliveries}`.
+    """
+
+    def is_meant(each: Finding) -> bool:
+        return each.text == KINDS[what][1].format(actor=each.actor, first=each.first)
+
+    kept = tuple(each for each in found.findings if not is_meant(each))
+    count = len(found.findings) - len(kept)
+    if not count:
+        return found
+    clause = reason.format(deliveries=counted(count, "delivery", "deliveries"))
+    return evolve(found, findings=kept, left_out=(*found.left_out, clause))
 
 
 KINDS = {

@@ -9,13 +9,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from attrs import field, frozen
 
-from antecede.checker.audit.events import Event, Stamp
-from antecede.checker.audit.records import Fields, looks_like_csv, object_events, table_events
-from antecede.checker.audit.shiviz import Layout, layout_of, looks_like_shiviz, shiviz_events
+from antecede.checker.audit.events import Begin, Event, Stamp
+from antecede.checker.audit.records import (
+    Fields,
+    looks_like_csv,
+    looks_like_objects,
+    object_events,
+    table_events,
+)
+from antecede.checker.audit.shiviz import (
+    Expressions,
+    Layout,
+    is_expression,
+    layout_of,
+    looks_like_shiviz,
+    shiviz_events,
+)
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.spans import looks_like_spans
 from antecede.checker.errors import InputError, unknown
@@ -44,12 +58,12 @@ class Log:
 def open_log(
     source: Source,
     format: str | None = None,
-    event: str | None = None,
+    given: Expressions | None = None,
     fields: Fields | None = None,
 ) -> Log:
-    """Detect the format of a log, if it is not given, from the first line; nothing is used up.
+    """Detect the format of a log, if it is not given, from its first lines; nothing is used up.
 
-    `event` is the expression that finds causal-sends and deliveries in a ShiViz log.
+    `given` are expressions for a ShiViz log.
 
     Raises:
         InputError: the log cannot be read, or an argument does not fit the format.
@@ -59,31 +73,52 @@ def open_log(
     first = source.first_line()
     if not first:
         raise InputError(f"{source.name} is empty: there is nothing to judge")
-    fields = fields or Fields()
+    fields, given = fields or Fields(), given or Expressions()
+    if format is None and (given.parser or given.delimiter):
+        format = "shiviz"
     if format is None:
-        format = _guessed(first, fields)
+        format = _guessed(source, first, fields)
     if format == "shiviz":
-        return Log(source, format, layout=layout_of(source.name, first, event))
-    if event is not None:
+        return Log(source, format, layout=layout_of(source.name, source.lines_ahead(), given))
+    for option in given.given():
         raise InputError(
             f"{source.name} is a log of {NAMES[format]}, whose events need no expression; leave "
-            "out --event, or give --log-format shiviz"
+            f"out {option}, or give --log-format shiviz"
         )
     return Log(source, format, fields=fields)
 
 
-def _guessed(first: str, fields: Fields) -> str:
-    if looks_like_shiviz(first):
+CSV = re.compile(r"\.csv(?:\.gz|\.zst)?$", re.IGNORECASE)
+
+MOST_TRIED = 1_000
+"""The most lines at the start of a log that are tried to detect its format."""
+
+
+def _guessed(source: Source, first: str, fields: Fields) -> str:
+    """Detect the format from the first line that has one, and otherwise from the file's name."""
+    if CSV.search(source.name):
+        return "csv"
+    if is_expression(first):
         return "shiviz"
-    if looks_like_spans(first):
-        return "otel"
-    return "csv" if looks_like_csv(first, fields) else "jsonl"
+    for line in source.lines_ahead()[:MOST_TRIED]:
+        if looks_like_spans(line):
+            return "otel"
+        if looks_like_shiviz(line):
+            return "shiviz"
+        if looks_like_csv(line, fields):
+            return "csv"
+        if looks_like_objects(line, fields):
+            return "jsonl"
+    return "jsonl"
 
 
-def events(log: Log, watch: Callable[[Stamp], None] = lambda _stamp: None) -> Iterator[Event]:
+def events(
+    log: Log, watch: Callable[[Stamp], None] = lambda _stamp: None
+) -> Iterator[Event | Begin]:
     """Yield the causal-sends and deliveries of a log without spans.
 
-    `watch` is called with the clock of every event of a ShiViz log, including other events.
+    `watch` is called with the clock of every event of a ShiViz log, including other events. If such
+    a log has several executions, their starts are among the events.
 
     Raises:
         InputError: the file cannot be read, or a line is not an event.

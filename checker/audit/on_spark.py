@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from antecede.checker.audit import spread
-from antecede.checker.audit.audit import check_events, check_names
+from antecede.checker.audit.audit import How, check_events, check_names
 from antecede.checker.audit.findings import Audit, no_sends
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.splits import SPLIT, Split, names_at, read, splits_of
@@ -24,7 +24,7 @@ def audit(
     format: str | None = None,
     fields: Fields | None = None,
     *,
-    unfinished: bool = False,
+    how: How | None = None,
     master: str | None = None,
     log: bool = False,
     size: int = SPLIT,
@@ -45,7 +45,8 @@ def audit(
     splits = splits_of(names, format, fields, size)
     cluster = Cluster.start(master, log=log, tick=tick)
     try:
-        return _audit(cluster.sc, splits, fields, tick, unfinished=unfinished)
+        how = how or How()
+        return how.tolerated(_audit(cluster.sc, splits, fields, tick, unfinished=how.unfinished))
     finally:
         cluster.stop()
 
@@ -61,7 +62,7 @@ def _audit(
     pieces = persisted(sc.parallelize(splits, len(splits)).map(lambda split: read(split, fields)))
     infos = wait_for(sc, pieces.map(spread.info_of).collect, tick)
     whole = spread.together(splits, infos, sc.defaultParallelism)
-    _check(splits, infos)
+    _check(whole, infos)
     shared = sc.broadcast(whole)
     blocks = _numbered(sc, pieces, shared, len(splits))
     groups = range(len(whole.groups))
@@ -75,12 +76,14 @@ def _audit(
     return spread.merged(results, whole, _names(sc, splits, fields, results, tick))
 
 
-def _check(splits: Sequence[Split], infos: Sequence[spread.Info]) -> None:
-    """Refuse logs without events or without causal-sends."""
-    events: Counter[str] = Counter()
+def _check(whole: spread.Whole, infos: Sequence[spread.Info]) -> None:
+    """Refuse logs without events, with too many other lines, or without causal-sends."""
+    splits, events = whole.splits, Counter[str]()
     for split, info in zip(splits, infos, strict=True):
         events[split.whole] += info.events
-    check_events(events, [(split.whole, "jsonl") for split in splits])
+    home = {split.path: split.whole for split in splits}
+    wholes = [home[each.log] for each in whole.foreign]
+    check_events(events, [(split.whole, "jsonl") for split in splits], whole.foreign, wholes)
     if not any(info.sends for info in infos):
         raise no_sends([*dict.fromkeys(s.path for s in splits)], sum(events.values()))
 

@@ -115,6 +115,7 @@ class Parser:
                 self.tables, data, position, vocabulary, self.batch.rows, self.batch.events, log
             )
             self._add(events)
+            source.foreign += int(self.tables.counter[k.OTHERS])
             if why == k.FINISHED:
                 if position < len(chunk):
                     yield from self._filled()

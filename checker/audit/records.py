@@ -47,7 +47,10 @@ class Fields:
 
 NAMES = ("actor", "event", "message", "to", "send", "deliver")
 
-WHAT_A_LINE_IS = "a line is an object with actor, event and message (or see --log-format)"
+WHAT_A_LINE_IS = (
+    "a line is an object with actor, event and message (for other logs, see --log-format and "
+    "--parser)"
+)
 
 MOST_SHOWN = 12
 """The most fields that an error lists when a field is missing."""
@@ -71,11 +74,15 @@ def fields_from(text: str | None) -> Fields:
     return fields
 
 
+class NoEvent(Exception):
+    """A line is no event; the text says why, or is empty if the log's own words say so."""
+
+
 def object_events(source: Source, fields: Fields) -> Iterator[Event]:
     """Yield the events of a log with one JSON object per line.
 
     Raises:
-        InputError: a line is not an event; the message names the line and the reason.
+        InputError: an event lacks something; the message names the line and the reason.
     """
     for number, line in source.lines():
         if line.strip():
@@ -85,37 +92,70 @@ def object_events(source: Source, fields: Fields) -> Iterator[Event]:
 def line_events(source: Source, number: int, line: str, fields: Fields) -> list[Event]:
     """Return the events of one line that is not blank.
 
-    There is one event, or none if the record is neither a causal-send nor a delivery. A torn line
-    has the events of the records that are glued to it; its number is added to `source.torn`.
+    Usually there is one event. A torn line has the events of the records that are glued to it, and
+    its number is added to `source.torn`. A line that is no event is counted in `source`. Other
+    text may come before the object, such as the name of a container.
     """
-    where = f"{source.name}, line {number}"
     try:
-        objects = [parsed(where, line, "")]
+        objects, torn = _objects(line, fields)
+    except NoEvent as error:
+        source.note_foreign(number, str(error))
+        return []
+    if torn:
+        source.note_torn(number)
+    events = []
+    for each in objects:
+        try:
+            events.append(record_event(source.name, number, each, fields))
+        except NoEvent as error:
+            source.note_foreign(number, str(error))
+    return events
+
+
+_BEGIN = re.compile(r'\{[ \t\r]*"')
+"""Matches the start of an object behind other text."""
+
+
+def _objects(line: str, fields: Fields) -> tuple[list[dict[str, Any]], bool]:
+    """Return the objects of a line, and whether it is torn.
+
+    Raises:
+        NoEvent: it has no objects.
+    """
+    try:
+        value = parsed("", line, "")
     except InputError as error:
-        pieces = records(line, lambda each: isinstance(_at(each, fields.event), str | int))
+        begin = _BEGIN.search(line)
+        text = line if begin is None or line.lstrip(" \t\r")[0] == "{" else line[begin.start() :]
+        pieces = records(text, lambda each: isinstance(_at(each, fields.event), str | int))
         if pieces is None:
-            raise InputError(f"{error}; {WHAT_A_LINE_IS}") from None
-        objects, torn = pieces
-        if torn:
-            source.note_torn(number)
-    if not all(isinstance(each, dict) for each in objects):
-        raise InputError(f"{where}: {WHAT_A_LINE_IS}")
-    events = (record_event(where, source.name, number, each, fields) for each in objects)
-    return [event for event in events if event is not None]
+            raise NoEvent(f"{str(error).removeprefix(': ')}; {WHAT_A_LINE_IS}") from None
+        return pieces
+    if not isinstance(value, dict):
+        raise NoEvent(WHAT_A_LINE_IS)
+    return [value], False
 
 
-def record_event(
-    where: str, log: str, number: int, found: Mapping[str, Any], fields: Fields
-) -> Event | None:
-    """Return the event in a record; None if it is neither a causal-send nor a delivery."""
-    word = _text(where, "event", fields, found)
+def record_event(log: str, number: int, found: Mapping[str, Any], fields: Fields) -> Event:
+    """Return the event in a record.
+
+    Raises:
+        NoEvent: it is neither a causal-send nor a delivery.
+        InputError: it is one, and lacks an actor or a message.
+    """
+    word = _at(found, fields.event)
     if word not in (fields.send, fields.deliver):
         if fields.foreign:
-            return None
-        raise InputError(
-            f"{where}: unknown event {word!r}; available: {', '.join(EVENTS)}. If the log uses "
-            "other words, give them with --fields send=WORD,deliver=WORD"
+            raise NoEvent("")
+        try:
+            word = _text("", "event", fields, found)
+        except InputError as error:
+            raise NoEvent(str(error).removeprefix(": ")) from None
+        raise NoEvent(
+            f"unknown event {word!r}; available: {', '.join(EVENTS)}. If the log uses other words, "
+            "give them with --fields send=WORD,deliver=WORD"
         )
+    where = f"{log}, line {number}"
     return Event(
         number,
         _text(where, "actor", fields, found),
@@ -175,6 +215,15 @@ def parsed(where: str, text: str, what: str) -> Any:
         raise InputError(f"{where}: {what}no JSON that can be read (too large)") from None
 
 
+def looks_like_objects(line: str, fields: Fields) -> bool:
+    """Return whether a line has an object with an event, or the start of one."""
+    try:
+        objects, torn = _objects(line, fields)
+    except NoEvent:
+        return False
+    return torn or any(fields.event in each for each in objects)
+
+
 # CSV tables: a line of names, then one record per line
 
 
@@ -191,36 +240,40 @@ def table_events(source: Source, fields: Fields) -> Iterator[Event]:
     """Yield the events of a table; spaces, semicolons or bars separate destinations.
 
     Raises:
-        InputError: a line is not a record, or not an event; the message says which and why.
+        InputError: an event lacks something; the message names the line and the reason.
     """
-    names: list[str] | None = None
+    names: list[str] = []
     for number, line in source.lines():
         if not line.strip():
             continue
-        where = f"{source.name}, line {number}"
         try:
-            values = next(csv.reader([line], strict=True))
-        except csv.Error as error:
-            raise InputError(f"{where}: no CSV ({error})") from None
-        if names is None:
-            names = [name.strip() for name in values]
-            _check_names(where, names, fields)
-            continue
-        if len(values) != len(names):
-            raise InputError(f"{where}: {len(values)} values for {len(names)} columns")
-        record: dict[str, Any] = dict(zip(names, values, strict=True))
-        if fields.to in record:
-            to = [name for name in re.split(r"[\s;|]+", record[fields.to]) if name]
-            record[fields.to] = to or None
-        event = record_event(where, source.name, number, record, fields)
-        if event is not None:
-            yield event
+            values = _values(line)
+            if not names:
+                names = _checked([name.strip() for name in values], fields)
+                continue
+            if len(values) != len(names):
+                raise NoEvent(f"{len(values)} values for {len(names)} columns")
+            record: dict[str, Any] = dict(zip(names, values, strict=True))
+            if fields.to in record:
+                to = [name for name in re.split(r"[\s;|]+", record[fields.to]) if name]
+                record[fields.to] = to or None
+            yield record_event(source.name, number, record, fields)
+        except NoEvent as error:
+            source.note_foreign(number, str(error))
 
 
-def _check_names(where: str, names: list[str], fields: Fields) -> None:
+def _values(line: str) -> list[str]:
+    try:
+        return next(csv.reader([line], strict=True))
+    except csv.Error as error:
+        raise NoEvent(f"no CSV ({error})") from None
+
+
+def _checked(names: list[str], fields: Fields) -> list[str]:
+    """Return the names of columns, if they have the fields of an event."""
     for name in (fields.actor, fields.event, fields.message):
         if name not in names:
-            raise InputError(
-                f"{where}: no column {name!r} among {', '.join(names)}; name the columns with "
-                "--fields"
+            raise NoEvent(
+                f"no column {name!r} among {', '.join(names)}; name the columns with --fields"
             )
+    return names

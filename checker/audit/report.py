@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from antecede.checker.amounts import counted
-from antecede.checker.audit.findings import Audit, Finding
+from antecede.checker.audit.findings import Audit, Finding, Foreign
 from antecede.checker.render.prose import printable
 from antecede.checker.render.terminal import rate, wrapped
 from antecede.checker.render.ticker import Ticker, fitting
@@ -49,6 +50,15 @@ def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
         "undelivered_copies": found.open,
         "causal_sends_without_destinations": found.unaddressed,
         "torn_lines": [{"log": log, "line": line} for log, line in found.torn],
+        "foreign_lines": [
+            {"log": each.log, "lines": each.lines, "first_line": each.first, "why": each.why}
+            for each in found.foreign
+        ],
+        "clocks": found.clocks,
+        "executions": [
+            {"name": name, "verdict": verdict(each, unfinished=unfinished)}
+            for name, each in found.executions
+        ],
         "left_out": list(found.left_out),
         "undecided": found.undecided or None,
         "warnings": list(found.warnings),
@@ -97,7 +107,11 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
         f"{counted(found.causal_sends, 'causal-send')}, "
         f"{counted(found.deliveries, 'delivery', 'deliveries')}"
     )
+    if found.clocks and not found.events:
+        counts = f"{counted(found.clocks, 'event')} of {counted(found.actors, 'host')} with clocks"
     lines = [f"{printable(', '.join(found.logs))}: {said}", ""]
+    if found.executions:
+        lines += [*_executions(found, unfinished=unfinished), ""]
     if said != VIOLATED:
         lines.append(wrapped(f"  {counts}; {_checked(found)}.", "  "))
         return "\n".join([*lines, *_remarks(found)])
@@ -112,18 +126,42 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
     return "\n".join([*lines, *_remarks(found)])
 
 
+def _executions(found: Audit, *, unfinished: bool) -> list[str]:
+    """Return a line for each execution of a log."""
+    return [
+        wrapped(printable(f"  {name}: {verdict(each, unfinished=unfinished)}"), "    ")
+        for name, each in found.executions
+    ]
+
+
 def _remarks(found: Audit) -> list[str]:
     """Return lines that limit what the verdict says."""
     undecided = [f"  Undecided: {found.undecided}."] if found.undecided else []
-    left_out = ["  Not judged:", *(f"  - {each}" for each in found.left_out)]
+    skipped = [*map(_foreign, found.foreign), *_torn(found), *found.left_out]
+    left_out = [f"  Left out: {'; '.join(skipped)}."] if skipped else []
     warnings = [f"  Warning: {each}." for each in found.warnings]
-    lines = [*undecided, *(left_out if found.left_out else []), *warnings]
+    lines = [*left_out, *undecided, *warnings]
     wrapped_lines = [wrapped(printable(line), "    ") for line in lines]
-    return [*([""] if lines else []), *wrapped_lines, *_torn(found)]
+    return [*([""] if lines else []), *wrapped_lines]
+
+
+def _foreign(found: Foreign) -> str:
+    """Return a clause about the lines of a log that are no events."""
+    text = f"{counted(found.lines, 'line')} {'is' if found.lines == 1 else 'are'} no event"
+    text += "" if found.lines == 1 else "s"
+    if not found.why:
+        return text
+    first = "line" if found.lines == 1 else "the first is line"
+    return f"{text} ({first} {found.first} of {Path(found.log).name}: {found.why})"
 
 
 def _checked(found: Audit) -> str:
     """Return a sentence about the extent of the checks; the log has no findings."""
+    if not found.events:
+        return (
+            "the vector clocks are possible, but no event names a message, so there is no order of "
+            "messages to judge; give an expression that finds messages with --event"
+        )
     if not found.deliveries:
         return "nothing was delivered, so there is no order to judge"
     if found.undecided:
@@ -143,18 +181,17 @@ def _checked(found: Audit) -> str:
 
 
 def _torn(found: Audit) -> list[str]:
-    """Return lines that name the torn lines, because their events may be missing."""
+    """Return a clause that names the torn lines, because their events may be missing."""
     if not found.torn:
         return []
     several = len(found.logs) > 1
-    places = [f"{printable(log)}:{line}" if several else str(line) for log, line in found.torn]
+    places = [f"{log}:{line}" if several else str(line) for log, line in found.torn]
     shown = ", ".join(places[:MOST_TORN_SHOWN]) + (", …" if len(places) > MOST_TORN_SHOWN else "")
     one = len(places) == 1
-    said = (
-        f"  {counted(len(places), 'torn line')} {'was' if one else 'were'} skipped, so "
-        f"{'an event' if one else 'events'} may be missing: {'line' if one else 'lines'} {shown}."
-    )
-    return ["", wrapped(said, "  ")]
+    return [
+        f"{counted(len(places), 'line')} {'is' if one else 'are'} torn, so "
+        f"{'an event' if one else 'events'} may be missing ({'line' if one else 'lines'} {shown})"
+    ]
 
 
 def _finding(finding: Finding, *, several: bool) -> list[str]:

@@ -1,9 +1,10 @@
 r"""Logs in the format of ShiViz, which GoVector and other libraries write.
 
 An event has a text, a host and a vector clock. The first line of a file may be a regular expression
-that matches them. Then the second line is the delimiter of several executions, and must be blank.
-Without an expression, the host and its clock are on the line before the text, or after it. `EVENT`
-finds causal-sends and deliveries in the text.
+that matches them. Then the second line may be an expression for the lines between executions, which
+are judged one by one. Without an expression, the host and its clock are on the line before the
+text, or after it. `EVENT` finds causal-sends and deliveries in the text. Lines that match no
+expression are no events.
 
 Expressions come from logs of other people, so the engine is RE2, whose time is linear in the text.
 """
@@ -11,13 +12,14 @@ Expressions come from logs of other people, so the engine is RE2, whose time is 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.audit.events import DELIVER, SEND, Event, Stamp
-from antecede.checker.audit.records import parsed
+from antecede.checker.audit.events import DELIVER, SEND, Begin, Event, Stamp
+from antecede.checker.audit.records import NoEvent, parsed
 from antecede.checker.audit.sources import Source
 from antecede.checker.errors import InputError
 
@@ -42,67 +44,118 @@ _HOST_FIRST = r"(?<host>\S*) (?<clock>\{.*\})\n(?<event>.*)"
 _TEXT_FIRST = r"(?<event>.*)\n(?<host>\S*) (?<clock>\{.*\})"
 
 
+SEPARATOR = re.compile(r"^=== (?P<trace>.*) ===$")
+"""Matches the lines between executions in the examples of ShiViz. It is used if a log begins so."""
+
 MULTILINE = "(?m)"
 """Makes ^ and $ match at the start and end of each line, as in ShiViz."""
 
 
 @frozen
+class Expressions:
+    """The regular expressions that the user gives; each of them may be None.
+
+    Attributes:
+        event: finds causal-sends and deliveries in the texts of events.
+        parser: matches text, host and clock in the lines of an event.
+        delimiter: matches the lines between executions.
+    """
+
+    event: str | None = None
+    parser: str | None = None
+    delimiter: str | None = None
+
+    def given(self) -> Iterator[str]:
+        """Yield the options of these expressions."""
+        for name in ("event", "parser", "delimiter"):
+            if getattr(self, name) is not None:
+                yield f"--{name}"
+
+
+@frozen
 class Layout:
-    """The format of the events in a ShiViz log.
+    """The format of the events in a ShiViz log. RE2 compiles the expressions; it has no types.
 
     Attributes:
         parser: matches text, host and clock in the lines of an event.
         height: the number of lines of an event.
-        header: the first line is the parser's expression.
+        header: the number of lines that are expressions and no events.
         event: finds causal-sends and deliveries in an event's text.
-
-    Both expressions are compiled by RE2, which has no types.
+        delimiter: matches the lines between executions, or None.
+        named: the user gave `event`.
     """
 
     parser: Any
     height: int
-    header: bool
+    header: int
     event: Any
+    delimiter: Any = None
+    named: bool = False
 
 
-def looks_like_shiviz(first: str) -> bool:
-    """Return whether the first line of a log is an expression, or a host and its clock."""
-    return _is_header(first) or _is_host_first(first)
-
-
-def _is_header(first: str) -> bool:
+def is_expression(first: str) -> bool:
+    """Return whether the first line of a log is a regular expression for its events."""
     braced = first.lstrip().startswith("{")
     return not braced and re.search(r"\(\?P?<(event|host|clock)>", first) is not None
 
 
-def _is_host_first(first: str) -> bool:
-    braced = first.lstrip().startswith("{")
-    return not braced and re.match(r"\S+ \{.*\}\s*$", first) is not None
+def is_host_and_clock(line: str) -> bool:
+    """Return whether a line is a host and its clock."""
+    found = re.fullmatch(r"\s*[^\s{]\S* (\{.*\})\s*", line)
+    if found is None:
+        return False
+    try:
+        entries = [*parsed("", found[1], "").values()]
+    except InputError:
+        return False
+    return bool(entries) and all(isinstance(each, int) for each in entries)
 
 
-def layout_of(name: str, first: str, event: str | None = None) -> Layout:
-    """Detect the format of the events in a ShiViz log from its first line.
+def looks_like_shiviz(line: str) -> bool:
+    """Return whether a line is a host and its clock, or stands between executions."""
+    return is_host_and_clock(line) or SEPARATOR.match(line) is not None
+
+
+def layout_of(name: str, lines: Sequence[str], given: Expressions) -> Layout:
+    """Detect the format of the events in a ShiViz log from its first lines that are not blank.
 
     Raises:
         InputError: an expression cannot be used; the message says which one and why.
     """
-    header = _is_header(first)
-    written = first if header else _HOST_FIRST if _is_host_first(first) else _TEXT_FIRST
+    written, delimiter, header = given.parser, given.delimiter, 0
+    what = between = ""
+    if written is None and is_expression(lines[0]):
+        written, header, what = lines[0], 1, f"{name}, line 1: the log's expression"
+        if delimiter is None and len(lines) > 1 and _is_delimiter(lines[1]):
+            delimiter, header, between = lines[1], 2, f"{name}, line 2: the log's delimiter"
+    ends = (
+        None if delimiter is None else _compiled(delimiter, between or f"--delimiter {delimiter!r}")
+    )
+    if written is None:
+        if delimiter is None and SEPARATOR.match(lines[0]):
+            ends = SEPARATOR
+        first = next((line for line in lines if ends is None or not ends.search(line)), "")
+        written = _HOST_FIRST if is_host_and_clock(first) else _TEXT_FIRST
     return Layout(
-        parser=_parser(name, written),
+        parser=_parser(written, what or f"--parser {written!r}"),
         height=1 + len(re.findall(r"(?<!\\)(?:\\\\)*\\n", written)),
         header=header,
-        event=_event_expression(EVENT if event is None else event),
+        event=_event_expression(EVENT if given.event is None else given.event),
+        delimiter=ends,
+        named=given.event is not None,
     )
 
 
-def _parser(name: str, written: str) -> Any:
-    parser = _compiled(written.strip(), f"{name}, line 1: the log's expression")
+def _is_delimiter(second: str) -> bool:
+    return "(?<" in second or "(?P<" in second or second.startswith("^")
+
+
+def _parser(written: str, what: str) -> Any:
+    parser = _compiled(written.strip(), what)
     missing = [group for group in ("event", "host", "clock") if group not in parser.groupindex]
     if missing:
         raise InputError(
-            f"{name}, line 1: the log's expression has no group (?<{missing[0]}>…); ShiViz needs "
-            "event, host and clock"
+            f"{what} has no group (?<{missing[0]}>…); ShiViz needs event, host and clock"
         )
     return parser
 
@@ -154,65 +207,92 @@ def _unusable(reason: str) -> str:
 
 def shiviz_events(
     source: Source, layout: Layout, watch: Callable[[Stamp], None]
-) -> Iterator[Event]:
+) -> Iterator[Event | Begin]:
     """Yield the causal-sends and deliveries of a log; `watch` gets the clocks of all events.
 
     Raises:
-        InputError: a line is not an event; the message says which line and why.
+        InputError: the expression of events finds a wrong event; the message says where and why.
     """
-    for number, block in _blocks(source, layout):
-        yield from _text_events(source.name, layout, number, block, watch)
+    for found in _matches(source, layout):
+        if isinstance(found, Begin):
+            yield found
+            continue
+        number, match, clock = found
+        line = number + match.string.count("\n", 0, _start(match, "clock"))
+        watch(Stamp(line, match["host"], clock, source.name))
+        line = number + match.string.count("\n", 0, _start(match, "event"))
+        yield from _text_events(source.name, layout, line, match, clock)
 
 
-def _blocks(source: Source, layout: Layout) -> Iterator[tuple[int, str]]:
-    """Yield the lines of each event, with the number of its first line."""
-    block: list[str] = []
-    header, number = layout.header, 0
+def _matches(
+    source: Source, layout: Layout
+) -> Iterator[tuple[int, Any, Mapping[str, int]] | Begin]:
+    """Yield the first line, the parser's match and the clock of each event, and new executions.
+
+    A match begins in the first of the next `height` lines; otherwise this line is no event.
+    """
+    window: list[tuple[int, str]] = []
+    executions = 0
+    for number, line in chain(_body(source, layout), [(0, None)]):
+        between = None
+        if line is not None and layout.delimiter is not None:
+            between = layout.delimiter.search(line)
+        if line is not None and between is None:
+            window.append((number, line))
+        at_end = line is None or between is not None
+        while len(window) >= layout.height or (window and at_end):
+            begin, first = window[0]
+            text = "\n".join(each for _, each in window[: layout.height])
+            match = layout.parser.search(text)
+            try:
+                clock = _clock_in(layout, first, match)
+            except NoEvent as error:
+                if first.strip():
+                    source.note_foreign(begin, str(error))
+                del window[0]
+            else:
+                yield begin, match, clock
+                del window[: 1 + text.count("\n", 0, match.end())]
+        if between is not None:
+            executions += 1
+            name = between.groupdict().get("trace") or f"execution {executions}"
+            yield Begin(name, number)
+
+
+def _clock_in(layout: Layout, first: str, match: Any) -> Mapping[str, int]:
+    """Return the clock in a match of the parser that must begin in the line `first`.
+
+    Raises:
+        NoEvent: there is no such match, or it has no clock or no host.
+    """
+    if match is None or match.start() > len(first):
+        written = layout.parser.pattern.removeprefix(MULTILINE)
+        raise NoEvent(f"no event here; the expression of the log is {written!r} (see --parser)")
+    if not match["host"]:
+        raise NoEvent("an event without a host")
+    return _clock(match["clock"] or "")
+
+
+def _body(source: Source, layout: Layout) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a log without its own expressions."""
+    header = layout.header
     for number, line in source.lines():
-        if not block and not line.strip():
-            continue
-        if header:
-            header = False
-            continue
-        if layout.header and number == 2 and "(?<" in line:
-            raise InputError(
-                f"{source.name}, line 2: the log holds several executions, and an audit reads one; "
-                "split it, and leave line 2 blank"
-            )
-        block.append(line)
-        if len(block) == layout.height:
-            yield number - layout.height + 1, "\n".join(block)
-            block = []
-    if block and any(line.strip() for line in block):
-        raise InputError(
-            f"{source.name}, line {number}: the log ends within an event, which has "
-            f"{layout.height} lines"
-        )
+        if header and line.strip():
+            header -= 1
+        else:
+            yield number, line
 
 
 def _text_events(
-    log: str, layout: Layout, number: int, block: str, watch: Callable[[Stamp], None]
+    log: str, layout: Layout, line: int, match: Any, clock: Mapping[str, int]
 ) -> Iterator[Event]:
-    match = layout.parser.search(block)
-    if match is None:
-        raise InputError(
-            f"{log}, line {number}: no event here; the expression of the log is "
-            f"{layout.parser.pattern.removeprefix('(?m)')!r}"
-        )
-    clock_line = number + block.count("\n", 0, _start(match, "clock"))
-    host = match["host"] or ""
-    if not host:
-        raise InputError(f"{log}, line {clock_line}: an event without a host")
-    clock = _clock(f"{log}, line {clock_line}", match["clock"] or "")
-    watch(Stamp(clock_line, host, clock, log))
-    line = number + block.count("\n", 0, _start(match, "event"))
     for clause in layout.event.finditer(match["event"] or ""):
         groups = clause.groupdict()
         kind = _kind(f"{log}, line {line}", groups)
         if not groups["message"]:
             raise InputError(f"{log}, line {line}: the event names no message")
         to = _receivers(groups.get("to"))
-        event = Event(line, host, kind, groups["message"], to, clock, log)
+        event = Event(line, match["host"], kind, groups["message"], to, clock, log)
         yield event
         if groups.get("twice"):
             yield event
@@ -223,15 +303,21 @@ def _start(match: Any, group: str) -> int:
     return max(0, int(match.start(match.re.groupindex[group])))
 
 
-def _clock(where: str, text: str) -> Mapping[str, int]:
-    clock = parsed(where, text, "the clock is ")
+def _clock(text: str) -> Mapping[str, int]:
+    """Return a clock, whose quotes may be escaped as in the traces of TLC.
+
+    Raises:
+        NoEvent: it is none.
+    """
+    try:
+        clock = parsed("", text.replace('\\"', '"') if text.startswith('{\\"') else text, "")
+    except InputError as error:
+        raise NoEvent(f"the clock is {str(error).removeprefix(': ')}") from None
     if not isinstance(clock, dict):
-        raise InputError(f"{where}: the clock is {text}; give an object of hosts and numbers")
+        raise NoEvent(f"the clock is {text}; give an object of hosts and numbers")
     for host, count in clock.items():
         if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            raise InputError(
-                f"{where}: the clock's entry of {host!r} is {count!r}; give a whole number"
-            )
+            raise NoEvent(f"the clock's entry of {host!r} is {count!r}; give a whole number")
     return clock
 
 

@@ -6,9 +6,10 @@ import contextlib
 import gzip
 import io
 import os
+import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -43,6 +44,8 @@ class Source:
         taken: the number of bytes used.
         skipped: the number of blank lines left out at the beginning.
         torn: the numbers of torn lines.
+        foreign: the number of lines that are no events.
+        first_foreign: the first of them and why it is none; None if the log's fields say so.
     """
 
     name: str
@@ -52,6 +55,8 @@ class Source:
     taken: int = field(default=0, init=False)
     skipped: int = field(default=0, init=False)
     torn: list[int] = field(factory=list, init=False)
+    foreign: int = field(default=0, init=False)
+    first_foreign: tuple[int, str] | None = field(default=None, init=False)
 
     def read(self) -> bytes:
         """Return the next chunk of complete lines; only the last line of all may lack its end.
@@ -121,10 +126,22 @@ class Source:
             self.skipped += chunk.count(b"\n")
         return ""
 
+    def lines_ahead(self) -> list[str]:
+        """Return the lines after `first_line`, as far as they were read already."""
+        lines = self.ahead[:CHUNK].decode(errors="replace").split("\n")
+        return [line.removesuffix("\r") for line in lines if line.strip()]
+
     def begin_again(self, ahead: bytes) -> None:
         """Start again at the first line; `ahead` is the whole content of the log from there."""
         self.ahead, self.taken = ahead, 0
         self.torn.clear()
+        self.foreign, self.first_foreign = 0, None
+
+    def note_foreign(self, number: int, why: str) -> None:
+        """Count a line that is no event."""
+        self.foreign += 1
+        if self.first_foreign is None and why:
+            self.first_foreign = number, why
 
     def note_torn(self, number: int) -> None:
         """Record a torn line.
@@ -152,8 +169,46 @@ class Source:
             raise _unreadable(self.name, error) from None
 
 
+ROTATED = re.compile(
+    r"(?P<log>.+?\.[A-Za-z]\w*)[.-](?:(?P<number>\d{1,4})|(?P<date>\d{4}-?\d\d-?\d\d[\dT:_.-]*?))"
+    r"(?:\.(?:gz|zst))?"
+)
+"""Matches the name of a rotated file, such as app.log.2.gz or app.log-20261125."""
+
+
+def _rotation(file: str) -> tuple[str, int, str, int, str]:
+    """Return a key that sorts files by their logs, and the files of a log from old to new.
+
+    Dates come first. A higher number is an older file. The file without a suffix is the newest.
+    """
+    match = ROTATED.fullmatch(file)
+    if match is None:
+        return re.sub(r"\.(?:gz|zst)$", "", file), 2, "", 0, file
+    number = match["number"]
+    return match["log"], int(number is not None), match["date"] or "", -int(number or 0), file
+
+
+def parts_of_logs(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the files of logs, in the order in which they are read, each with its log.
+
+    The files of a folder are one log, and so are the files of one rotated log.
+
+    Raises:
+        InputError: a folder is empty.
+    """
+    logs: dict[str, list[str]] = {}
+    for name in names:
+        logs.setdefault(_rotation(name)[0] if ROTATED.fullmatch(name) else name, []).append(name)
+    return [
+        (part, log)
+        for log, files in logs.items()
+        for name in sorted(files, key=_rotation)
+        for part in parts_of(name)
+    ]
+
+
 def parts_of(name: str) -> tuple[str, ...]:
-    """Return the files of a log; the files of a folder are sorted by name.
+    """Return the files of a log; the files of a folder are sorted by name, rotated ones by age.
 
     Files whose names begin with a dot or an underscore are ignored, as in Spark.
 
@@ -163,10 +218,10 @@ def parts_of(name: str) -> tuple[str, ...]:
     folder = Path(name)
     if name == STANDARD_INPUT or not os.path.isdir(name):
         return (name,)
-    files = sorted(file for file in folder.iterdir() if file.name[0] not in "._" and file.is_file())
+    files = [file for file in folder.iterdir() if file.name[0] not in "._" and file.is_file()]
     if not files:
         raise InputError(f"the folder {name!r} contains no log files")
-    return tuple(map(str, files))
+    return tuple(sorted(map(str, files), key=_rotation))
 
 
 @contextlib.contextmanager

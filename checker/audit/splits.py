@@ -18,11 +18,19 @@ from attrs import define, field, frozen
 from antecede.checker.audit import kernels as k
 from antecede.checker.audit.arrays import Array
 from antecede.checker.audit.events import Event
+from antecede.checker.audit.findings import Foreign, foreign_of
 from antecede.checker.audit.logs import NAMES, open_log
 from antecede.checker.audit.parquet import MAGIC, ParquetLines, row_counts
 from antecede.checker.audit.parser import Batch, Parser
 from antecede.checker.audit.records import Fields, line_events
-from antecede.checker.audit.sources import MARK, PACKED, STANDARD_INPUT, Source, opened, parts_of
+from antecede.checker.audit.sources import (
+    MARK,
+    PACKED,
+    STANDARD_INPUT,
+    Source,
+    opened,
+    parts_of_logs,
+)
 from antecede.checker.errors import InputError
 
 SPLIT = 1 << 26
@@ -70,6 +78,7 @@ class Piece:
     sets: tuple[tuple[int, ...], ...] = ()
     named: Mapping[int, str] = field(factory=dict)
     torn: tuple[int, ...] = ()
+    foreign: Foreign | None = None
     error: str | None = None
 
 
@@ -81,15 +90,16 @@ def splits_of(
     Raises:
         InputError: a log is missing or empty, or has neither JSON objects nor Parquet rows.
     """
+    if STANDARD_INPUT in names:
+        raise InputError("standard input is read once, by one machine; leave out --on spark")
     splits: list[Split] = []
-    for name in names:
-        if name == STANDARD_INPUT:
-            raise InputError("standard input is read once, by one machine; leave out --on spark")
-        parts = [part for part in parts_of(name) if part == name or Path(part).stat().st_size]
-        if not parts:
+    parts = parts_of_logs(names)
+    full = [part for part in parts if part[0] in names or Path(part[0]).stat().st_size]
+    for name in dict.fromkeys(name for _, name in parts):
+        if name not in {whole for _, whole in full}:
             raise InputError(f"{name} is empty: there is nothing to judge")
-        for part in parts:
-            splits += _splits_of(name, part, format, fields, size)
+    for part, name in full:
+        splits += _splits_of(name, part, format, fields, size)
     return splits
 
 
@@ -97,7 +107,7 @@ def _splits_of(
     whole: str, part: str, format: str | None, fields: Fields, size: int
 ) -> Iterator[Split]:
     with opened(part) as source:
-        log = open_log(source, format, None, fields)
+        log = open_log(source, format, fields=fields)
         if log.format != "jsonl" or not fields.simple:
             raise InputError(
                 f"{part} is a log of {NAMES.get(log.format, log.format)}"
@@ -206,8 +216,8 @@ class _Reading(Parser):
         if len(events) > 1:
             self.named |= {self._number(k.message_of, e.message): e.message for e in events}
 
-    def piece(self, torn: Sequence[int]) -> Piece:
-        """Return the content that was read; `torn` are the numbers of torn lines in the file."""
+    def piece(self, source: Source) -> Piece:
+        """Return the content of a source that was read."""
         t = self.tables
         keys = t.message_keys.reshape(-1, 3)
         keys = keys[keys[:, 2] >= 0]
@@ -220,7 +230,8 @@ class _Reading(Parser):
             tuple(self.actor(n) for n in range(t.counter[k.ACTORS])),
             tuple(self.sets),
             self.named,
-            tuple(line - self.before for line in torn),
+            tuple(line - self.before for line in source.torn),
+            foreign_of(source, self.before) if source.foreign else None,
         )
 
 
@@ -242,7 +253,7 @@ def _read(split: Split, fields: Fields, before: int) -> Piece:
         with _opened(split) as source:
             for batch in reading.read(source, fields, lambda _bytes, _events: None):
                 reading.keep(batch)
-            return reading.piece(source.torn)
+            return reading.piece(source)
     finally:
         reading.close()
 

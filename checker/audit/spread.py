@@ -20,7 +20,7 @@ from attrs import define, evolve, field, frozen
 from antecede.checker.audit import kernels as k
 from antecede.checker.audit.arrays import Array, fresh, populated
 from antecede.checker.audit.chains import MOST_CHAINS
-from antecede.checker.audit.findings import Audit, Finding, two_homes
+from antecede.checker.audit.findings import Audit, Finding, Foreign, two_homes
 from antecede.checker.audit.judge import Judge
 from antecede.checker.audit.parser import BATCH, LOG_SHIFT
 from antecede.checker.audit.splits import Piece, Split
@@ -48,6 +48,7 @@ class Info:
     actors: tuple[str, ...]
     first: Array
     torn: tuple[int, ...]
+    foreign: Foreign | None
     error: str | None
 
 
@@ -57,7 +58,9 @@ def info_of(piece: Piece) -> Info:
     rows = piece.events[::-1]
     first[rows[:, 1]] = rows[:, 4]
     sends = int((piece.events[:, 0] == k.SEND).sum())
-    return Info(piece.lines, len(rows), sends, piece.actors, first, piece.torn, piece.error)
+    return Info(
+        piece.lines, len(rows), sends, piece.actors, first, piece.torn, piece.foreign, piece.error
+    )
 
 
 @frozen(eq=False)
@@ -70,6 +73,7 @@ class Whole:
         numbers: name -> number.
         groups: ranges of chunks of senders; see `arrays.fresh`.
         torn: files and torn lines.
+        foreign: the lines of each file that are no events.
     """
 
     splits: tuple[Split, ...]
@@ -78,6 +82,7 @@ class Whole:
     numbers: Mapping[str, int]
     groups: tuple[tuple[int, int], ...]
     torn: tuple[tuple[str, int], ...]
+    foreign: tuple[Foreign, ...]
 
 
 def together(splits: Sequence[Split], infos: Sequence[Info], most: int) -> Whole:
@@ -90,12 +95,16 @@ def together(splits: Sequence[Split], infos: Sequence[Info], most: int) -> Whole
     numbers: dict[str, int] = {}
     starts: list[int] = []
     torn: list[tuple[str, int]] = []
+    foreign: dict[str, Foreign] = {}
     for index, (split, info) in enumerate(zip(splits, infos, strict=True)):
         if info.error is not None:
             raise InputError(info.error)
         same = index and splits[index - 1].path == split.path
         starts.append(starts[-1] + infos[index - 1].lines if same else 0)
         torn += [(split.path, starts[-1] + line) for line in info.torn]
+        if (more := info.foreign) is not None:
+            moved = evolve(more, log=split.path, first=more.first and more.first + starts[-1])
+            foreign[split.path] = _added(foreign.get(split.path), moved)
         for number in np.argsort(info.first, kind="stable"):
             name = info.actors[number]
             numbers.setdefault(name, len(numbers))
@@ -106,7 +115,15 @@ def together(splits: Sequence[Split], infos: Sequence[Info], most: int) -> Whole
     count = max(1, min(most, -(-len(numbers) // SENDERS)))
     bounds = [chunks * n // count for n in range(count + 1)]
     groups = tuple(pairwise(bounds))
-    return Whole(tuple(splits), tuple(starts), tuple(numbers), numbers, groups, tuple(torn))
+    others = tuple(foreign.values())
+    return Whole(tuple(splits), tuple(starts), tuple(numbers), numbers, groups, tuple(torn), others)
+
+
+def _added(one: Foreign | None, other: Foreign) -> Foreign:
+    """Return the other lines of two pieces of a file; the first piece comes first."""
+    if one is None:
+        return other
+    return evolve(one if one.why else other, lines=one.lines + other.lines)
 
 
 # Numbers of messages
@@ -336,6 +353,7 @@ def merged(found: Sequence[Found], whole: Whole, names: Mapping[int, str]) -> Au
         findings=tuple(findings),
         undelivered=tuple(_named(finding, names) for finding in first.undelivered),
         torn=whole.torn,
+        foreign=whole.foreign,
     )
 
 

@@ -15,6 +15,7 @@ from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report as audit_report
 from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.records import Fields, fields_from
+from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.audit.sources import shown_name
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
@@ -31,10 +32,14 @@ from antecede.checker.search.options import Bounds
 @click.argument("names", type=A_FILE, metavar="LOG|FOLDER|-…", nargs=-1, required=True)
 @click.option("--log-format", type=click.Choice(logs.FORMATS))
 @click.option("--event", metavar="REGEX")
+@click.option("--parser", metavar="REGEX")
+@click.option("--delimiter", metavar="REGEX")
 @click.option("--fields", metavar="NAME=FIELD,…")
 @JSON_FILE
 @click.option("--trace", "trace_files", multiple=True, type=A_FILE, metavar="FILE")
 @click.option("--unfinished", is_flag=True)
+@click.option("--redelivery", type=click.Choice(["error", "ok"]), default="error")
+@click.option("--from-middle", is_flag=True)
 @record(Bounds, "max_seconds")
 @click.option("--quiet", is_flag=True)
 @PLACE
@@ -42,10 +47,14 @@ def command(
     names: tuple[str, ...],
     log_format: str | None,
     event: str | None,
+    parser: str | None,
+    delimiter: str | None,
     fields: str | None,
     json_file: str | None,
     trace_files: tuple[str, ...],
     unfinished: bool,
+    redelivery: str,
+    from_middle: bool,
     quiet: bool,
     place: str,
     master: str | None,
@@ -73,13 +82,29 @@ def command(
     try:
         with interrupts.within(seconds, reached):
             if place == "spark":
+                how = audits.How(unfinished, redelivery == "ok", from_middle)
                 found = _audit_on_spark(
-                    names, log_format, event, known, unfinished, master=master, log=spark_log
+                    names,
+                    log_format,
+                    Expressions(event, parser, delimiter),
+                    known,
+                    how,
+                    master=master,
+                    log=spark_log,
                 )
             else:
                 tick = audit_report.watching(ticker)
                 found = audits.audit(
-                    names, log_format, event, known, unfinished=unfinished, tick=tick
+                    names,
+                    log_format,
+                    event,
+                    known,
+                    parser=parser,
+                    delimiter=delimiter,
+                    unfinished=unfinished,
+                    redelivery=redelivery == "ok",
+                    from_middle=from_middle,
+                    tick=tick,
                 )
     except interrupts.Ended as ended:
         if str(ended) != reached:
@@ -129,17 +154,17 @@ def _draw(found: Audit, file: str, format: str, *, quiet: bool) -> None:
 def _audit_on_spark(
     names: tuple[str, ...],
     log_format: str | None,
-    event: str | None,
+    expressions: Expressions,
     known: Fields,
-    unfinished: bool,
+    how: audits.How,
     **more: Any,
 ) -> Audit:
     """Judge logs on a cluster."""
     # Only this needs compiled kernels at once.
     from antecede.checker.audit import on_spark
 
-    if event is not None:
+    for option in expressions.given():
         raise InputError(
-            "--event is for ShiViz logs, and --on spark reads JSON objects and Parquet"
+            f"{option} is for ShiViz logs, and --on spark reads JSON objects and Parquet"
         )
-    return on_spark.audit(names, log_format, known, unfinished=unfinished, **more)
+    return on_spark.audit(names, log_format, known, how=how, **more)

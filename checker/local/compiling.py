@@ -38,25 +38,27 @@ def started() -> subprocess.Popen[bytes]:
     return _running[-1]
 
 
-def main() -> int:
+def main() -> bool | None:
     """Compile what breadth-first search needs, unless another process is at it; then wait for it.
 
     Returns:
-        The exit code; 1 if there is no folder to keep kernels in, or no file to lock.
+        Whether this process has compiled; None if there is no folder to keep kernels in, or no file
+        to lock.
     """
     folder = cache.folder()
     if folder is None:
-        return 1
+        return None
     try:
         # A pipe under this name would keep `open` waiting.
         descriptor = os.open(folder / "compiling", os.O_CREAT | os.O_WRONLY | os.O_NONBLOCK, 0o644)
     except OSError:
-        return 1
+        return None
     with open(descriptor, "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if cache.compiled_in() is None:
-            compile_all()
-    return 0
+        if cache.compiled_in() is not None:
+            return False
+        compile_all()
+    return True
 
 
 WAYS = (
@@ -137,10 +139,9 @@ def _toy(history: str) -> System:
 
 
 if __name__ == "__main__":
-    compiles = cache.compiled_in() is None
-    code = main()
-    # Searches need not wait for the rest.
-    if code == 0 and compiles and os.fork() == 0:
+    compiled = main()
+    # Searches need not wait for the rest. A process that waited for another leaves the rest to it.
+    if compiled and os.fork() == 0:
         os.nice(19)
         compile_more()
-    sys.exit(code)
+    sys.exit(1 if compiled is None else 0)

@@ -101,7 +101,12 @@ def canonical(value: Any) -> str:
     """
     cls: Any = type(value)
     if cls in ATOMS:
-        return repr(value)
+        try:
+            return repr(value)
+        except ValueError:
+            raise ProtocolError(
+                "an integer has more digits than Python writes (4,300); use smaller numbers"
+            ) from None
     names = names_in(cls)
     if names is not None:
         inner = ",".join(f"{name}={canonical(getattr(value, name))}" for name in names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import subprocess
 import sys
 import urllib.request
@@ -84,6 +85,8 @@ def test_help_describes_the_arguments_and_their_types(name: str) -> None:
         if name != "simulate" and parameter.name != "names":
             assert f"    {parameter.name}: " in documented, parameter
     assert "repeat this option" not in documented
+    arguments = documented.partition("Keyword arguments:")[2]
+    assert not re.search(r"(?<![\w-])--[a-z]", arguments), "an option of the command"
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

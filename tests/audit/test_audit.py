@@ -153,7 +153,9 @@ def test_agrees_with_vector_clocks_by_the_definition(
 )
 def test_a_line_that_is_no_event_is_named(tmp_path: Path, line: str, text: str) -> None:
     path = tmp_path / "log.jsonl"
-    path.write_text('{"actor": "a", "event": "causal-send", "message": "m"}\n' + line)
+    path.write_text(
+        '{"actor": "a", "event": "causal-send", "message": "m"}\n' + f"{line}\n{line}\n"
+    )
     with pytest.raises(InputError, match=re.escape(text)):
         audit(path)
 

@@ -20,6 +20,7 @@ from antecede.checker.audit.clocks import Clocks
 from antecede.checker.audit.events import Event, Stamp
 from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.logs import events, open_log
+from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.audit.sources import opened
 from antecede.checker.errors import InputError
 from antecede.checker.paths.path import Path as Run
@@ -83,7 +84,9 @@ def log(tmp_path: Path, text: str) -> Path:
 
 def read(path: Path, **how: Any) -> list[tuple[Any, ...]]:
     with opened(str(path)) as source:
-        found = [*events(open_log(source, **how))]
+        given = Expressions(event=how.pop("event", None))
+        every = [*events(open_log(source, given=given, **how))]
+        found = [each for each in every if isinstance(each, Event)]
     return [(event.line, event.actor, event.kind, event.message, event.to) for event in found]
 
 
@@ -395,23 +398,22 @@ def test_a_format_that_is_named_beats_the_first_line(tmp_path: Path) -> None:
     path = log(tmp_path, 'delivers m1\na {"a": 1}\n')
     assert [(1, "a", "deliver", "m1", None)] == read(path, format="shiviz")
     with pytest.raises(InputError, match="line 1: no JSON"):
-        read(path)
+        audit(path, format="jsonl")
 
 
 HEADED = 'a {"a": 1}\ndelivers m1\n'
 BAD: dict[str, tuple[str, dict[str, str], str]] = {
-    "no clock": (HEADED + "b\ndelivers m1\n", {}, "line 3: no event here"),
-    "half an event": (HEADED + 'a {"a": 2}', {}, "line 3: the log ends within an event"),
-    "no JSON": (HEADED + "a {1: 1}\nx\n", {}, "line 3: the clock is no JSON"),
-    "deep": (HEADED + f'a {{"a":{"[" * 99999}}}\nx\n', {}, "line 3: the clock is no JSON"),
-    "huge": (HEADED + f'a {{"a":{"9" * 9999}}}\nx\n', {}, "line 3: the clock is no JSON"),
-    "a text": (HEADED + 'a {"a": "1"}\nx\n', {}, "entry of 'a' is '1'; give a whole number"),
-    "negative": (HEADED + 'a {"a": -1}\nx\n', {}, "entry of 'a' is -1"),
-    "no host": (f'{PARSER}\n\ndelivers m1\n {{"a": 1}}\n', {}, "line 4: an event without a host"),
+    "no clock": (HEADED + "b\ndelivers m1\n" * 2, {}, "line 3: no event here"),
+    "no JSON": (HEADED + "a {1: 1}\nx\n" * 2, {}, "line 3: the clock is no JSON"),
+    "deep": (HEADED + f'a {{"a":{"[" * 99999}}}\nx\n' * 2, {}, "line 3: the clock is no JSON"),
+    "huge": (HEADED + f'a {{"a":{"9" * 9999}}}\nx\n' * 2, {}, "line 3: the clock is no JSON"),
+    "a text": (HEADED + 'a {"a": "1"}\nx\n' * 2, {}, "entry of 'a' is '1'; give a whole number"),
+    "negative": (HEADED + 'a {"a": -1}\nx\n' * 2, {}, "entry of 'a' is -1"),
+    "no host": (f'{PARSER}\n\ndelivers m1\n {{"a": 1}}\n', {}, "line 3: an event without a host"),
     "group": ("(?<host>.*) (?<clock>.*)\n", {}, "no group (?<event>…)"),
     "parser": ("(?<host>.*) (?<clock>.*) (?<event>[)\n", {}, "is no regular expression"),
-    "several": (f"{PARSER}\n=== (?<trace>.*) ===\n", {}, "line 2: the log holds several"),
-    "silent": ('a {"a": 1}\nhello\n', {}, "no event is a causal-send or a delivery"),
+    "delimiter": (f"{PARSER}\n^(?<trace>[)$\n", {}, "line 2: the log's delimiter is no regular"),
+    "silent": (HEADED, {"event": "(?<event>X)(?<message>.)"}, "no event is a causal-send or a del"),
     "format": (HEADED, {"format": "xml"}, "unknown log format 'xml'"),
     "event": (HEADED, {"event": "("}, "is no regular expression"),
     "lacking": (HEADED, {"event": "(?<message>.*)"}, "lacks named groups"),
@@ -419,6 +421,93 @@ BAD: dict[str, tuple[str, dict[str, str], str]] = {
     "empty": (HEADED, {"event": "(?<event>delivers)(?<message>)"}, "line 2: the event names no"),
     "needless": ('{"actor": 1}\n', {"event": ".*"}, "whose events need no expression"),
 }
+
+
+def test_lines_that_are_no_events_are_skipped(tmp_path: Path) -> None:
+    """A banner, a line of dashes, half an event at the end, and further lines of each event."""
+    parser = r"^State [0-9]+: <(?<event>.*)>\n/. Host = (?<host>.*)\n/. Clock = \"(?<clock>.*)\""
+    state = "\n".join(
+        ["State {n}: <{text}>", "/. Host = {host}", '/. Clock = "{clock}"', "/. queue = <<>>", ""]
+    )
+    one = state.format(n=1, text="causal-sends m to b", host="a", clock=r"{\"a\":1,\"b\":0}")
+    two = state.format(n=2, text="delivers m", host="b", clock=r"{\"a\":1,\"b\":1}")
+    found = audit(log(tmp_path, f"{parser}\n\nTLC 2.16\n{one}\n{two}\n-----\nState 3: <x>\n"))
+    assert ((), 1, 1, 2) == (found.findings, found.causal_sends, found.deliveries, found.clocks)
+    assert [(5, 3)] == [(each.lines, each.first) for each in found.foreign]
+
+
+EXECUTIONS = """\
+=== first ===
+causal-sends m1 to b
+a {"a":1}
+delivers m1
+b {"a":1,"b":1}
+=== second ===
+causal-sends m1 to b
+a {"a":1}
+causal-sends m2 to b
+a {"a":2}
+delivers m2
+b {"a":2,"b":1}
+delivers m1
+b {"a":2,"b":2}
+"""
+
+
+@pytest.mark.parametrize("how", ["alone", "header", "option"])
+def test_several_executions_are_judged_one_by_one(
+    how: str, antecede: Command, tmp_path: Path
+) -> None:
+    ends = "^=== (?<trace>.*) ===$"
+    path = log(tmp_path, (f"{PARSER}\n{ends}\n" if how == "header" else "") + EXECUTIONS)
+    ran = antecede("audit", path, *(["--delimiter", ends] if how == "option" else []))
+    assert 1 == ran.code
+    assert "  first: HOLDS\n  second: VIOLATED\n" in ran.out
+    line = 15 if how == "header" else 13
+    assert f"line {line}: causal-delivery: b delivers m1 after m2" in ran.out
+    other = log(tmp_path / "..", 'c {"c": 1}\nboots\n')
+    with pytest.raises(InputError, match="holds several executions; audit it alone"):
+        audits.audit([str(path), str(other)])
+
+
+def test_an_execution_begins_with_no_knowledge_of_the_one_before(tmp_path: Path) -> None:
+    joined = audit(log(tmp_path, EXECUTIONS.replace("=== second ===\n", "")))
+    assert {"impossible", "clock"} <= {finding.kind for finding in joined.findings}
+    (finding,) = audit(log(tmp_path, EXECUTIONS)).findings
+    assert "causal-delivery" == finding.kind
+
+
+def test_the_clocks_of_a_log_without_messages_are_checked(
+    antecede: Command, tmp_path: Path
+) -> None:
+    text = 'a {"a": 1}\nboots\nb {"a": 1, "b": 1}\nreceives\nb {"a": 1, "b": 2}\nanswers\n'
+    ran = antecede("audit", log(tmp_path, text))
+    assert 3 == ran.code
+    assert "3 events of 2 hosts with clocks; the vector clocks are possible" in " ".join(
+        ran.out.split()
+    )
+    ran = antecede("audit", log(tmp_path, text.replace('"b": 2', '"b": 3')))
+    assert 1 == ran.code
+    assert "line 5: clock: the entry of b in its own clock is 3, not 2" in ran.out
+
+
+def test_the_expression_of_a_log_can_be_given(antecede: Command, tmp_path: Path) -> None:
+    text = '[INFO] node-a {"node-a": 1} delivers m1\n[INFO] started\n'
+    parser = r"\[\w+\] (?<host>\S+) (?<clock>{.*}) (?<event>.*)"
+    path = log(tmp_path, text)
+    assert 2 == antecede("audit", path).code
+    ran = antecede("audit", path, "--parser", parser)
+    assert 1 == ran.code
+    assert "line 1: impossible: node-a delivers m1" in ran.out
+    refused = antecede("audit", path, "--parser", parser, "--log-format", "csv")
+    assert "leave out --parser" in refused.err
+
+
+def test_a_log_may_begin_in_the_middle(tmp_path: Path) -> None:
+    text = 'a {"a": 7}\ndelivers m0\na {"a": 8}\ncausal-sends m1\na {"a": 10}\nx\n'
+    found = audit(log(tmp_path, text), from_middle=True)
+    assert ["the entry of a in its own clock is 10, not 9"] == [f.text for f in found.findings]
+    assert ("1 delivery of a message that the logs do not send",) == found.left_out
 
 
 @pytest.mark.parametrize("name", list(BAD))

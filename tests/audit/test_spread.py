@@ -107,10 +107,10 @@ def test_a_compressed_file_and_a_parquet_file_are_pieces_too(tmp_path: Path) -> 
         assert all_of(audits.audit([name], judge="plain")) == all_of(in_pieces([name], 99)[0])
 
 
-def test_a_line_that_is_no_event_is_named_by_its_number_in_the_file(tmp_path: Path) -> None:
+def test_an_event_without_a_message_is_named_by_its_number_in_the_file(tmp_path: Path) -> None:
     lines = [line for _, line in wild(random.Random(3), 3, 200)]
     path = tmp_path / "log.jsonl"
-    path.write_text("\n".join([*lines[:150], '{"actor": 3}', *lines[150:]]))
+    path.write_text("\n".join([*lines[:150], '{"actor": 3, "event": "deliver"}', *lines[150:]]))
     with pytest.raises(InputError) as plain:
         audits.audit([str(path)], judge="plain")
     with pytest.raises(InputError) as spread_out:
@@ -191,7 +191,7 @@ def test_on_spark_the_findings_are_those_of_the_plain_judge(tmp_path: Path) -> N
     assert len(splits_of([folder], None, FIELDS, 16_000)) == 3
     for unfinished in (False, True):
         expected = all_of(audits.audit([folder], judge="plain", unfinished=unfinished))
-        found = on_spark.audit([folder], unfinished=unfinished, size=16_000)
+        found = on_spark.audit([folder], how=audits.How(unfinished), size=16_000)
         assert expected == all_of(found)
 
 

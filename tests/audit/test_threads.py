@@ -99,6 +99,9 @@ def judged(path: Path, judge: str = "compiled") -> list[Any]:
     return all_of(found)
 
 
+BAD = '{"actor": "a", "event": "deliver"}'
+
+
 def sends(count: int) -> list[tuple[str, str]]:
     row = '{{"actor": "a", "event": "causal-send", "message": {}, "to": ["b"]}}'
     return [("a", row.format(number)) for number in range(count)]
@@ -124,7 +127,7 @@ def fail_at(event: int, monkeypatch: Patch) -> list[int]:
 def test_a_slow_and_a_fast_judge_find_the_same(seed: int, tmp_path: Path) -> None:
     lines = wild(random.Random(seed), 9, 200)
     if seed % 3 == 2:
-        lines[150] = (lines[150][0], "[]")
+        lines[150] = (lines[150][0], BAD)
     path = write(tmp_path / "log", lines)
     assert judged(path, "plain") == judged(path)
 
@@ -134,9 +137,9 @@ def test_a_slow_and_a_fast_judge_find_the_same(seed: int, tmp_path: Path) -> Non
 def test_the_earliest_error_is_reported_whichever_thread_has_it(
     bad: int, monkeypatch: Patch, tmp_path: Path
 ) -> None:
-    """The disk is full at line 25, and line `bad` is not an event."""
+    """The disk is full at line 25, and line `bad` has an event without a message."""
     lines = sends(60)
-    lines[bad - 1] = ("a", "[]")
+    lines[bad - 1] = ("a", BAD)
     path = write(tmp_path / "log", lines)
     seen = fail_at(25, monkeypatch)
     error, text = judged(path)

@@ -108,13 +108,13 @@ def test_the_report_says_which_lines_are_torn(antecede: Command, tmp_path: Path)
     path = log(tmp_path, json.dumps(OTHER), json.dumps(OTHER)[:30] + json.dumps(EARLY), "")
     ran = antecede("audit", path, "--json", tmp_path / "found.json")
     assert 0 == ran.code
-    assert "1 torn line was skipped, so an event may be missing: line 2." in ran.out
+    assert "1 line is torn, so an event may be missing (line 2)." in ran.out
     assert "everything was delivered" not in ran.out
     said = json.loads((tmp_path / "found.json").read_text())
     assert [{"log": str(path), "line": 2}] == said["torn_lines"]
     (tmp_path / "other").write_text(json.dumps({**OTHER, "actor": "dora", "message": "m3"}) + "\n{")
     ran = antecede("audit", path, tmp_path / "other", "--unfinished")
-    assert f"lines {path}:2, {tmp_path}/other:2." in " ".join(ran.out.split())
+    assert f"(lines {path}:2, {tmp_path}/other:2)" in " ".join(ran.out.split())
 
 
 def test_a_log_of_torn_lines_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

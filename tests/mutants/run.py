@@ -40,29 +40,30 @@ LEAST_SCORE = 0.95
 
 HEAD = """# Mutants: which bugs do the checks detect?
 
-A passing check is only as convincing as the bugs that it would catch. This page shows the bugs that
-our checks catch: each *mutant* is a protocol with one small deliberate change, such as a dropped
-guard, a swapped order or a forgotten update. Read it before you trust a verdict on one of these
-protocols, or to choose bounds for your own.
+A passing check is only as convincing as the bugs that it would catch. To find out which bugs our
+checks catch, we put bugs into correct protocols. A *mutant* is a protocol with one small deliberate
+change, such as a dropped condition, a swapped order or a forgotten update. Read this page before
+you trust a verdict on one of these protocols, or to choose bounds for your own protocol.
 
 ```sh
 python -m tests.mutants.run fifo   # the mutants of one protocol
 make mutants                       # all of them; writes this page and the rows
 ```
 
-Every mutant is checked within bounds that the real protocol passes. A mutant is
-*detected* if a check is violated, a handler fails, or the check never ends. Each undetected mutant
-has an explanation:
+Every mutant is checked within bounds within which the real protocol passes. A mutant is *detected*
+if a check of it finds a violation, if one of its functions fails, or if the check never ends. For
+each mutant that is not detected, we give one of two explanations:
 
 * *equivalent*: no property can distinguish it from the real protocol.
 * *needs*: only a larger check detects it. Its row names that check and its result.
 
-[The list of all mutants](../tests/mutants/detected.md) has a row per mutant, with the change and
-the check that detects it.
+For each mutant, [the list of all mutants](../tests/mutants/detected.md) shows the change, and the
+check that detects it.
 
-The score is the share of detected mutants among those that are not equivalent. It must be at least
-95 %. `make mutants` fails if a real protocol is not correct, if a mutant survives without an
-explanation, or if an explanation is no longer true. The mutants are data in
+The *score* of a protocol is the share of its mutants that are detected. Equivalent mutants do not
+count, because no check can detect them. Each score must be at least 95 %; a lower score means that
+our checks are too weak. `make mutants` also fails if a real protocol is not correct, if a mutant
+survives without an explanation, or if an explanation is no longer true. The mutants are data in
 [tests/mutants](../tests/mutants).
 """
 

@@ -54,12 +54,11 @@ MODEL = evolve(MFSS, relations=(*MFSS.relations, less), conjuncts=(*MFSS.conjunc
 
 
 @pytest.fixture
-def proving(tmp_path: Path) -> Iterator[Start]:
+def proving(tmp_path: Path) -> Start:
     """Start a proof; return when the solver is asked what it cannot answer."""
     (tmp_path / "endless.py").write_text(ENDLESS)
     asked = ("prove", "endless.py:MODEL", "--timeout", 10 * WITHIN)
-    with starting("asks about hard after acknowledge", *asked, cwd=tmp_path) as start:
-        yield start
+    return starting("asks about hard after acknowledge", *asked, cwd=tmp_path)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import re
+import shutil
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,8 +28,9 @@ from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.tables import cache, composites, kernels
-from tests.conftest import Command, in_a_process, method
+from tests.conftest import ROOT, Command, begun, in_a_process, method
 from tests.local.test_local import found, plainly, small
+from tests.test_interrupts import WITHIN, until
 
 SYSTEMS = [("mfss", 3, 1), ("mfss", 2, 2), ("cykas", 3, 1)]
 
@@ -155,9 +159,29 @@ def test_with_compiled_kernels_nothing_is_waited_for() -> None:
 
 def test_whoever_compiles_second_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "compile_all", lambda: pytest.fail("compiled again"))
-    assert 0 == compiling.main()
+    assert compiling.main() is False
     monkeypatch.setattr(cache, "folder", lambda: None)
-    assert 1 == compiling.main()
+    assert compiling.main() is None
+
+
+def test_a_process_that_waited_for_another_leaves_the_rest_to_it(tmp_path: Path) -> None:
+    """A hundred commands that were started together once left a hundred compilers behind."""
+    kept = cache.folder()
+    assert kept is not None
+    folder = tmp_path / "antecede" / kept.name
+    folder.mkdir(parents=True)
+    with open(folder / "compiling", "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waits = begun(
+            [sys.executable, "-m", compiling.__name__],
+            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "src")},
+            start_new_session=True,
+        )
+        until(lambda: f" {waits.pid} " in Path("/proc/locks").read_text())
+        shutil.copytree(kept, folder, dirs_exist_ok=True)
+    assert 0 == waits.wait(WITHIN)
+    with pytest.raises(ProcessLookupError):
+        os.killpg(waits.pid, 0)
 
 
 def test_what_is_explored_to_compile_the_kernels_is_explored_to_its_end() -> None:

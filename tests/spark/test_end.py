@@ -15,7 +15,7 @@ from py4j import java_gateway
 
 from antecede.checker.spark.cluster import not_of_py4j
 from antecede.checker.spark.folder import MARK, PREFIX, Folder
-from tests.conftest import COMMAND, ROOT
+from tests.conftest import COMMAND, ROOT, begun
 from tests.sweep.test_processes import is_alive
 from tests.test_interrupts import WITHIN, until
 
@@ -24,13 +24,10 @@ def searching(folder: Path) -> subprocess.Popen[str]:
     """Start a long search on Spark whose temporary folder is `folder`."""
     asked = ("check", "mfss", "--actors", "3", "--messages", "4", "--history", "full")
     options = ("--no-symmetry", "--engine", "spark", "--master", "local[1]")
-    return subprocess.Popen(
+    return begun(
         [*COMMAND, *asked, *options, "--spark-threshold", "200", "--partitions", "1"],
         cwd=folder.parent,
         env={**os.environ, "TMPDIR": str(folder), "PYTHONPATH": str(ROOT / "src")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )

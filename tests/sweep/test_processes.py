@@ -13,7 +13,7 @@ import pytest
 
 from antecede.checker.errors import CapacityError
 from antecede.checker.sweep.processes import KILLED, SAFE_PATH, Workers
-from tests.conftest import ROOT
+from tests.conftest import ROOT, begun
 from tests.test_interrupts import WITHIN, started, until
 
 
@@ -75,7 +75,7 @@ def test_workers_end_with_whoever_started_them_even_if_it_is_killed(tmp_path: Pa
     pids.mkdir()
     command = [sys.executable, str(tmp_path / "busy.py"), str(pids)]
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    process = subprocess.Popen(command, env=env)
+    process = begun(command, env=env)
     until(lambda: len(list(pids.iterdir())) == 2)
     process.kill()
     process.wait()

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import signal
-import subprocess
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from antecede.checker.sweep.sweep import (
     row_of,
     sweep,
 )
-from tests.conftest import COMMAND, ROOT, Command, in_a_process
+from tests.conftest import COMMAND, ROOT, Command, begun, in_a_process
 
 PLAIN = Options(engine="plain")
 
@@ -257,12 +256,9 @@ def test_on_spark_a_check_that_kills_its_worker_is_tried_again_by_the_next_run(
 def test_on_spark_ctrl_c_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     asked = ("sweep", "--protocol", "mfss", "--messages", "1,9", "--history", "full")
-    process = subprocess.Popen(
+    process = begun(
         [*COMMAND, *asked, "--on", "spark", "--master", "local[2]", "--output", str(file)],
         cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
     )
     assert process.stderr is not None
     assert any("mfss 3x1 unordered any full: HOLDS" in line for line in process.stderr)
@@ -277,12 +273,9 @@ def test_on_spark_ctrl_c_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
 def test_a_closed_terminal_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     asked = ("sweep", "--protocol", "mfss", "--messages", "1,9", "--history", "full")
-    process = subprocess.Popen(
+    process = begun(
         [*COMMAND, *asked, "--workers", "2", "--output", str(file)],
         cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
         start_new_session=True,
     )
     assert process.stderr is not None

@@ -20,7 +20,7 @@ WRONG = 2
 # Counters, at fixed places of `counter`. The parser and the judge each have their own.
 ACTORS, MESSAGES, SETS, MEMBERS, ARENA, NAMES, SLOTS, CHUNKS, NODES, PAIRS = range(10)
 OUT, FOUND, READY, READY_END, SENDS, DELIVERIES, UNADDRESSED, LINES, RAISED = range(10, 19)
-COLUMNS, HEIGHT, FIRST, FIXED, WORK, WANTED, LISTED, LISTS, FIRST_SET, NAMED = range(19, 29)
+COLUMNS, HEIGHT, FIRST, FIXED, WORK, WANTED, LISTED, LISTS, FIRST_SET, NAMED, OTHERS = range(19, 30)
 COUNTERS = 32
 """The length of `counter`.
 
@@ -29,7 +29,8 @@ continue. Clocks have HEIGHT levels and room for COLUMNS chunks of senders, begi
 FIRST. FIXED: clocks keep only these senders, and only their messages are judged. WORK counts
 visited chunks. WANTED is the length of a name that did not fit. LISTED is the number of members of
 a list that did not fit. LISTS numbers lists. FIRST_SET is the number of the first destination set
-in the parser's arrays. NAMED is the number of events in a batch whose messages have numbers."""
+in the parser's arrays. NAMED is the number of events in a batch whose messages have numbers. OTHERS
+counts the lines with other words since the kernel began."""
 
 AHEAD = 8
 """The number of events between the hashes of a message's name and its number. Meanwhile, the

@@ -16,6 +16,7 @@ from antecede.checker.audit.kernels.arrays import (
     LISTS,
     MEMBERS,
     NAMED,
+    OTHERS,
     SEND,
     SETS,
     Array,
@@ -158,14 +159,16 @@ def parse(t, data, at, vocabulary, batch, events, log):
     Returns:
         The reason for the return, the position reached, and the number of events in the batch.
     """
-    t.counter[NAMED] = events
+    t.counter[NAMED], t.counter[OTHERS] = events, 0
     why, at, events = parse_lines(t, data, at, vocabulary, batch, events, log)
     while t.counter[NAMED] < events:
         if not name_next(t, data, batch):
             # Later events must be read again.
             named = t.counter[NAMED]
             t.counter[LINES] = batch[5 * named + 4] - log - 1
-            return GROW, t.ahead[5 * (named % AHEAD) + 4], named
+            before = t.ahead[5 * (named % AHEAD) + 4]
+            t.counter[OTHERS] = before >> 32
+            return GROW, before & 0xFFFFFFFF, named
     return why, at, events
 
 
@@ -196,13 +199,14 @@ def parse_lines(t, data, at, vocabulary, batch, events, log):
             t.counter[LINES] += 1
             at = now + 1
             continue
-        now = object_spans(data, now, words, ends, spans)
+        now = object_spans(data, behind_text(data, now), words, ends, spans)
         if now < 0:
             return ASK, at, events
         kind = SEND if same(data, spans[2], spans[3], words, ends[3], ends[4]) else DELIVER
         if kind == DELIVER and not same(data, spans[2], spans[3], words, ends[4], ends[5]):
             if vocabulary.foreign:
                 t.counter[LINES] += 1
+                t.counter[OTHERS] += 1
                 at = now + 1
                 continue
             return ASK, at, events
@@ -222,13 +226,25 @@ def parse_lines(t, data, at, vocabulary, batch, events, log):
         prefetch(t.message_keys, 3 * (one & mask))
         ahead = 5 * (events % AHEAD)
         t.ahead[ahead], t.ahead[ahead + 1] = one, two
-        t.ahead[ahead + 2], t.ahead[ahead + 3], t.ahead[ahead + 4] = spans[4], spans[5], at
+        t.ahead[ahead + 2], t.ahead[ahead + 3] = spans[4], spans[5]
+        t.ahead[ahead + 4] = t.counter[OTHERS] << 32 | at
         t.counter[LINES] += 1
         batch[5 * events], batch[5 * events + 1] = kind, actor
         batch[5 * events + 3], batch[5 * events + 4] = to, log | t.counter[LINES]
         events += 1
         at = now + 1
     return FINISHED, at, events
+
+
+@kernel
+def behind_text(data, at):
+    """Return the start of the first object of a line, behind text such as a container's name."""
+    begin = at
+    while data[at] != 123 and data[begin] != 10:
+        if data[begin] == 123 and data[blank(data, begin + 1)] == 34:
+            return begin
+        begin += 1
+    return at
 
 
 @kernel

@@ -1,0 +1,222 @@
+"""Lines that are no events, text before events, rotated files: all judges read them alike."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from antecede.checker.audit import audit as audits
+from antecede.checker.audit.findings import Audit, Foreign
+from antecede.checker.audit.records import fields_from
+from antecede.checker.audit.sources import parts_of_logs
+from antecede.checker.errors import InputError
+from tests.audit.test_audit import ALICE_BOB_CAROL, log
+from tests.audit.test_compiled import all_of
+from tests.audit.test_spread import in_pieces
+from tests.conftest import Command
+
+EVENTS = [
+    {"actor": "a", "event": "causal-send", "message": "m", "to": ["b"]},
+    {"actor": "a", "event": "causal-send", "message": "n", "to": ["b"]},
+    {"actor": "b", "event": "deliver", "message": "n"},
+    {"actor": "b", "event": "deliver", "message": "m"},
+]
+LINES = [json.dumps(event) for event in EVENTS]
+
+
+def judged(path: Path) -> Audit:
+    """Return what all judges say of a log, which is the same."""
+    plain, compiled = (audits.audit([str(path)], judge=judge) for judge in ("plain", "compiled"))
+    spread, _ = in_pieces([str(path)], 120)
+    assert all_of(plain) == all_of(compiled) == all_of(spread)
+    assert (plain.torn, plain.foreign) == (compiled.torn, compiled.foreign)
+    assert (plain.torn, plain.foreign) == (spread.torn, spread.foreign)
+    return plain
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Listening on port 80",
+        "[1, 2]",
+        "7",
+        '{"level": "info", "text": "started"}',
+        '{"actor": "a", "event": "recv", "message": "m"}',
+        'INFO settings {"port": 80}',
+        'DEBUG got {"actor": "a"} from b',
+        "{not JSON}",
+        '\u00a0{ {"x": 1}',
+    ],
+)
+def test_a_line_that_is_no_event_is_skipped_and_counted(line: str, tmp_path: Path) -> None:
+    found = judged(write(tmp_path / "log", line, *LINES[:2], line, "", *LINES[2:]))
+    assert [("causal-delivery", 7)] == [(f.kind, f.line) for f in found.findings]
+    (foreign,) = found.foreign
+    assert (2, 1) == (foreign.lines, foreign.first)
+    assert foreign.why
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "web-1  | ",
+        "\x1b[33mweb-1  |\x1b[0m 2026-11-26T22:33:03.000000000Z ",
+        "[pod/web-7d9/web] ",
+        "Nov 26 22:33:03 host web[12]: ",
+    ],
+)
+def test_text_before_an_event_is_skipped(prefix: str, tmp_path: Path) -> None:
+    """Such as the names of containers in `docker compose logs`."""
+    text = [prefix + line for line in LINES]
+    found = judged(write(tmp_path / "log", f"{prefix}started", *text))
+    assert [("causal-delivery", 5)] == [(f.kind, f.line) for f in found.findings]
+    assert [(1, 1)] == [(each.lines, each.first) for each in found.foreign]
+
+
+def test_a_torn_line_behind_text_is_torn(tmp_path: Path) -> None:
+    found = judged(write(tmp_path / "log", *LINES, "web-1 | " + LINES[0][:30]))
+    assert [5] == [line for _, line in found.torn]
+
+
+def test_a_log_of_other_lines_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "log", *LINES, *["started"] * 4)
+    assert 4 == judged(path).foreign[0].lines
+    write(path, *LINES, *["started"] * 5)
+    said = "line 5: no JSON .*. 5 lines of the log are no events, and 4 lines are"
+    for judge in ("plain", "compiled"):
+        with pytest.raises(InputError, match=said):
+            audits.audit([str(path)], judge=judge)
+
+
+def test_an_event_without_an_actor_is_still_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "log", *LINES, '{"event": "deliver", "message": "m"}')
+    for judge in ("plain", "compiled"):
+        with pytest.raises(InputError, match="line 5: there is no field 'actor'"):
+            audits.audit([str(path)], judge=judge)
+
+
+def test_other_events_of_a_log_with_words_of_its_own_are_counted(tmp_path: Path) -> None:
+    """The compiled judge counts each once, although it reads lines again with larger tables."""
+    send = '{"actor": "a", "event": "PUB", "message": "m%d"}\n{"actor": "a", "event": "PING"}\n'
+    other = '{"actor": "a", "event": "PING", "message": "x"}\n\n'
+    path = tmp_path / "log"
+    path.write_text("".join(send % at + other for at in range(20_000)))
+    fields = fields_from("send=PUB,deliver=SUB")
+    plain, compiled = (
+        audits.audit([str(path)], fields=fields, judge=judge) for judge in ("plain", "compiled")
+    )
+    assert (Foreign(str(path), 40_000),) == plain.foreign == compiled.foreign
+
+
+def test_the_report_says_what_was_left_out(antecede: Command, tmp_path: Path) -> None:
+    path = write(tmp_path / "app.log", "started", *LINES[:2], LINES[3], LINES[2], "stopped")
+    ran = antecede("audit", path, "--json", tmp_path / "found.json")
+    said = " ".join(ran.out.split())
+    assert 0 == ran.code
+    assert "Left out: 2 lines are no events (the first is line 1 of app.log: no JSON" in said
+    (shown,) = json.loads((tmp_path / "found.json").read_text())["foreign_lines"]
+    assert (2, 1) == (shown["lines"], shown["first_line"])
+
+
+# Tables
+
+
+def test_lines_of_a_table_that_are_no_events_are_skipped(tmp_path: Path) -> None:
+    rows = ["started", "actor,event,message", "a,causal-send,m", "a,boot,x", "b,deliver,m", "b,x"]
+    rows.append("a,causal-send,n")
+    found = audits.audit([str(write(tmp_path / "log.csv", *rows))])
+    assert (3, 3, 1) == (found.events, found.foreign[0].lines, found.foreign[0].first)
+
+
+def test_a_file_is_a_table_by_its_ending(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", "host,what,message", "a,causal-send,m")
+    with pytest.raises(InputError, match="no column 'actor' among host, what, message"):
+        audits.audit([str(path)])
+
+
+# Rotated files
+
+
+def test_rotated_files_are_one_log_from_old_to_new() -> None:
+    given = ["x/app.log", "x/app.log.2.gz", "b.jsonl", "x/app.log.10", "x/app.log-20261125.gz"]
+    expected = ["x/app.log-20261125.gz", "x/app.log.10", "x/app.log.2.gz", "x/app.log"]
+    assert [*((part, "x/app.log") for part in expected), ("b.jsonl", "b.jsonl")] == parts_of_logs(
+        given
+    )
+    apart = ["node-1.jsonl", "node-2.jsonl", "part-00001", "part-00000", "10.0.0.1"]
+    assert [(name, name) for name in apart] == parts_of_logs(apart)
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_rotated_files_are_judged_in_their_order(folder: bool, tmp_path: Path) -> None:
+    lines = log(tmp_path, ALICE_BOB_CAROL).read_text().splitlines()
+    (tmp_path / "logs").mkdir()
+    names = [f"logs/app.log{ending}" for ending in (".2", ".1", "")]
+    for name, at in zip(names, (0, 2, 4), strict=True):
+        write(tmp_path / name, *lines[at : at + 2])
+    given = ["logs"] if folder else sorted(names)
+    found = audits.audit([str(tmp_path / name) for name in given])
+    assert [str(tmp_path / name) for name in names] == [*found.logs]
+    (finding,) = found.findings
+    assert ("causal-delivery", 2, names[2]) == (
+        finding.kind,
+        finding.line,
+        str(Path(finding.log).relative_to(tmp_path)),
+    )
+
+
+# At-least-once systems, and logs from the middle
+
+
+AGAIN = [
+    "a send m1 b",
+    "a send m2 b",
+    "b deliver m1",
+    "b deliver m2",
+    "b deliver m1",
+    "b deliver m1",
+]
+
+
+@pytest.mark.parametrize("judge", ["plain", "compiled"])
+def test_a_message_may_be_delivered_again_if_the_user_says_so(judge: str, tmp_path: Path) -> None:
+    path = log(tmp_path, "\n".join([*AGAIN, "c deliver m1"]))
+    strict = audits.audit([str(path)], judge=judge)
+    assert 3 == len(strict.findings)
+    found = audits.audit([str(path)], judge=judge, redelivery=True)
+    assert ["c delivers m1, which was not sent to it"] == [f.text for f in found.findings]
+    assert ("2 deliveries of a message that its actor had already",) == found.left_out
+
+
+@pytest.mark.parametrize("judge", ["plain", "compiled"])
+def test_the_first_delivery_of_a_message_counts(judge: str, tmp_path: Path) -> None:
+    """A redelivery cannot repair an order that was wrong."""
+    late = ["a send m1 b", "a send m2 b", "b deliver m2", "b deliver m1", "b deliver m2"]
+    path = log(tmp_path, "\n".join(late))
+    (finding,) = audits.audit([str(path)], judge=judge, redelivery=True).findings
+    assert ("causal-delivery", 4) == (finding.kind, finding.line)
+
+
+@pytest.mark.parametrize("judge", ["plain", "compiled"])
+def test_messages_from_before_the_log_are_no_findings(judge: str, tmp_path: Path) -> None:
+    lines = ["b deliver old", "c deliver old", *AGAIN[:2], "b deliver m2", "b deliver m1"]
+    path = log(tmp_path, "\n".join(lines))
+    found = audits.audit([str(path)], judge=judge, from_middle=True)
+    assert [("causal-delivery", 6)] == [(f.kind, f.line) for f in found.findings]
+    assert ("2 deliveries of a message that the logs do not send",) == found.left_out
+
+
+def test_both_options_are_options_of_the_command(antecede: Command, tmp_path: Path) -> None:
+    path = log(tmp_path, "\n".join([*AGAIN, "b deliver old"]))
+    assert 1 == antecede("audit", path).code
+    assert 1 == antecede("audit", path, "--redelivery", "ok").code
+    ran = antecede("audit", path, "--redelivery", "ok", "--from-middle")
+    assert 0 == ran.code
+    assert "Left out: 2 deliveries of a message that its actor had already; 1 delivery" in ran.out
