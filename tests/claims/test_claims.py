@@ -456,7 +456,7 @@ def test_the_page_has_the_words_of_all_claims_in_their_order() -> None:
         assert (f"*{linked(claim.note)}*" in head) == bool(claim.note)
     for source in sources():
         remark = f"{linked(source.remark)}\n\n" if source.remark else ""
-        assert f"## {source.name}\n\n{source.citation}.\n\n{remark}" in PAGE
+        assert f"## {source.name}\n\n**Source:** {source.citation}.\n\n{remark}" in PAGE
 
 
 def test_the_page_has_the_commands_of_plain_checks() -> None:
