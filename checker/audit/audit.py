@@ -275,7 +275,7 @@ def _nothing_in(name: str, format: str) -> InputError:
         "no event is a causal-send or a delivery, such as 'causal-sends m1 to bob' or 'delivers "
         "m1'; give an expression that finds them with --event"
         if format == "shiviz"
-        else "there is no producer span and no consumer span in it (kind 4 and 5)"
+        else "it has no spans of producers and consumers, so no message was sent or received"
         if format == "otel"
         else "there is no causal-send and no delivery in it; name the log's fields with --fields"
     )
@@ -327,6 +327,7 @@ class _Plain:
     def read(self, log: Log, tick: Callable[[int, int], None]) -> None:
         """Read a log, and judge its events if it has no spans."""
         if log.format == "otel":
+            self.spans.by = log.fields.actors
             self.read_of[log.source.whole] += self.spans.read(log.source)
             self.wholes[log.source.name] = log.source.whole
             return

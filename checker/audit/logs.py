@@ -31,7 +31,7 @@ from antecede.checker.audit.shiviz import (
     shiviz_events,
 )
 from antecede.checker.audit.sources import Source
-from antecede.checker.audit.spans import looks_like_spans
+from antecede.checker.audit.span_formats import looks_like_spans
 from antecede.checker.errors import InputError, unknown
 
 FORMATS = ("jsonl", "csv", "otel", "shiviz")
@@ -100,8 +100,9 @@ def _guessed(source: Source, first: str, fields: Fields) -> str:
         return "csv"
     if is_expression(first):
         return "shiviz"
-    for line in source.lines_ahead()[:MOST_TRIED]:
-        if looks_like_spans(line):
+    lines = source.lines_ahead()[:MOST_TRIED]
+    for at, line in enumerate(lines):
+        if looks_like_spans(lines[at:]):
             return "otel"
         if looks_like_shiviz(line):
             return "shiviz"

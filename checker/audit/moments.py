@@ -46,12 +46,14 @@ class Moments:
         left_out: reasons and numbers of spans that are no events.
         unnamed: actors that may be several instances of a service.
         divided: services of which each consumer group is an actor.
+        apart: an actor, an attribute, and its values, which tell instances of a service apart.
     """
 
     own: Mapping[str, Sequence[Sequence[Step]]]
     left_out: tuple[tuple[str, int], ...] = ()
     unnamed: AbstractSet[str] = frozenset()
     divided: AbstractSet[str] = frozenset()
+    apart: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
     def events(self) -> Iterator[Event]:
         """Yield the events in one of the possible orders, the same for all orders of the lines."""

@@ -35,6 +35,11 @@ class Fields:
     deliver: str = DELIVER
 
     @property
+    def actors(self) -> tuple[str, ...]:
+        """The attributes that name the actor of a span; none if the user names none."""
+        return () if self.actor == "actor" else tuple(self.actor.split("+"))
+
+    @property
     def foreign(self) -> bool:
         """The log uses its own words for events."""
         return (self.send, self.deliver) != EVENTS

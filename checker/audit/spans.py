@@ -1,4 +1,4 @@
-"""Logs of OpenTelemetry: spans of kind producer and consumer, as OTLP JSON.
+"""Logs of OpenTelemetry: spans of kind producer and consumer, as JSON of OTLP, Jaeger or Zipkin.
 
 A producer span is a causal-send. A consumer span is the delivery of the messages of the producer
 spans that it links to; without such a link, of its parent. A link or parent counts only if it names
@@ -6,7 +6,9 @@ a producer span of the logs. The identity of a span is its trace id and its span
 ids are unique within one trace only.
 
 An actor is a resource: its `service.name`, with its `service.namespace` and `service.instance.id`
-if it has them. If an actor delivers one message in several consumer groups, each group is an actor.
+if it has them, or other attributes that the user names. If an actor delivers one message in several
+consumer groups, each group is an actor. The name of a message is the name of its producer span,
+with the destination and the key of the message, and the id of the span.
 
 Spans may be in any order. A causal-send happens at the start of its span. So does a delivery,
 except that a receiving call hands over its messages at its end, or before the first span of its
@@ -17,6 +19,7 @@ messages that never arrived.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -25,12 +28,12 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.amounts import counted
-from antecede.checker.audit.capacity import OFTEN, check_memory
 from antecede.checker.audit.events import DELIVER, SEND, Event
 from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.moments import Moments, Step, in_known_order, late
-from antecede.checker.audit.records import parsed
+from antecede.checker.audit.records import NoEvent
 from antecede.checker.audit.sources import Source
+from antecede.checker.audit.span_formats import Located, documents, spans_in
 from antecede.checker.errors import InputError
 
 PRODUCER = (4, "SPAN_KIND_PRODUCER")
@@ -49,6 +52,25 @@ GROUPS = (
 )
 """The attributes that name a consumer group, in the versions of the conventions."""
 
+KEYS = (
+    "messaging.kafka.message.key",
+    "messaging.kafka.message_key",
+    "messaging.rabbitmq.message.key",
+)
+"""The attributes that name a message's key."""
+
+APART = (
+    "k8s.pod.name",
+    "container.id",
+    "host.name",
+    "host.id",
+    "host.ip",
+    "process.pid",
+    "messaging.client.id",
+    "messaging.client_id",
+)
+"""Attributes whose values differ between the instances of a service."""
+
 OPERATIONS = ("messaging.operation.type", "messaging.operation", "messaging.operation.name")
 
 COPIES = (
@@ -62,7 +84,7 @@ COPIES = (
 NOT_MESSAGING = "{spans} of other kinds than producer and consumer"
 EXPORTED_AGAIN = "{spans} with the trace id and span id of another span"
 SETTLES = "{spans} that settle a message, which is no delivery"
-UNKNOWN = "{spans} of consumers without a link to a producer span of the log, or such a parent"
+UNKNOWN = "{spans} of consumers that link to no producer span of the logs, and have no such parent"
 SAME_DELIVERY = "{spans} of consumers about a delivery that another span stands for"
 DIVIDED = "the order between the consumer groups of {actor}, which count as several actors"
 PARTLY = (
@@ -85,6 +107,7 @@ class Span:
         operation: what it does, such as `receive`, or an empty text.
         copy: the values of COPIES.
         batch: a producer span that says that it sends several messages.
+        label: its name, with the destination and the key of its message.
     """
 
     log: str
@@ -98,11 +121,7 @@ class Span:
     operation: str
     copy: tuple[str | None, ...]
     batch: bool
-
-
-def looks_like_spans(first: str) -> bool:
-    """Return whether the first line of a log has resource spans."""
-    return '"resourceSpans"' in first
+    label: str
 
 
 @define(eq=False)
@@ -110,69 +129,80 @@ class Spans:
     """The spans of all logs, because a producer and its consumers may be in different logs.
 
     Attributes:
+        by: the attributes that name an actor; none: those of its service.
         parents: the parent of each span, of any kind.
         groups: the consumer group of each span that names one.
         found: the producer and consumer spans.
         left_out: reason -> number of spans.
         unnamed: actors without `service.instance.id`.
         divided: actors of which each consumer group is an actor.
+        apart: actor and attribute of APART -> its values.
     """
 
+    by: tuple[str, ...] = ()
     parents: dict[Key, Key] = field(factory=dict)
     groups: dict[Key, str] = field(factory=dict)
     found: dict[Key, Span] = field(factory=dict)
     left_out: Counter[str] = field(factory=Counter)
     unnamed: set[str] = field(factory=set)
     divided: set[str] = field(factory=set)
+    apart: dict[tuple[str, str], set[str]] = field(factory=lambda: defaultdict(set))
 
     def read(self, source: Source) -> int:
-        """Read a log with an object of resource spans on each line; return the messaging spans.
+        """Read a log; return the number of messaging spans.
 
         Raises:
-            InputError: a line has no spans, or a span lacks a field; the message names it.
+            InputError: a span lacks a field; the message names it.
         """
         before = self.left_out[EXPORTED_AGAIN] + len(self.found)
-        for number, line in source.lines():
-            if number % OFTEN == 0:
-                check_memory()
-            if line.strip():
-                where = f"{source.name}, line {number}"
-                for actor, span in self._spans(where, parsed(where, line, "")):
-                    self._take(where, source.name, number, actor, span)
+        for starts, first, value in documents(source):
+            try:
+                for about, span in spans_in(value):
+                    at = span.at if isinstance(span, Located) else 0
+                    number = first + max(bisect_right(starts, at) - 1, 0)
+                    self._take(source.name, number, _values(about.get("attributes")), dict(span))
+            except NoEvent as error:
+                source.note_foreign(first, str(error))
+            except (KeyError, TypeError, AttributeError, ValueError):
+                raise InputError(
+                    f"{source.name}, line {first}: no OTLP JSON, which is an object with "
+                    "resourceSpans, scopeSpans and spans; and no JSON of Jaeger or Zipkin"
+                ) from None
         return self.left_out[EXPORTED_AGAIN] + len(self.found) - before
 
-    def _spans(self, where: str, value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the spans of one line, with their actors."""
-        try:
-            for resource in value["resourceSpans"]:
-                about = _values((resource.get("resource") or {}).get("attributes"))
-                name = about.get("service.name") or "unknown"
-                space, instance = about.get("service.namespace"), about.get("service.instance.id")
-                actor = (f"{space}." if space else "") + name + (f"/{instance}" if instance else "")
-                if not instance:
-                    self.unnamed.add(actor)
-                for scope in resource.get("scopeSpans") or []:
-                    for span in scope.get("spans") or []:
-                        yield actor, dict(span)
-        except (KeyError, TypeError, AttributeError, ValueError):
-            raise InputError(
-                f"{where}: no OTLP JSON; a line is an object with resourceSpans, scopeSpans and "
-                "spans"
-            ) from None
+    def _actor_of(self, resource: Mapping[str, str], about: Mapping[str, str]) -> str:
+        """Return the actor of a span, given the attributes of its resource and its own."""
+        if named := [about.get(name) or resource.get(name) for name in self.by]:
+            if all(named):
+                return "/".join(map(str, named))
+        name = resource.get("service.name") or "unknown"
+        space, instance = resource.get("service.namespace"), resource.get("service.instance.id")
+        actor = (f"{space}." if space else "") + name + (f"/{instance}" if instance else "")
+        if not instance:
+            self.unnamed.add(actor)
+        return actor
 
-    def _take(self, where: str, log: str, line: int, actor: str, given: Mapping[str, Any]) -> None:
+    def _take(
+        self, log: str, line: int, resource: Mapping[str, str], given: Mapping[str, Any]
+    ) -> None:
+        """Read a span."""
+        where = f"{log}, line {line}"
         try:
             messaging = given.get("kind") in (*PRODUCER, *CONSUMER)
             ids = given if messaging else {"traceId": "", "spanId": "", **given}
-            key = _id(ids["traceId"]), _id(ids["spanId"])
+            key = _id(ids["traceId"] or ""), _id(ids["spanId"] or "")
             about = _values(given.get("attributes"))
+            actor = self._actor_of(resource, about) if messaging else ""
             span = _span(log, line, actor, key, given, about) if messaging else None
             parent = _id(given.get("parentSpanId") or "")
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError(
-                f"{where}: a span lacks {error}; a producer or consumer span has texts as traceId "
-                "and spanId, and a startTimeUnixNano in whole nanoseconds above 0"
+                f"{where}: a span lacks {error}; a producer or consumer span has texts as trace id "
+                "and span id, and a start time above 0 in whole nanoseconds (Jaeger and Zipkin: "
+                "microseconds)"
             ) from None
+        if span is not None:
+            self._tell_apart(span, resource, about)
         if parent:
             self.parents[key] = key[0], parent
         if group := _first(about, GROUPS):
@@ -186,6 +216,14 @@ class Spans:
                     f"{where}: a span has the trace id and span id of another span, in line "
                     f"{other.line} of {other.log}; give each span ids of its own"
                 )
+
+    def _tell_apart(
+        self, span: Span, resource: Mapping[str, str], about: Mapping[str, str]
+    ) -> None:
+        """Remember what may tell instances apart; a producer and a consumer are two clients."""
+        for name in APART:
+            if value := resource.get(name) or (None if span.sends else about.get(name)):
+                self.apart[span.actor, name].add(value)
 
     def moments(self) -> Moments:
         """Return the causal-sends and deliveries; to be called after all logs were read."""
@@ -208,6 +246,9 @@ class Spans:
             tuple(sorted(self.left_out.items())),
             frozenset(self.unnamed & {span.actor for span in self.found.values()}),
             frozenset(self.divided),
+            tuple(
+                (*pair, tuple(sorted(v))) for pair, v in sorted(self.apart.items()) if len(v) > 1
+            ),
         )
 
     def _times(self, kept: Mapping[Key, Sequence[Key]]) -> dict[Key, int]:
@@ -304,13 +345,15 @@ class Spans:
         return self.found[cause].batch or any(a and b and a != b for a, b in pairs)
 
     def _names(self) -> dict[Key, str]:
-        """Return the names of messages: the producer's span id, with its trace id if needed."""
-        producers = [key for key, span in self.found.items() if span.sends]
-        times = Counter(span for _, span in producers)
-        return {
-            (trace, span): span if times[span] == 1 else f"{span} of trace {trace}"
-            for trace, span in producers
-        }
+        """Return the names of messages, with the ids of their spans, and of traces if needed."""
+        producers = [span for span in self.found.values() if span.sends]
+        times = Counter(span.key[1] for span in producers)
+        names = dict[Key, str]()
+        for span in producers:
+            trace, own = span.key
+            unique = own if times[own] == 1 else f"{own} of trace {trace}"
+            names[span.key] = f"{span.label} [{unique}]" if span.label else unique
+        return names
 
     def _moments(
         self, steps: list[tuple[int, Key, Step]], causes: Mapping[Key, Sequence[Key]]
@@ -392,7 +435,16 @@ def _span(
         operation,
         tuple(_first(about, names) for names in COPIES),
         about.get("messaging.batch.message_count") not in (None, "1"),
+        _label(given.get("name"), about),
     )
+
+
+def _label(name: Any, about: Mapping[str, str]) -> str:
+    """Return the name of a span, with the destination and the key of its message."""
+    label = name if isinstance(name, str) else ""
+    to, key = _first(about, COPIES[1]), _first(about, KEYS)
+    label += f" to {to}" if label and to and to not in label else ""
+    return label + (f", key {key}" if label and key else "")
 
 
 def _first(about: Mapping[str, str], names: Sequence[str]) -> str | None:
@@ -438,7 +490,7 @@ def in_every_order(found: Audit, moments: Moments) -> Audit:
         found,
         left_out=_left_out(moments),
         undecided=undecided,
-        warnings=_warnings(moments) if found.findings else (),
+        warnings=(*_instances(moments), *(_warnings(moments) if found.findings else ())),
     )
 
 
@@ -459,6 +511,19 @@ def _undecided(moments: Moments) -> str:
 def _left_out(moments: Moments) -> tuple[str, ...]:
     reasons = [reason.format(spans=counted(number, "span")) for reason, number in moments.left_out]
     return (*reasons, *(DIVIDED.format(actor=actor) for actor in sorted(moments.divided)))
+
+
+def _instances(moments: Moments) -> Iterator[str]:
+    """Yield warnings about actors that may be several: one for each actor, and few in all."""
+    first = {actor: (name, values) for actor, name, values in reversed(moments.apart)}
+    for actor in sorted(first)[:MOST_NAMED]:
+        name, values = first[actor]
+        more = ", …" if len(values) > MOST_NAMED else ""
+        yield (
+            f"{actor} counts as one actor, although its spans have {len(values)} values of {name} "
+            f"({', '.join(values[:MOST_NAMED])}{more}). If these are several actors, tell them "
+            f"apart with --fields actor=service.name+{name}"
+        )
 
 
 def _warnings(moments: Moments) -> tuple[str, ...]:

@@ -96,7 +96,7 @@ def test_an_empty_parent_names_no_message(tmp_path: Path) -> None:
         span("billing", 5, 3, "b2", trace="ec15", parent="b1", links=("a1",)),
     )
     assert (0, 1, "HOLDS") == (len(found.findings), found.deliveries, verdict(found))
-    assert "1 span of consumers without a link to a producer span" in found.left_out[0]
+    assert "1 span of consumers that link to no producer span" in found.left_out[0]
 
 
 def test_receiving_and_processing_a_message_is_one_delivery(tmp_path: Path) -> None:
@@ -415,7 +415,7 @@ def test_a_time_that_is_none_is_refused(time: str, tmp_path: Path) -> None:
 
 def test_a_log_without_messaging_spans_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log").write_text(span("a", 1, 1, "a1") + "\n")
-    with pytest.raises(InputError, match="no producer span and no consumer span"):
+    with pytest.raises(InputError, match="no spans of producers and consumers"):
         audit(tmp_path / "log")
 
 
@@ -453,3 +453,78 @@ def test_attributes_that_are_no_list_are_named(tmp_path: Path) -> None:
     path.write_text(f"{sent(1, 'a')}\n{with_member('attributes', [5])}\n")
     with pytest.raises(InputError, match="line 2: a span lacks a list of objects as attributes;"):
         audit(path)
+
+
+# Spans that real instrumentations wrote (see spans/write.py)
+
+WRITTEN = sorted((Path(__file__).parent / "spans").glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)
+def test_a_reordering_in_the_queue_is_found_in_the_spans_of_an_instrumentation(path: Path) -> None:
+    found = audit(path)
+    assert (3, 3, 3) == (found.actors, found.causal_sends, found.deliveries)
+    if path.stem.endswith("-ordered"):
+        assert "HOLDS" == verdict(found)
+        return
+    (finding,) = found.findings
+    assert ("causal-delivery", "mail/mail-1", 3) == (
+        finding.kind,
+        finding.actor,
+        len(finding.chain),
+    )
+    lines = path.read_text().splitlines()
+    for event in finding.events:
+        (scope,) = json.loads(lines[event.line - 1])["resourceSpans"][0]["scopeSpans"]
+        assert event.kind == ("causal-send" if scope["spans"][0]["kind"] == 4 else "deliver")
+
+
+def test_five_instrumentations_wrote_spans() -> None:
+    assert 10 == len(WRITTEN)
+
+
+# Names of messages and actors
+
+
+def named(line: str, name: str) -> str:
+    whole = json.loads(line)
+    whole["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["name"] = name
+    return json.dumps(whole)
+
+
+def test_a_message_has_the_name_the_destination_and_the_key_of_its_span(tmp_path: Path) -> None:
+    about = {"messaging_destination_name": "orders", "messaging_kafka_message_key": "7"}
+    lines = [named(sent(at, f"{at}a", **about), "send") for at in (1, 2)]
+    lines += [span("b", 5, at, f"{at}b", links=(f"{5 - at}a",)) for at in (3, 4)]
+    (finding,) = judged(tmp_path, *lines).findings
+    assert "send to orders, key 7 [1a]" == finding.first
+    assert "send to orders, key 7 [2a]" == finding.second
+
+
+def replicas(**pods: str) -> list[str]:
+    """Return two messages that two pods of a service process in their order."""
+    lines = [sent(1, "a1"), sent(2, "a2")]
+    for at, (cause, pod) in enumerate(pods.items(), 3):
+        line = json.loads(span("billing", 5, at, f"b{at}", links=(cause,)))
+        line["resourceSpans"][0]["resource"]["attributes"] += values({"k8s.pod.name": pod})
+        lines.append(json.dumps(line))
+    return lines
+
+
+def test_two_instances_that_look_like_one_actor_are_said(tmp_path: Path) -> None:
+    found = judged(tmp_path, *replicas(a2="p", a1="q"))
+    assert "VIOLATED" == verdict(found)
+    assert (
+        "billing counts as one actor, although its spans have 2 values of k8s.pod.name (p, q)"
+        in (found.warnings[0])
+    )
+    assert () == judged(tmp_path, *replicas(a1="p", a2="p")).warnings
+
+
+def test_the_attributes_that_name_an_actor_can_be_chosen(antecede: Command, tmp_path: Path) -> None:
+    path = tmp_path / "spans.jsonl"
+    path.write_text("\n".join(replicas(a2="p", a1="q")) + "\n")
+    assert 1 == antecede("audit", path).code
+    ran = antecede("audit", path, "--fields", "actor=service.name+k8s.pod.name")
+    assert 0 == ran.code
+    assert "4 events of 3 actors" in ran.out

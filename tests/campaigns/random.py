@@ -25,6 +25,7 @@ from tests.campaigns.classes import compare_classes
 from tests.campaigns.compare import Comparison, comparisons
 from tests.campaigns.draw import Case, as_json, drawn, drawn_for_users, smaller
 from tests.campaigns.endless import compare_endless
+from tests.campaigns.formats import compare_formats
 from tests.campaigns.links import compare_links
 from tests.campaigns.livelocks import compare_livelocks
 from tests.campaigns.memories import compare_memories
@@ -157,6 +158,7 @@ KINDS: dict[str, tuple[int, Kind]] = {
     "packets": (2, compare_packets),
     "audits": (3, compare_audits),
     "spans": (3, compare_spans),
+    "formats": (2, compare_formats),
     "endless": (3, compare_endless),
     "livelocks": (3, compare_livelocks),
     "smallest": (3, compare_smallest),

@@ -1,0 +1,88 @@
+"""The JSON of OTLP, Jaeger and Zipkin: documents on one line and on several lines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antecede.checker.audit.report import verdict
+from antecede.checker.errors import InputError
+from tests.audit.test_audit import audit
+from tests.audit.test_spans import span
+
+SENT, OTHER = span("a", 4, 1, "a1"), span("a", 4, 2, "a2")
+LATE = [span("b", 5, 3, "b1", links=("a2",)), span("b", 5, 4, "b2", links=("a1",))]
+
+
+def pretty(*lines: str) -> str:
+    return "\n".join(json.dumps(json.loads(line), indent=2) for line in lines) + "\n"
+
+
+def test_a_finding_names_the_line_of_a_span_in_a_document(tmp_path: Path) -> None:
+    text = pretty(SENT, OTHER, *LATE)
+    (tmp_path / "log").write_text(text)
+    (finding,) = audit(tmp_path / "log").findings
+    inside = text.splitlines()[finding.line - 1 : finding.line + 4]
+    assert '"spanId": "b2"' in "".join(inside)
+
+
+def test_documents_and_lines_may_be_mixed_with_other_lines(tmp_path: Path) -> None:
+    text = f"started\n{SENT}\n\n{pretty(OTHER)}{LATE[0]}\n{{]\nstopped\n{LATE[1]}{SENT}\n"
+    (tmp_path / "log").write_text(text)
+    found = audit(tmp_path / "log")
+    assert ["causal-delivery"] == [finding.kind for finding in found.findings]
+    assert 3 == found.foreign[0].lines
+    assert 1 == len(found.left_out)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_logs_of_opentelemetry_without_spans_are_refused(
+    indent: int | None, tmp_path: Path
+) -> None:
+    document = {"resourceLogs": [{"resource": {"attributes": []}, "scopeLogs": []}]}
+    (tmp_path / "log").write_text(json.dumps(document, indent=indent))
+    with pytest.raises(InputError, match="line 1: logs or metrics of OpenTelemetry, and no spans"):
+        audit(tmp_path / "log")
+
+
+def jaeger(*spans: dict[str, Any]) -> dict[str, Any]:
+    return {"traceID": "t", "spans": [*spans], "processes": {"p": {"serviceName": "a", "tags": []}}}
+
+
+def test_a_span_of_jaeger_may_have_its_own_process(tmp_path: Path) -> None:
+    """As in the lines of its storage; the kind of a span is a tag."""
+    tags = [{"key": "span.kind", "value": "producer"}]
+    rows = [{"traceID": "t", "spanID": "1", "startTime": 5, "duration": 2, "tags": tags}]
+    rows.append({**rows[0], "spanID": "2", "startTime": 9})
+    rows[1]["tags"] = [{"key": "span.kind", "value": "consumer"}]
+    rows[1]["references"] = [{"refType": "FOLLOWS_FROM", "traceID": "t", "spanID": "1"}]
+    lines = [{**row, "process": {"serviceName": n}} for n, row in zip("ab", rows, strict=True)]
+    (tmp_path / "log").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    found = audit(tmp_path / "log")
+    assert ("HOLDS", 2, 1) == (verdict(found), found.actors, found.deliveries)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"data": [jaeger({"traceID": "t", "spanID": 1, "tags": 7})]},
+        {"data": [jaeger({"traceID": "t", "tags": [{"key": "span.kind", "value": "producer"}]})]},
+        [{"traceId": "t", "id": "1", "kind": "PRODUCER"}],
+        [{"traceId": "t", "id": "1", "kind": "PRODUCER", "timestamp": "soon"}],
+        [{"traceId": "t", "id": 1, "kind": "CONSUMER", "timestamp": 1}],
+        [{"traceId": "t", "id": "1"}, 7],
+    ],
+)
+def test_a_document_that_lacks_something_is_refused(document: Any, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(json.dumps(document))
+    with pytest.raises(InputError):
+        audit(tmp_path / "log")
+
+
+def test_a_deep_document_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text('[\n{"traceId": ' + "[" * 99_999)
+    with pytest.raises(InputError, match="no JSON"):
+        audit(tmp_path / "log")
