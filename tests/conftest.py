@@ -18,7 +18,7 @@ from hypothesis import settings
 from antecede import cli
 from antecede.checker.check.engine import explorer_for, kernels_are_compiled
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.local import compiling
+from antecede.checker.engine.threads import compiling
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path as Run
 from antecede.checker.registry import default_properties

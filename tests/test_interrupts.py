@@ -550,7 +550,7 @@ def test_a_compilation_that_never_ends_is_abandoned(tmp_path: Path) -> None:
 ENDLESS_COMPILATION = """
 import sys
 from antecede import __main__
-from antecede.checker.tables.kernels import jit
+from antecede.checker.engine.compiled import jit
 
 def compiles(self, kinds):
     while True:

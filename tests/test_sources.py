@@ -14,10 +14,10 @@ import pytest
 from antecede.checker.adapters import pipe
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, system_of
+from antecede.checker.engine.rows.fingerprint import fingerprint
 from antecede.checker.registry import import_file, protocol_named, protocol_names
 from antecede.checker.search.options import Options
 from antecede.checker.sources import imported_by, is_followed, sources_of
-from antecede.checker.tables.fingerprint import fingerprint
 from tests.conftest import ROOT
 
 MODULES = {

@@ -25,8 +25,8 @@ from antecede.checker.audit.oracle import Oracle
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.sources import Source, opened, parts_of, shown_name
 from antecede.checker.audit.spans import Spans, in_every_order
+from antecede.checker.engine.compiled import cache
 from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.tables import cache
 
 KERNELS = Path(__file__).parent / "kernels"
 

@@ -29,6 +29,7 @@ from antecede.checker.commands.shared import (
     QUESTION,
     TRACE_FORMAT,
 )
+from antecede.checker.engine.compiled.cache import lacking
 from antecede.checker.errors import InputError
 from antecede.checker.render import github as github_marks
 from antecede.checker.render import sarif
@@ -40,7 +41,6 @@ from antecede.checker.render.ticker import Ticker
 from antecede.checker.search import counterexample_kinds as kinds
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.settings import Setting, taken
-from antecede.checker.tables.cache import lacking
 
 WANTED = Setting("max_counterexamples", int, "", 1, least=1, most=10_000)
 

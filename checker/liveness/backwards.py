@@ -1,6 +1,6 @@
 """Backward reachability on compressed rows.
 
-This module may use only Python that Numba supports, because `checker.tables.kernels.graphs`
+This module may use only Python that Numba supports, because `checker.engine.threads.graphs_kernels`
 compiles it. The plain function is also used.
 """
 

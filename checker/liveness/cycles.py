@@ -1,6 +1,6 @@
 """Strong components and fairness on compressed rows.
 
-This module may use only Python that Numba supports, because `checker.tables.kernels.graphs`
+This module may use only Python that Numba supports, because `checker.engine.threads.graphs_kernels`
 compiles it. The plain functions are also used. A state is *inside* if it belongs to the examined
 part of the graph. `first` and `target` are as in `checker.search.graph.Rows`. A state without a row
 has no edges.

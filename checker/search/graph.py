@@ -3,7 +3,7 @@
 A breadth-first search numbers states as it finds them, so the first state with some property is a
 nearest one. Edges are compressed rows: the edges of state k are at first[k]:first[k + 1]. Ways
 back, fairness and the drawings all work on this graph. The compiled engine makes the same arrays
-(see `checker.local.graph`), and compiles the functions on arrays of `checker.liveness`.
+(see `checker.engine.threads.graph`), and compiles the functions on arrays of `checker.liveness`.
 """
 
 from __future__ import annotations

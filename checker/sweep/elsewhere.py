@@ -46,7 +46,7 @@ def on_spark(
         ClusterError: the cluster as a whole is lost.
     """
     # The import loads compiled kernels; `antecede list` must not wait for them.
-    from antecede.checker.spark.pool import scattered
+    from antecede.checker.engine.spark.pool import scattered
 
     pairs = [(item, _elsewhere(item)) for item in items]
     for (item, _), value in scattered(

@@ -23,6 +23,7 @@ from antecede.checker.check.exploring import Around, as_it_is
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec, system_of
+from antecede.checker.engine.rows.fingerprint import fingerprint
 from antecede.checker.errors import AntecedeError, CapacityError
 from antecede.checker.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR
 from antecede.checker.registry import protocol_named
@@ -36,7 +37,6 @@ from antecede.checker.sweep.elsewhere import on_spark
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.parquet import COLUMNS
 from antecede.checker.sweep.processes import Workers
-from antecede.checker.tables.fingerprint import fingerprint
 
 KEYS = FIELDS
 """The fields of a question, which a sweep combines."""

@@ -177,7 +177,7 @@ def test_options_that_do_not_fit_a_cluster_are_refused(
 def cluster() -> Iterator[Any]:
     """One cluster for all audits: each would start its own."""
     pytest.importorskip("pyspark")
-    from antecede.checker.spark.cluster import Cluster
+    from antecede.checker.engine.spark.cluster import Cluster
 
     started = Cluster.start("local[2]")
     yield started

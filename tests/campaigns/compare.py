@@ -12,7 +12,7 @@ from attrs import astuple, define, evolve, frozen
 
 from antecede import properties as package
 from antecede.checker.check.pipeline import check
-from antecede.checker.local import expansion
+from antecede.checker.engine.threads import expansion
 from antecede.checker.model import Message, Protocol, Step, What
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from antecede.checker.local.transport import Threads
+from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
+from antecede.checker.engine.threads.transport import Threads
 from antecede.checker.search.loop import Explorer
-from antecede.checker.search.tabulated import TabulatedSearch
 
 
 def threads_of(search: Explorer) -> Threads:

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from antecede.checker.check.engine import only_plainly
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, load_spec, system_of
-from antecede.checker.local.transport import search_on_threads
+from antecede.checker.engine.tabulated import global_properties
+from antecede.checker.engine.tabulated.global_properties import GlobalProperties, first_places
+from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
+from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.registry import protocol_named
 from antecede.checker.render.progress import place_text
-from antecede.checker.search import global_properties
-from antecede.checker.search.global_properties import GlobalProperties, first_places
 from antecede.checker.search.loop import Stop, explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
 from antecede.protocols.mfss import MFSS
 from tests.conftest import ROOT

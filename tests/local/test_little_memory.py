@@ -18,10 +18,10 @@ from antecede.checker.audit import audit as audits
 from antecede.checker.audit.audit import audit
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.spec import Spec, system_of
+from antecede.checker.engine.compiled import cache
 from antecede.checker.errors import CapacityError
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
-from antecede.checker.tables import cache
 from tests.conftest import COMMAND, ROOT, Command
 from tests.local.test_spill import jit_is_off
 
@@ -99,10 +99,10 @@ from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import CapacityError
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
-from antecede.checker.tables import kernels
+from antecede.checker.engine.rows import entries_kernels
 memory.available_memory_bytes = lambda: {left}
 try:
-    kernels.store(np.full(16, -1, np.int64), np.array([5]), np.array([7]))
+    entries_kernels.store(np.full(16, -1, np.int64), np.array([5]), np.array([7]))
 except CapacityError as error:
     print(error)
 """

@@ -14,11 +14,20 @@ from attrs import evolve, frozen
 from hypothesis import HealthCheck, given, settings
 
 from antecede.checker.check.engine import explorer_for
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows import packing
+from antecede.checker.engine.rows.components import Interner
+from antecede.checker.engine.rows.layout import Layout
+from antecede.checker.engine.rows.packing import pack_widths, spread
+from antecede.checker.engine.rows.symmetry import Symmetry
+from antecede.checker.engine.rows.tabulate import Tabulation
+from antecede.checker.engine.threads import expansion
+from antecede.checker.engine.threads.expansion import Expansion
+from antecede.checker.engine.threads.shard import Rows, Shard
+from antecede.checker.engine.threads.transport import search_on_threads
+from antecede.checker.engine.visited import visited as visited_sets
+from antecede.checker.engine.visited.visited import Visited
 from antecede.checker.errors import CapacityError, InputError, ReplayError
-from antecede.checker.local import expansion
-from antecede.checker.local.expansion import Expansion
-from antecede.checker.local.shard import Rows, Shard
-from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.registry import property_named, protocol_named
 from antecede.checker.search.loop import explore
@@ -27,14 +36,6 @@ from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
-from antecede.checker.tables import kernels, packing
-from antecede.checker.tables import visited as visited_sets
-from antecede.checker.tables.components import Interner
-from antecede.checker.tables.layout import Layout
-from antecede.checker.tables.packing import pack_widths, spread
-from antecede.checker.tables.symmetry import Symmetry
-from antecede.checker.tables.tabulate import Tabulation
-from antecede.checker.tables.visited import Visited
 from antecede.properties import DEFAULT
 from antecede.protocols.cykas import CYKAS
 from antecede.protocols.mfss import MFSS
@@ -339,9 +340,9 @@ def test_rows_that_become_too_narrow_are_packed_anew(
 ) -> None:
     """With narrow fields that are never widened in advance, rows grow word by word."""
     monkeypatch.setattr(
-        "antecede.checker.tables.composites.spread", lambda needs: [max(n, 1) for n in needs]
+        "antecede.checker.engine.rows.composites.spread", lambda needs: [max(n, 1) for n in needs]
     )
-    monkeypatch.setattr("antecede.checker.tables.composites.ROW_BITS", bits)
+    monkeypatch.setattr("antecede.checker.engine.rows.composites.ROW_BITS", bits)
     system = small("mfss", 3, 1, history="full")
     result = searched(system, symmetry=symmetry, threads=2)
     assert Counts(1_267, 2_611, 10, 68) == (result.unreduced or result.counts)
@@ -382,7 +383,7 @@ def test_the_visited_set_keeps_every_state_as_it_grows_and_shrinks(
 def test_no_more_values_are_numbered_than_a_key_has_room_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("antecede.checker.tables.kernels.NUMBER_LIMIT", 2)
+    monkeypatch.setattr("antecede.checker.engine.rows.geometry.NUMBER_LIMIT", 2)
     interner = Interner("things")
     assert [0, 1, 0] == [interner.number(value) for value in "aba"]
     with pytest.raises(CapacityError, match=r"more than 2 distinct values of things.*plain"):
@@ -448,7 +449,7 @@ def test_a_state_may_have_tens_of_thousands_of_transitions() -> None:
 def test_a_state_with_more_transitions_than_a_place_can_say_ends_the_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kernels, "MOST_TRANSITIONS", 8)
+    monkeypatch.setattr(g, "MOST_TRANSITIONS", 8)
     result = searched(small("unordered", 3, 1, workload="multicast"), block=1)
     assert Verdict.INCOMPLETE is result.verdict
     assert "a state has more than 8 transitions" in (result.stopped_by or "")
@@ -464,7 +465,7 @@ def test_transitions_are_told_by_kind() -> None:
 
 
 WITHOUT_JIT = """
-from antecede.checker.local.transport import search_on_threads
+from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.search.loop import explore
 from tests.conftest import method
 from tests.local.test_local import found, plainly, small

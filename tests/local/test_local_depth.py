@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.local.depth import LocalDepthFirst
-from antecede.checker.local.walks import LocalRandomWalks
+from antecede.checker.engine.threads.depth import LocalDepthFirst
+from antecede.checker.engine.threads.walks import LocalRandomWalks
 from antecede.checker.paths.path import transition_key
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds

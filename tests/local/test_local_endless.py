@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.pipeline import InternalError, check
 from antecede.checker.check.spec import Spec, load_spec
+from antecede.checker.engine.threads.graph import FollowedGraph
+from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.liveness.fairness import lasso
 from antecede.checker.liveness.starvation import FIRST
-from antecede.checker.local.graph import FollowedGraph
-from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Protocol
 from antecede.checker.registry import property_named, protocol_named
 from antecede.checker.search.graph import StateGraph
@@ -186,7 +186,7 @@ def test_an_unfair_answer_is_caught(engine: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_graph_has_names_for_so_many_transitions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("antecede.checker.local.labels.MOST_LABELS", 10)
+    monkeypatch.setattr("antecede.checker.engine.threads.labels.MOST_LABELS", 10)
     result = check(Spec(protocol="mfss", workload="endless:1")).result
     assert Verdict.INCOMPLETE is result.verdict
     assert "--engine plain has no such limit" in str(result.stopped_by)

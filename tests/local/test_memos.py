@@ -8,17 +8,16 @@ from typing import Any
 
 import pytest
 
-from antecede.checker.local import memos
-from antecede.checker.local.depth import LocalDepthFirst
-from antecede.checker.local.stepwise import Stepwise
-from antecede.checker.local.transport import search_on_threads
-from antecede.checker.local.walks import LocalRandomWalks
+from antecede.checker.engine.successors import memo_kernels, memos
+from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
+from antecede.checker.engine.threads.depth import LocalDepthFirst
+from antecede.checker.engine.threads.stepwise import Stepwise
+from antecede.checker.engine.threads.transport import search_on_threads
+from antecede.checker.engine.threads.walks import LocalRandomWalks
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.loop import explore
 from antecede.checker.search.result import Result
-from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
-from antecede.checker.tables import kernels
 from tests.conftest import method
 from tests.local.common import threads_of
 from tests.local.test_kept_graph import CAN_DELIVER, asked, whole
@@ -71,8 +70,8 @@ def explored(system: System, **options: Any) -> tuple[Result, int, int]:
 def figures_of(search: TabulatedSearch) -> tuple[int, int]:
     """Return how many successors were found and derived by all threads."""
     figures = [shard.memo.figures for shard in threads_of(search).shards]
-    total = sum(int(f[kernels.SUCCESSORS]) for f in figures)
-    return total, sum(int(f[kernels.DERIVED]) for f in figures)
+    total = sum(int(f[memo_kernels.SUCCESSORS]) for f in figures)
+    return total, sum(int(f[memo_kernels.DERIVED]) for f in figures)
 
 
 def totals(result: Result) -> dict[str, int]:
@@ -154,7 +153,7 @@ def test_a_memo_changes_no_path(
     figures = search.memo.figures
     without_memos(monkeypatch)
     plain = explore(system, explorer(system))
-    assert 0 < 2 * figures[kernels.DERIVED] < figures[kernels.SUCCESSORS]
+    assert 0 < 2 * figures[memo_kernels.DERIVED] < figures[memo_kernels.SUCCESSORS]
     assert found(plain) == found(remembered)
     assert totals(plain) == totals(remembered)
 

@@ -21,22 +21,22 @@ import pytest
 from antecede.checker import memory
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.spec import Spec, system_of
+from antecede.checker.engine.rows.packing import Fields
+from antecede.checker.engine.rows.table_filler import Repacking
+from antecede.checker.engine.storage import arena
+from antecede.checker.engine.storage.arena import Arena, Arenas
+from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
+from antecede.checker.engine.threads import shard as shards
+from antecede.checker.engine.threads.expansion import Expansion
+from antecede.checker.engine.threads.shard import VISITED, Level, repack_level
+from antecede.checker.engine.threads.transport import search_on_threads
+from antecede.checker.engine.visited.visited import SMALLEST, TAIL
 from antecede.checker.errors import CapacityError, InputError, ProtocolError
-from antecede.checker.local import shard as shards
-from antecede.checker.local.expansion import Expansion
-from antecede.checker.local.shard import VISITED, Level, repack_level
-from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Transition
 from antecede.checker.search.loop import Progress, Stop, explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
-from antecede.checker.tables import arena
-from antecede.checker.tables.arena import Arena, Arenas
-from antecede.checker.tables.packing import Fields
-from antecede.checker.tables.table_filler import Repacking
-from antecede.checker.tables.visited import SMALLEST, TAIL
 from tests.conftest import ROOT, method
 from tests.local.common import threads_of
 

@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 from attrs import define, field
 
-from antecede.checker.local.transport import Threads
-from antecede.checker.search.loop import explore
-from antecede.checker.search.options import Options
-from antecede.checker.search.tabulated import TabulatedSearch
-from antecede.checker.search.transport import (
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.table_filler import TableFiller, wrapping
+from antecede.checker.engine.rows.tabulate import Words
+from antecede.checker.engine.storage.checkpoint import Files, Saved
+from antecede.checker.engine.successors import memo_kernels
+from antecede.checker.engine.tabulated import levels_kernels
+from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
+from antecede.checker.engine.tabulated.transport import (
     Address,
     LevelJob,
     LevelReport,
@@ -24,10 +27,9 @@ from antecede.checker.search.transport import (
     Showing,
     Totals,
 )
-from antecede.checker.tables import kernels
-from antecede.checker.tables.checkpoint import Files, Saved
-from antecede.checker.tables.table_filler import TableFiller, wrapping
-from antecede.checker.tables.tabulate import Words
+from antecede.checker.engine.threads.transport import Threads
+from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Options
 from tests.conftest import method
 from tests.local.test_local import plainly, small
 
@@ -68,7 +70,7 @@ class OneSet:
     def expand(self, job: LevelJob, pause: Pause) -> LevelReport:
         while True:
             entries, told = self._tried(job.known)
-            missed = told.misses[: told.control[kernels.MISSES]]
+            missed = told.misses[: told.control[g.MISSES]]
             if not len(missed):
                 break
             repacking = self.filler.fill(missed)
@@ -87,30 +89,28 @@ class OneSet:
         self.level = np.array(fresh, np.int64).reshape(-1, self.level.shape[1])
         self.visited = np.concatenate([self.visited, self.level])
         self.links.append(links)
-        fired, finals = told.control[kernels.FIRED], told.control[kernels.FINALS]
+        fired, finals = told.control[g.FIRED], told.control[g.FINALS]
         self.sums += Totals(len(fresh), int(fired), int(finals), told.fired, new=None)
         shown = [
             Showing(bits, Address(job.depth, 0, index), place)
-            for bits, index, place in told.shown[: told.control[kernels.FOUND]].tolist()
+            for bits, index, place in told.shown[: told.control[g.FOUND]].tolist()
         ]
         level = {job.depth + 1: len(fresh)} if fresh else {}
         return LevelReport(level, len(fresh), len(self.visited), shown)
 
-    def _tried(self, known: int) -> tuple[Words, kernels.Told]:
+    def _tried(self, known: int) -> tuple[Words, g.Told]:
         """Return the successors of all rows of the level, or the misses of some."""
         count, stride = len(self.level), self.level.shape[1] + 1
         out, sizes = np.empty((1, ROOM * stride), np.int64), np.zeros(1, np.int64)
-        outbox = kernels.Outbox(
-            out.ravel(), sizes, np.empty(ROOM, np.uint16), np.empty(0, np.int64)
-        )
-        control = np.zeros(kernels.CONTROL_SIZE, np.int64)
-        control[kernels.KNOWN], control[kernels.END_FRESH] = known, count
+        outbox = g.Outbox(out.ravel(), sizes, np.empty(ROOM, np.uint16), np.empty(0, np.int64))
+        control = np.zeros(g.CONTROL_SIZE, np.int64)
+        control[g.KNOWN], control[g.END_FRESH] = known, count
         todo, shown = np.empty(count, np.int64), np.empty((64, 3), np.int64)
         fired, misses = np.zeros(1 << 10, np.int64), self.filler.misses()
-        told = kernels.Told(todo.copy(), misses, shown, fired, control, kernels.NO_MEMO)
+        told = g.Told(todo.copy(), misses, shown, fired, control, memo_kernels.NO_MEMO)
         with wrapping():
             rows = self.level.ravel()
-            kernels.expand(rows, todo, self.filler.tables, 0, 1, outbox, kernels.BY_DEPTH, told)
+            levels_kernels.expand(rows, todo, self.filler.tables, 0, 1, outbox, g.BY_DEPTH, told)
         return out[0, : int(sizes[0]) * stride].reshape(-1, stride), told
 
     def places_to(self, address: Address) -> tuple[list[int], Address]:

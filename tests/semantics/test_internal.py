@@ -13,8 +13,8 @@ from attrs import evolve
 
 from antecede.checker.check.pipeline import Extras, check
 from antecede.checker.check.spec import Spec, load_spec, system_of
+from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.errors import InputError
-from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Internal, Message, Protocol, Receive, Step
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.minimise import minimise

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from antecede.checker.local.transport import Threads, search_on_threads
+from antecede.checker.engine.spark.cluster import Cluster
+from antecede.checker.engine.spark.jobs import Jobs
+from antecede.checker.engine.spark.partition import Partition
+from antecede.checker.engine.spark.tasks import DriverPartitions
+from antecede.checker.engine.spark.transport import SparkTransport
+from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
+from antecede.checker.engine.threads.transport import Threads, search_on_threads
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result
-from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
-from antecede.checker.spark.cluster import Cluster
-from antecede.checker.spark.jobs import Jobs
-from antecede.checker.spark.partition import Partition
-from antecede.checker.spark.tasks import DriverPartitions
-from antecede.checker.spark.transport import SparkTransport
 from tests.conftest import method
 
 

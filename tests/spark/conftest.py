@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark import SparkContext
 
-from antecede.checker.spark.cluster import Cluster
+from antecede.checker.engine.spark.cluster import Cluster
 from tests.conftest import ROOT
 
 

@@ -14,8 +14,8 @@ import pytest
 from attrs import evolve
 from pyspark import SparkContext
 
+from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.errors import InputError
-from antecede.checker.local.transport import search_on_threads
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
@@ -159,7 +159,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from antecede.checker.search.loop import explore
-from antecede.checker.spark.transport import SparkTransport
+from antecede.checker.engine.spark.transport import SparkTransport
 from tests.spark.common import SparkSearch
 from tests.conftest import method
 from tests.spark.test_checkpoints import GRADED, LARGE

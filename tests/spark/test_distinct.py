@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.spark import distinct as module
-from antecede.checker.spark.distinct import Part, Scratch, distinct, known
-from antecede.checker.tables.table_filler import wrapping
+from antecede.checker.engine.rows.table_filler import wrapping
+from antecede.checker.engine.spark import distinct as module
+from antecede.checker.engine.spark.distinct import Part, Scratch, distinct, known
 
 Rows = list[tuple[int, ...]]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from py4j import java_gateway
 
-from antecede.checker.spark.cluster import not_of_py4j
-from antecede.checker.spark.folder import MARK, PREFIX, Folder
+from antecede.checker.engine.spark.cluster import not_of_py4j
+from antecede.checker.engine.spark.folder import MARK, PREFIX, Folder
 from tests.conftest import COMMAND, ROOT
 from tests.sweep.test_processes import is_alive
 from tests.test_interrupts import WITHIN, until
@@ -98,7 +98,7 @@ def test_ended_in_the_middle_of_the_rounds(tmp_path: Path, victim: str) -> None:
 
 KILLED = """
 import os, signal, subprocess
-from antecede.checker.spark.folder import Folder
+from antecede.checker.engine.spark.folder import Folder
 
 folder, quiet = Folder.new(), {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 with folder.marking_children():

@@ -17,15 +17,15 @@ from typing import Any
 import pytest
 from pyspark import SparkContext, TaskContext
 
+from antecede.checker.engine.spark import checkpoint, transport
+from antecede.checker.engine.spark import cluster as clusters
+from antecede.checker.engine.spark import jobs as spark
+from antecede.checker.engine.spark import tasks as on_workers
+from antecede.checker.engine.spark.cluster import wait_for
 from antecede.checker.errors import ClusterError
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Verdict
-from antecede.checker.spark import checkpoint, transport
-from antecede.checker.spark import cluster as clusters
-from antecede.checker.spark import jobs as spark
-from antecede.checker.spark import tasks as on_workers
-from antecede.checker.spark.cluster import wait_for
 from tests.conftest import ROOT, method
 from tests.local.test_local import small
 from tests.spark.common import SparkSearch, found, locally, on_spark
@@ -188,8 +188,8 @@ def test_a_lost_java_process_is_explained() -> None:
 KILL = """
 import os, signal, subprocess, sys, threading, time
 from antecede.checker.search.loop import explore
-from antecede.checker.spark.partition import Partition
-from antecede.checker.spark.transport import SparkTransport
+from antecede.checker.engine.spark.partition import Partition
+from antecede.checker.engine.spark.transport import SparkTransport
 from tests.spark.common import SparkSearch
 from tests.conftest import method
 from tests.local.test_local import small

@@ -15,29 +15,29 @@ from hypothesis import strategies as st
 from pyspark import RDD, SparkContext
 
 from antecede.checker.check.spec import Spec, system_of
+from antecede.checker.engine.rows import tabulate
+from antecede.checker.engine.rows.table_filler import wrapping
+from antecede.checker.engine.spark import cluster as clusters
+from antecede.checker.engine.spark import flat_kernels, tables
+from antecede.checker.engine.spark import partition as travelling
+from antecede.checker.engine.spark import rows as blocks
+from antecede.checker.engine.spark import tasks as on_workers
+from antecede.checker.engine.spark.cluster import provide_java
+from antecede.checker.engine.spark.codec import Codec, widened
+from antecede.checker.engine.spark.distinct import NOTHING, Part, Scratch, unseen
+from antecede.checker.engine.spark.numbering import Form
+from antecede.checker.engine.spark.partition import Partition, Sender
+from antecede.checker.engine.spark.tables import SharedTables
+from antecede.checker.engine.spark.transfer import LINKS, UNUSED, Outgoing, received, release
+from antecede.checker.engine.spark.transport import SparkTransport
+from antecede.checker.engine.storage.files import INCOMPLETE
+from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.errors import InputError, ReplayError, UnsoundError
-from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Protocol, Step
 from antecede.checker.registry import property_named
 from antecede.checker.render.statistics import rounds_on_spark_text
 from antecede.checker.search.loop import explore
 from antecede.checker.search.result import Counts, Verdict
-from antecede.checker.spark import cluster as clusters
-from antecede.checker.spark import partition as travelling
-from antecede.checker.spark import rows as blocks
-from antecede.checker.spark import tables
-from antecede.checker.spark import tasks as on_workers
-from antecede.checker.spark.cluster import provide_java
-from antecede.checker.spark.codec import Codec, widened
-from antecede.checker.spark.distinct import NOTHING, Part, Scratch, unseen
-from antecede.checker.spark.numbering import Form
-from antecede.checker.spark.partition import Partition, Sender
-from antecede.checker.spark.tables import SharedTables
-from antecede.checker.spark.transfer import LINKS, UNUSED, Outgoing, received, release
-from antecede.checker.spark.transport import SparkTransport
-from antecede.checker.tables import kernels, tabulate
-from antecede.checker.tables.files import INCOMPLETE
-from antecede.checker.tables.table_filler import wrapping
 from tests.conftest import ROOT, Command, in_a_process, method, without_progress
 from tests.local.test_global_properties import (
     SUSPICIOUS,
@@ -160,7 +160,7 @@ def test_the_files_of_a_job_are_overwritten_but_for_links(tmp_path: Path) -> Non
 @pytest.mark.parametrize("dtype", [np.uint32, np.int64])
 def test_an_outbox_gets_more_room_before_it_is_full(dtype: Any) -> None:
     rows, notes = np.arange(16), np.arange(8, dtype=dtype)
-    outbox = kernels.FlatOutbox(rows, notes, np.array([4, 1]), 4, 2)
+    outbox = flat_kernels.FlatOutbox(rows, notes, np.array([4, 1]), 4, 2)
     assert outbox is blocks.with_room(outbox, 0)
     larger = blocks.with_room(outbox, 1)
     assert 5 <= larger.room
@@ -193,7 +193,7 @@ def test_rows_of_several_words_are_expanded_in_tasks(
 ) -> None:
     system = small("mfss", 3, 1)
     expected = locally(system)
-    monkeypatch.setattr("antecede.checker.tables.composites.ROW_BITS", 24)
+    monkeypatch.setattr("antecede.checker.engine.rows.composites.ROW_BITS", 24)
     result, search = here(system, 1, symmetry=symmetry)
     assert 16 == result.statistics["row_bytes"]
     assert {2} == {own.row_words for own in on_workers._OWN.values()}
@@ -598,11 +598,11 @@ def test_flat_rows_keep_their_columns_when_these_become_wider(data: st.DataObjec
     local = np.stack([rng.integers(0, 1 << int(w), 20) for w in before.widths], axis=1)
     flat, back = np.empty(20 * before.words, np.int64), np.empty_like(local)
     with wrapping():
-        kernels.pack_rows(local, before.packing, flat)
-        kernels.unpack_rows(flat, before.packing, back)
+        flat_kernels.pack_rows(local, before.packing, flat)
+        flat_kernels.unpack_rows(flat, before.packing, back)
         wide = widened(flat, before, after)
         narrow = np.empty((20, len(after.widths)), np.int64)
-        kernels.unpack_rows(wide, after.packing, narrow)
+        flat_kernels.unpack_rows(wide, after.packing, narrow)
     assert (local == back).all()
     assert 20 == len(np.unique(wide.reshape(-1, after.words), axis=0)) or len(
         np.unique(local, axis=0)

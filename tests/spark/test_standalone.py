@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.spark.cluster import on_this_machine
+from antecede.checker.engine.spark.cluster import on_this_machine
 from benchmarks.standalone import Standalone, standalone
 from tests.conftest import ROOT, in_a_process
 from tests.local.test_local import small
@@ -45,7 +45,7 @@ def test_a_check_finds_what_the_local_engine_finds(cluster: Standalone, tmp_path
 KILL = """
 import os, signal, sys
 from antecede.checker.search.loop import explore
-from antecede.checker.spark.transport import SparkTransport
+from antecede.checker.engine.spark.transport import SparkTransport
 from tests.spark.common import SparkSearch
 from tests.conftest import method
 from tests.local.test_local import small

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from antecede.checker.engine.rows.geometry import LEAD_BITS
+from antecede.checker.engine.rows.table_filler import wrapping
+from antecede.checker.engine.spark import rows as blocks
+from antecede.checker.engine.spark import tasks as on_workers
+from antecede.checker.engine.spark import worker_composites
+from antecede.checker.engine.spark.distinct import NOTHING, Part, Scratch, distinct
+from antecede.checker.engine.spark.weighted_levels import next_level
 from antecede.checker.semantics.history import HISTORIES
-from antecede.checker.spark import rows as blocks
-from antecede.checker.spark import tasks as on_workers
-from antecede.checker.spark import worker_composites
-from antecede.checker.spark.distinct import NOTHING, Part, Scratch, distinct
-from antecede.checker.spark.weighted_levels import next_level
-from antecede.checker.tables.kernels import LEAD_BITS
-from antecede.checker.tables.table_filler import wrapping
 from tests.local.test_local import plainly, small
 from tests.semantics.test_transition import system_for
 from tests.spark.common import found, here, locally

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,18 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.local import compiling
+from antecede.checker.engine.compiled import cache
+from antecede.checker.engine.threads import compiling
 from antecede.checker.private import changed_by_others, create, private_folder
-from antecede.checker.tables import cache
 from tests.conftest import ROOT
+from tests.test_architecture import modules, our_arrows
 
 STORE = """
 import numpy as np
-from antecede.checker.tables import kernels
+from antecede.checker.engine.rows import entries_kernels
 table = np.full(16, -1, np.int64)
-kernels.store(table, np.array([5]), np.array([7]))
+entries_kernels.store(table, np.array([5]), np.array([7]))
 print(sorted(set(table.tolist())))
-print("compiled" if kernels.store.compiled else "kept")
+print("compiled" if entries_kernels.store.compiled else "kept")
 """
 """A small kernel, which is compiled in a second."""
 
@@ -58,7 +60,7 @@ def test_a_damaged_kernel_is_compiled_anew_and_that_is_said(
     kept: Path, tmp_path: Path, damage: object
 ) -> None:
     shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
-    (file,) = tmp_path.rglob("entries.store-*.kernel")
+    (file,) = tmp_path.rglob("entries_kernels.store-*.kernel")
     assert callable(damage)
     damage(file)
 
@@ -71,7 +73,7 @@ def test_a_damaged_kernel_is_compiled_anew_and_that_is_said(
 
 def test_a_pipe_in_place_of_a_kernel_is_replaced(kept: Path, tmp_path: Path) -> None:
     shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
-    (file,) = tmp_path.rglob("entries.store-*.kernel")
+    (file,) = tmp_path.rglob("entries_kernels.store-*.kernel")
     file.unlink()
     os.mkfifo(file)
 
@@ -85,9 +87,9 @@ def test_a_pipe_in_place_of_a_kernel_is_replaced(kept: Path, tmp_path: Path) -> 
 def test_a_kernel_under_the_name_of_another_one_is_not_loaded(kept: Path, tmp_path: Path) -> None:
     """Both take the same arguments, so that only the name tells them apart."""
     shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
-    (file,) = tmp_path.rglob("entries.store-*.kernel")
+    (file,) = tmp_path.rglob("entries_kernels.store-*.kernel")
     assert cache.opened(str(file)) is not None
-    other = file.with_name(file.name.replace("entries.store", "entries.other"))
+    other = file.with_name(file.name.replace("entries_kernels.store", "entries_kernels.other"))
     assert cache.opened(str(file.rename(other))) is None
     folder = tmp_path / "kernels-of-other-sources"
     folder.mkdir()
@@ -96,7 +98,7 @@ def test_a_kernel_under_the_name_of_another_one_is_not_loaded(kept: Path, tmp_pa
 
 def test_kernels_of_another_name_are_compiled_anew(kept: Path, tmp_path: Path) -> None:
     shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
-    (file,) = tmp_path.rglob("entries.store-*.kernel")
+    (file,) = tmp_path.rglob("entries_kernels.store-*.kernel")
     file.write_bytes(cache.sealed(file.read_bytes()[16:], str(file.with_name("another.kernel"))))
 
     how, said = run(tmp_path)
@@ -149,7 +151,7 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give fil
 
 
 def of_kernels(kept: Path) -> Path:
-    (file,) = kept.rglob("entries.store-*.kernel")
+    (file,) = kept.rglob("entries_kernels.store-*.kernel")
     return file
 
 
@@ -198,9 +200,9 @@ def test_without_a_home_the_current_folder_is_no_cache(
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    assert [cache._SOURCES / "__pycache__"] == cache._named()
+    assert [cache._ENGINE / "compiled" / "__pycache__"] == cache._named()
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert [cache._SOURCES / "__pycache__"] == cache._named()
+    assert [cache._ENGINE / "compiled" / "__pycache__"] == cache._named()
     monkeypatch.setenv("NUMBA_CACHE_DIR", "relative")
     assert private_folder(cache._named()[0]) == (None, "relative/antecede is not an absolute path")
     assert [] == list(tmp_path.iterdir())
@@ -230,17 +232,32 @@ def test_an_edit_of_any_kernel_is_an_edit_of_all(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Kernels contain those that they call."""
-    sources = tmp_path / "kernels"
-    shutil.copytree(cache._SOURCES, sources, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(cache, "_SOURCES", sources)
+    engine = tmp_path / "engine"
+    shutil.copytree(cache._ENGINE, engine, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "_ENGINE", engine)
     cache.digest.cache_clear()
     before = cache.digest()
-    for file in sorted(sources.glob("*.py")):
-        file.write_text(file.read_text() + "# edited\n")
+    for file in sorted(engine.glob("*/*.py")):
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text + "# edited\n", encoding="utf-8")
         cache.digest.cache_clear()
         before, earlier = cache.digest(), before
-        assert earlier != before, file
+        assert earlier != before or not DEFINES_A_KERNEL(text), file
     cache.digest.cache_clear()
+
+
+DEFINES_A_KERNEL = re.compile(r"^(@(kernel|inlined)$|\w+ = kernel\()", re.MULTILINE).search
+
+
+def test_compiled_code_depends_on_no_source_that_its_digest_leaves_out() -> None:
+    """Kernels take constants and types from the modules that they import."""
+    files = {name: file for name, file in modules().items() if file.name != "__init__.py"}
+    digested = {name for name, file in files.items() if file.resolve() in cache.sources()}
+    arrows = our_arrows()
+    for name, file in files.items():
+        if name.startswith("engine.") and DEFINES_A_KERNEL(file.read_text(encoding="utf-8")):
+            used = {other for other in arrows[name] & set(files) if other.startswith("engine.")}
+            assert {name, *used} <= digested
 
 
 def test_kernels_that_nobody_used_for_long_are_removed(tmp_path: Path) -> None:
@@ -259,13 +276,13 @@ INTERRUPTED = """
 import os, signal, threading
 import numpy as np
 from antecede.checker import interrupts
-from antecede.checker.tables import kernels
+from antecede.checker.engine.rows import entries_kernels
 with interrupts.handled():
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
-        kernels.store(np.full(16, -1, np.int64), np.array([5]), np.array([7]))
+        entries_kernels.store(np.full(16, -1, np.int64), np.array([5]), np.array([7]))
     except KeyboardInterrupt as reason:
-        print(reason, kernels.store.compiled)
+        print(reason, entries_kernels.store.compiled)
 """
 """Ctrl-C while the kernel is compiled."""
 

@@ -26,18 +26,19 @@ from hypothesis import strategies as st
 
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.spec import Spec, system_of
+from antecede.checker.engine.rows import fingerprint
+from antecede.checker.engine.storage import checkpoint
+from antecede.checker.engine.storage.arena import Arena
+from antecede.checker.engine.storage.checkpoint import decoded, encoded
+from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
+from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.local.transport import search_on_threads
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.paths.path import transition_key
 from antecede.checker.search.loop import Progress, Stop, explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.transition import System
-from antecede.checker.tables import checkpoint, fingerprint
-from antecede.checker.tables.arena import Arena
-from antecede.checker.tables.checkpoint import decoded, encoded
 from tests.conftest import ROOT, method
 from tests.local.common import threads_of
 from tests.local.test_spill import checked, give_back_all, jit_is_off, system, transitions_of
@@ -666,7 +667,7 @@ def test_the_sources_of_a_check_are_those_of_its_protocol_properties_and_checker
     assert {
         "antecede.protocols.mfss_fifo",
         "antecede.protocols.mfss",
-        "antecede.checker.tables.kernels.levels",
+        "antecede.checker.engine.tabulated.levels_kernels",
     } <= sources.keys()
     assert "antecede.protocols.cykas" not in sources
     assert "antecede.properties.causal_delivery" in fingerprint.fingerprint(HOLDS)["sources"]
@@ -921,7 +922,7 @@ def test_too_little_memory_to_go_on_is_said_to_be(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved_in(folder)
-    monkeypatch.setattr("antecede.checker.tables.arena.available_memory_bytes", lambda: 0)
+    monkeypatch.setattr("antecede.checker.engine.storage.arena.available_memory_bytes", lambda: 0)
     with pytest.raises(CapacityError, match="too little memory: the"):
         resumed(HOLDS, folder)
 

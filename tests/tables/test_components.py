@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from antecede.checker.tables.components import Interner
+from antecede.checker.engine.rows.components import Interner
 
 
 def test_equal_values_have_one_number_wherever_they_lie() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from antecede.checker.engine.storage.files import ArrayFile, StoredArray
 from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.tables.files import ArrayFile, StoredArray
 
 ARRAYS: list[Any] = [
     np.arange(100_000),

@@ -14,18 +14,18 @@ from antecede.checker.check import exploring
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
+from antecede.checker.engine.rows.grading import ARMED, LOST, SENT, Grading, packets_of
+from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
+from antecede.checker.engine.threads.transport import search_on_threads
+from antecede.checker.engine.threads.weighted_levels import WeightedExpansion
 from antecede.checker.errors import ReplayError
-from antecede.checker.local.transport import search_on_threads
-from antecede.checker.local.weighted_levels import WeightedExpansion
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts
-from antecede.checker.search.tabulated import TabulatedSearch
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.semantics.workload import split
-from antecede.checker.tables.grading import ARMED, LOST, SENT, Grading, packets_of
 from tests.conftest import method
 from tests.local.common import threads_of
 from tests.local.test_local import found, plainly, searched, small, system_drawn
@@ -183,8 +183,8 @@ def test_levels_by_weight_survive_wider_rows(monkeypatch: pytest.MonkeyPatch) ->
         really(self, repacking)
 
     monkeypatch.setattr(WeightedExpansion, "_repack", noted)
-    monkeypatch.setattr("antecede.checker.tables.packing.WORD_BITS", 9)
-    monkeypatch.setattr("antecede.checker.tables.composites.ROW_BITS", 1)
+    monkeypatch.setattr("antecede.checker.engine.rows.packing.WORD_BITS", 9)
+    monkeypatch.setattr("antecede.checker.engine.rows.composites.ROW_BITS", 1)
     system = small("cykas", 3, 3, **SCRIPT)
     result = explore(system, explorer(system, threads=2))
     assert {"receive Normal": 2} in repacked
@@ -472,7 +472,9 @@ def test_composites_stay_where_states_may_be_met_again() -> None:
 
 def test_a_composite_that_is_numbered_wrongly_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The seeded bug: rows keep the old numbers."""
-    monkeypatch.setattr("antecede.checker.tables.kernels.renumber", lambda *_args: None)
+    monkeypatch.setattr(
+        "antecede.checker.engine.rows.composites_kernels.renumber", lambda *_args: None
+    )
     system = small("mfss", 2, 3, history="full")
     with pytest.raises(ReplayError):  # states that there are not
         explore(system, explorer(system, collect_from=1))

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from antecede.checker.tables import cache
-from antecede.checker.tables.kernels import loading
-from antecede.checker.tables.kernels.arguments import kind_of, packer
-from antecede.checker.tables.kernels.jit import INTERPRETED, Kernel, borrow, inlined, kernel
+from antecede.checker.engine.compiled import cache, loading
+from antecede.checker.engine.compiled.arguments import kind_of, packer
+from antecede.checker.engine.compiled.jit import INTERPRETED, Kernel, borrow, inlined, kernel
 
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="there are no compiled kernels")
 

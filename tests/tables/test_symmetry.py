@@ -13,7 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.local.transport import search_on_threads
+from antecede.checker.engine.rows import orbits
+from antecede.checker.engine.rows.geometry import ACTORS, GEOMETRY_SIZE, PARTS
+from antecede.checker.engine.rows.renaming_kernels import chosen_by_order
+from antecede.checker.engine.rows.symmetry import Symmetry, group
+from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.model import Message, Property, Protocol, Step, What, Where
 from antecede.checker.registry import protocol_named
 from antecede.checker.search.loop import explore
@@ -22,10 +26,6 @@ from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import CLOCK_AT
 from antecede.checker.semantics.transition import System
-from antecede.checker.tables import orbits
-from antecede.checker.tables.kernels.geometry import ACTORS, GEOMETRY_SIZE, PARTS
-from antecede.checker.tables.kernels.renaming import chosen_by_order
-from antecede.checker.tables.symmetry import Symmetry, group
 from tests.local.test_local import found, plainly, searched, small, toy
 from tests.random_systems import Table, table_protocol, tables
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from antecede.checker.local.transport import search_on_threads
+from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.search.loop import explore
 from antecede.checker.semantics.history import HISTORIES
 from tests.conftest import method

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from antecede.checker.engine.rows.table_filler import TableFiller
+from antecede.checker.engine.storage import validation
 from antecede.checker.errors import InputError
-from antecede.checker.tables import validation
-from antecede.checker.tables.table_filler import TableFiller
 from tests.campaigns import changed_checkpoints
 from tests.local.test_local import small
 from tests.tables.test_checkpoint import HOLDS, resumed, saved_in, stopped_after
