@@ -27,12 +27,12 @@ from standalone import standalone
 
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.engine.spark.cluster import Cluster
-from antecede.checker.errors import AntecedeError
 from antecede.checker.model import State
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.judge import in_deliveries
 from antecede.checker.semantics.transition import enabled, initial_state, successor
 from antecede.checker.semantics.values import canonical
+from antecede.checker.support.errors import AntecedeError
 
 COLUMNS = [
     "search",

@@ -21,10 +21,10 @@ from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.engine.threads import compiling
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path as Run
-from antecede.checker.registry import default_properties
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result
+from antecede.checker.support.registry import default_properties
 
 ROOT = Path(__file__).parent.parent
 collect_ignore_glob = ["mutants/*.toml"]

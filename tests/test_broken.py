@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import antecede
-from antecede.checker.errors import InputError
 from antecede.checker.search.result import Verdict
+from antecede.checker.support.errors import InputError
 from tests.conftest import in_a_process
 
 HEADER = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from antecede.checker.errors import MOST_NAMES, unknown
-from antecede.checker.registry import protocol_names
+from antecede.checker.support.errors import MOST_NAMES, unknown
+from antecede.checker.support.registry import protocol_names
 
 
 @pytest.mark.parametrize(

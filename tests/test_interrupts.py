@@ -17,10 +17,10 @@ from threading import Event
 
 import pytest
 
-from antecede.checker import interrupts, streams
-from antecede.checker.interrupts import Ended
-from antecede.checker.registry import protocol_named
 from antecede.checker.semantics.handlers import called
+from antecede.checker.support import interrupts, streams
+from antecede.checker.support.interrupts import Ended
+from antecede.checker.support.registry import protocol_named
 from tests.conftest import COMMAND, ROOT, in_a_process
 from tests.stubborn import FUNCTIONS
 
@@ -427,8 +427,8 @@ def test_a_search_ends_before_the_last_memory_is_gone(tmp_path: Path) -> None:
 LIMITED = """
 import sys
 from antecede import cli
-from antecede.checker import memory
-from antecede.checker.memory import memory_bytes
+from antecede.checker.support import memory
+from antecede.checker.support.memory import memory_bytes
 
 LIMIT = memory_bytes() + 60_000_000
 memory.available_memory_bytes = lambda: LIMIT - memory_bytes()

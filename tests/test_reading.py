@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.errors import InputError
-from antecede.checker.reading import MOST_BYTES, json_in, text_in, toml_in
 from antecede.checker.render.files import make_folder
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.reading import MOST_BYTES, json_in, text_in, toml_in
 from tests.conftest import Command
 
 DEEP = "[" * 100_000

@@ -15,9 +15,9 @@ from antecede.checker.adapters import pipe
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.engine.rows.fingerprint import fingerprint
-from antecede.checker.registry import import_file, protocol_named, protocol_names
 from antecede.checker.search.options import Options
-from antecede.checker.sources import imported_by, is_followed, sources_of
+from antecede.checker.support.registry import import_file, protocol_named, protocol_names
+from antecede.checker.support.sources import imported_by, is_followed, sources_of
 from tests.conftest import ROOT
 
 MODULES = {
@@ -174,8 +174,8 @@ def test_a_search_changes_nothing_that_a_protocol_depends_on(name: str) -> None:
 
 def test_another_process_finds_the_same() -> None:
     code = (
-        "from antecede.checker.registry import protocol_named as p\n"
-        "from antecede.checker.sources import sources_of as s\n"
+        "from antecede.checker.support.registry import protocol_named as p\n"
+        "from antecede.checker.support.sources import sources_of as s\n"
         "print(sorted(s(*map(p, ['hybrid-sps', 'tree', 'cykas', 'mfss-fifo'])).digests().items()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

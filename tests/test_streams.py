@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.errors import InputError
 from antecede.checker.render import files as formats
-from antecede.checker.streams import Escaping
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.streams import Escaping
 from antecede.checker.sweep.kept import Kept
 from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process
 

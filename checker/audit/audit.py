@@ -26,7 +26,7 @@ from antecede.checker.audit.records import Fields
 from antecede.checker.audit.sources import Source, opened, parts_of, shown_name
 from antecede.checker.audit.spans import Spans, in_every_order
 from antecede.checker.engine.compiled import cache
-from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.support.errors import CapacityError, InputError
 
 KERNELS = Path(__file__).parent / "kernels"
 

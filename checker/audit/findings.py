@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from attrs import field, frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.audit.events import Event
-from antecede.checker.errors import InputError
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import InputError
 
 
 @frozen

@@ -18,7 +18,7 @@ from antecede.checker.audit.records import Fields, looks_like_csv, object_events
 from antecede.checker.audit.shiviz import Layout, layout_of, looks_like_shiviz, shiviz_events
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.spans import looks_like_spans
-from antecede.checker.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, unknown
 
 FORMATS = ("jsonl", "csv", "otel", "shiviz")
 

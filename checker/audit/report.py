@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from antecede.checker.amounts import counted
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.render.prose import printable
 from antecede.checker.render.terminal import rate, wrapped
 from antecede.checker.render.ticker import Ticker, fitting
+from antecede.checker.support.amounts import counted
 
 MOST_TORN_SHOWN = 10
 """The most torn lines that a report names."""

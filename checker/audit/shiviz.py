@@ -19,7 +19,7 @@ from attrs import frozen
 from antecede.checker.audit.events import DELIVER, SEND, Event, Stamp
 from antecede.checker.audit.records import parsed
 from antecede.checker.audit.sources import Source
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 
 LONGEST_EXPRESSION = 10_000
 """The greatest length of a regular expression, in characters."""

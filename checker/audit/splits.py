@@ -23,7 +23,7 @@ from antecede.checker.audit.parquet import MAGIC, ParquetLines, row_counts
 from antecede.checker.audit.parser import Batch, Parser
 from antecede.checker.audit.records import Fields, line_events
 from antecede.checker.audit.sources import MARK, PACKED, STANDARD_INPUT, Source, opened, parts_of
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 
 SPLIT = 1 << 26
 """The size of a piece in bytes."""

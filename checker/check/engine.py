@@ -11,7 +11,6 @@ import attrs
 
 from antecede.checker.engine.compiled.cache import compiled_in, folder, lacking
 from antecede.checker.engine.threads.compiling import started
-from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.model import What
 from antecede.checker.search.engine_warmup import EngineWarmup
 from antecede.checker.search.loop import Explorer, Pausing
@@ -19,7 +18,8 @@ from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst, DepthFirst, RandomWalks
 from antecede.checker.semantics.judge import looks_at_message
 from antecede.checker.semantics.transition import System
-from antecede.checker.settings import checked
+from antecede.checker.support.errors import CapacityError, InputError
+from antecede.checker.support.settings import checked
 
 if TYPE_CHECKING:
     from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from attrs import evolve, frozen
 
-from antecede.checker.errors import ClusterError
-from antecede.checker.registry import with_objects
+from antecede.checker.support.errors import ClusterError
+from antecede.checker.support.registry import with_objects
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")

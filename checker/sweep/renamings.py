@@ -21,7 +21,6 @@ from antecede.checker.engine.rows.symmetry import (
     renamed_message,
     renamed_messages,
 )
-from antecede.checker.errors import AntecedeError
 from antecede.checker.model import (
     Delivery,
     LocalState,
@@ -34,6 +33,7 @@ from antecede.checker.model import (
 )
 from antecede.checker.semantics.judge import looks_at_message
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import AntecedeError
 
 
 @define(eq=False)

@@ -16,7 +16,7 @@ from antecede.checker.audit import on_spark, spread
 from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.splits import names_at, read, splits_of
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from antecede.cli import main
 from tests.audit.test_compiled import all_of, shuffled, wild, write
 from tests.audit.test_parts import cuts_in, in_parts, written

@@ -18,7 +18,7 @@ from tests.campaigns.hostile import Ended, run
 
 PROTOCOL = """\
 from attrs import evolve
-from antecede.checker.registry import protocol_named
+from antecede.checker.support.registry import protocol_named
 {limit}
 def limited(states):
     return sum(sum(map(sum, state.SENT)) for state in states) != {use}

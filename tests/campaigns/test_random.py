@@ -16,12 +16,12 @@ from antecede.checker.check.spec import load_spec
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.tabulate import _FILLERS, Tabulation
 from antecede.checker.engine.spark.cluster import Cluster
-from antecede.checker.errors import InputError
 from antecede.checker.model import Property, Where
 from antecede.checker.search import loop
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.semantics.network import Channel, Network, network_named
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import InputError
 from tests.campaigns import compare
 from tests.campaigns.draw import DECLARED, EXTRA, SAFETY, Case, as_json, drawn, smaller
 from tests.campaigns.random import KINDS, campaign, disagreements, shrunk, written

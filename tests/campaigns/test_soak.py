@@ -83,7 +83,7 @@ def test_an_abort_for_little_address_space_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it was: kernels were loaded whatever was left."""
-    bug = "import antecede.checker.memory as memory\nmemory.lacking = lambda *needed: None"
+    bug = "import antecede.checker.support.memory as memory\nmemory.lacking = lambda *needed: None"
     monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
     assert [] != hostile.cramped(*SCARCE, tmp_path)
 
@@ -258,9 +258,9 @@ def test_the_edges_of_a_command_are_in_order(name: str, tmp_path: Path) -> None:
 
 
 BUGS = {
-    "streams": "import antecede.checker.streams as s\ns.replace = lambda *_: None",
-    "signals": "import antecede.checker.interrupts as i\ni.at_start = lambda: None",
-    "GitHub": "import antecede.checker.streams as s\ns.in_github_job = lambda _: False",
+    "streams": "import antecede.checker.support.streams as s\ns.replace = lambda *_: None",
+    "signals": "import antecede.checker.support.interrupts as i\ni.at_start = lambda: None",
+    "GitHub": "import antecede.checker.support.streams as s\ns.in_github_job = lambda _: False",
 }
 """As it was: streams as they are, signals as Python takes them, lines as they come."""
 

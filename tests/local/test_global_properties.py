@@ -21,12 +21,12 @@ from antecede.checker.engine.tabulated.global_properties import GlobalProperties
 from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
 from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.model import Property, Protocol, What, Where
-from antecede.checker.registry import protocol_named
 from antecede.checker.render.progress import place_text
 from antecede.checker.search.loop import Stop, explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.registry import protocol_named
 from antecede.protocols.mfss import MFSS
 from tests.conftest import ROOT
 from tests.local import test_local

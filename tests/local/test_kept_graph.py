@@ -15,14 +15,14 @@ from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, load_spec
 from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
 from antecede.checker.engine.threads.transport import search_on_threads
-from antecede.checker.errors import ReplayError
 from antecede.checker.model import Property, What, Where
-from antecede.checker.registry import property_named, protocol_named
 from antecede.checker.search.loop import Found, explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import ReplayError
+from antecede.checker.support.registry import property_named, protocol_named
 from tests.campaigns.user_properties import REGISTRY
 from tests.conftest import ROOT, method
 from tests.local.common import threads_of

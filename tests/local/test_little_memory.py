@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker import memory
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit.audit import audit
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.engine.compiled import cache
-from antecede.checker.errors import CapacityError
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
+from antecede.checker.support import memory
+from antecede.checker.support.errors import CapacityError
 from tests.conftest import COMMAND, ROOT, Command
 from tests.local.test_spill import jit_is_off
 
@@ -93,10 +93,10 @@ def test_in_a_small_container_kernels_are_not_loaded(monkeypatch: pytest.MonkeyP
 
 ANOTHER = """
 import numpy as np
-from antecede.checker import memory
+from antecede.checker.support import memory
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.errors import CapacityError
+from antecede.checker.support.errors import CapacityError
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.engine.rows import entries_kernels

@@ -27,15 +27,15 @@ from antecede.checker.engine.threads.shard import Rows, Shard
 from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.engine.visited import visited as visited_sets
 from antecede.checker.engine.visited.visited import Visited
-from antecede.checker.errors import CapacityError, InputError, ReplayError
 from antecede.checker.model import Message, Protocol, Step
-from antecede.checker.registry import property_named, protocol_named
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Counts, Result, Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import CapacityError, InputError, ReplayError
+from antecede.checker.support.registry import property_named, protocol_named
 from antecede.properties import DEFAULT
 from antecede.protocols.cykas import CYKAS
 from antecede.protocols.mfss import MFSS

@@ -15,13 +15,13 @@ from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.liveness.fairness import lasso
 from antecede.checker.liveness.starvation import FIRST
 from antecede.checker.model import Protocol
-from antecede.checker.registry import property_named, protocol_named
 from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.registry import property_named, protocol_named
 from tests.conftest import ROOT, Command, method
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_marked import system

@@ -6,12 +6,12 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.check.engine import explorer_at_once, explorer_for, only_plainly
-from antecede.checker.errors import InputError
 from antecede.checker.model import Delivery, Property, What, Where
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import InputError
 from antecede.protocols.mfss import MFSS
 from tests.semantics.test_transition import system_for
 

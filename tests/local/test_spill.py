@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from antecede.checker import memory
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.engine.rows.packing import Fields
@@ -31,12 +30,13 @@ from antecede.checker.engine.threads.expansion import Expansion
 from antecede.checker.engine.threads.shard import VISITED, Level, repack_level
 from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.engine.visited.visited import SMALLEST, TAIL
-from antecede.checker.errors import CapacityError, InputError, ProtocolError
 from antecede.checker.model import Transition
 from antecede.checker.search.loop import Progress, Stop, explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
+from antecede.checker.support import memory
+from antecede.checker.support.errors import CapacityError, InputError, ProtocolError
 from tests.conftest import ROOT, method
 from tests.local.common import threads_of
 

@@ -15,11 +15,11 @@ from attrs import evolve
 from pyspark import SparkContext
 
 from antecede.checker.engine.threads.transport import search_on_threads
-from antecede.checker.errors import InputError
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import InputError
 from tests.conftest import ROOT, method
 from tests.local.test_local import small
 from tests.spark.common import SparkSearch, found, locally, on_spark

@@ -22,10 +22,10 @@ from antecede.checker.engine.spark import cluster as clusters
 from antecede.checker.engine.spark import jobs as spark
 from antecede.checker.engine.spark import tasks as on_workers
 from antecede.checker.engine.spark.cluster import wait_for
-from antecede.checker.errors import ClusterError
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Verdict
+from antecede.checker.support.errors import ClusterError
 from tests.conftest import ROOT, method
 from tests.local.test_local import small
 from tests.spark.common import SparkSearch, found, locally, on_spark

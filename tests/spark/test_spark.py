@@ -32,12 +32,12 @@ from antecede.checker.engine.spark.transfer import LINKS, UNUSED, Outgoing, rece
 from antecede.checker.engine.spark.transport import SparkTransport
 from antecede.checker.engine.storage.files import INCOMPLETE
 from antecede.checker.engine.threads.transport import search_on_threads
-from antecede.checker.errors import InputError, ReplayError, UnsoundError
 from antecede.checker.model import Protocol, Step
-from antecede.checker.registry import property_named
 from antecede.checker.render.statistics import rounds_on_spark_text
 from antecede.checker.search.loop import explore
 from antecede.checker.search.result import Counts, Verdict
+from antecede.checker.support.errors import InputError, ReplayError, UnsoundError
+from antecede.checker.support.registry import property_named
 from tests.conftest import ROOT, Command, in_a_process, method, without_progress
 from tests.local.test_global_properties import (
     SUSPICIOUS,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.errors import CapacityError
+from antecede.checker.support.errors import CapacityError
 from antecede.checker.sweep.processes import KILLED, SAFE_PATH, Workers
 from tests.conftest import ROOT
 from tests.test_interrupts import WITHIN, started, until

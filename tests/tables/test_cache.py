@@ -14,7 +14,7 @@ import pytest
 
 from antecede.checker.engine.compiled import cache
 from antecede.checker.engine.threads import compiling
-from antecede.checker.private import changed_by_others, create, private_folder
+from antecede.checker.support.private import changed_by_others, create, private_folder
 from tests.conftest import ROOT
 from tests.test_architecture import modules, our_arrows
 
@@ -275,7 +275,7 @@ def test_kernels_that_nobody_used_for_long_are_removed(tmp_path: Path) -> None:
 INTERRUPTED = """
 import os, signal, threading
 import numpy as np
-from antecede.checker import interrupts
+from antecede.checker.support import interrupts
 from antecede.checker.engine.rows import entries_kernels
 with interrupts.handled():
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()

@@ -32,13 +32,13 @@ from antecede.checker.engine.storage.arena import Arena
 from antecede.checker.engine.storage.checkpoint import decoded, encoded
 from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
 from antecede.checker.engine.threads.transport import search_on_threads
-from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.paths.path import transition_key
 from antecede.checker.search.loop import Progress, Stop, explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import CapacityError, InputError
 from tests.conftest import ROOT, method
 from tests.local.common import threads_of
 from tests.local.test_spill import checked, give_back_all, jit_is_off, system, transitions_of

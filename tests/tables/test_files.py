@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from antecede.checker.engine.storage.files import ArrayFile, StoredArray
-from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.support.errors import CapacityError, InputError
 
 ARRAYS: list[Any] = [
     np.arange(100_000),

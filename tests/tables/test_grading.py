@@ -18,7 +18,6 @@ from antecede.checker.engine.rows.grading import ARMED, LOST, SENT, Grading, pac
 from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
 from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.engine.threads.weighted_levels import WeightedExpansion
-from antecede.checker.errors import ReplayError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
@@ -26,6 +25,7 @@ from antecede.checker.search.result import Counts
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.semantics.workload import split
+from antecede.checker.support.errors import ReplayError
 from tests.conftest import method
 from tests.local.common import threads_of
 from tests.local.test_local import found, plainly, searched, small, system_drawn

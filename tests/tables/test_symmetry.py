@@ -19,13 +19,13 @@ from antecede.checker.engine.rows.renaming_kernels import chosen_by_order
 from antecede.checker.engine.rows.symmetry import Symmetry, group
 from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.model import Message, Property, Protocol, Step, What, Where
-from antecede.checker.registry import protocol_named
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import CLOCK_AT
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.registry import protocol_named
 from tests.local.test_local import found, plainly, searched, small, toy
 from tests.random_systems import Table, table_protocol, tables
 

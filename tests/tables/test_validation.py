@@ -15,7 +15,7 @@ import pytest
 
 from antecede.checker.engine.rows.table_filler import TableFiller
 from antecede.checker.engine.storage import validation
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from tests.campaigns import changed_checkpoints
 from tests.local.test_local import small
 from tests.tables.test_checkpoint import HOLDS, resumed, saved_in, stopped_after

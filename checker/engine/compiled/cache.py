@@ -21,10 +21,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from antecede.checker import interrupts, memory
-from antecede.checker.errors import InputError
-from antecede.checker.private import changed_by_others, create, private_folder
-from antecede.checker.reading import content_of
+from antecede.checker.support import interrupts, memory
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.private import changed_by_others, create, private_folder
+from antecede.checker.support.reading import content_of
 
 ENTRY = "antecede_entry"
 """The name of the function that a compiled kernel offers."""

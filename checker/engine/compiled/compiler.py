@@ -41,7 +41,7 @@ from antecede.checker.engine.compiled.arguments import (
     TupleKind,
 )
 from antecede.checker.engine.compiled.cache import ENTRY
-from antecede.checker.memory import without_collections
+from antecede.checker.support.memory import without_collections
 
 config._config_fname = ""
 """Numba reads settings in a file of the current folder, at every compilation."""

@@ -17,10 +17,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from antecede.checker import interrupts, memory
 from antecede.checker.engine.compiled import cache
 from antecede.checker.engine.compiled.arguments import Kind, kind_of, packer
-from antecede.checker.errors import CapacityError
+from antecede.checker.support import interrupts, memory
+from antecede.checker.support.errors import CapacityError
 
 if TYPE_CHECKING:
     from antecede.checker.engine.compiled.loading import Entry

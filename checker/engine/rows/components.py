@@ -14,12 +14,12 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.errors import CapacityError, ProtocolError
 from antecede.checker.model import Packet, Property, State, Step, What
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named, with_pending
 from antecede.checker.semantics.judge import looks_at_order, shown
 from antecede.checker.semantics.transition import System, initial_state
 from antecede.checker.semantics.values import canonical
+from antecede.checker.support.errors import CapacityError, ProtocolError
 
 Words = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -26,7 +26,7 @@ from antecede.checker.engine.rows.packing import (
     wider,
 )
 from antecede.checker.engine.rows.tabulate import Words
-from antecede.checker.errors import CapacityError
+from antecede.checker.support.errors import CapacityError
 
 MISSES = 1 << 13
 """The most missing entries that a kernel records before Python must fill them."""

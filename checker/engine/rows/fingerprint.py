@@ -9,7 +9,7 @@ from typing import Any
 from attrs import asdict
 
 from antecede.checker.semantics.transition import System
-from antecede.checker.sources import digest_of, sources_of
+from antecede.checker.support.sources import digest_of, sources_of
 
 
 def fingerprint(system: System, **engine: Any) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def fingerprint(system: System, **engine: Any) -> dict[str, Any]:
     }
 
 
-_ROOMS = ("semantics", "search", "liveness", "engine", "adapters")
+_ROOMS = ("semantics", "graphs", "search", "liveness", "engine", "adapters")
 """The checker's rooms on which the content of a checkpoint depends."""
 
 

@@ -29,7 +29,7 @@ from itertools import product
 
 from attrs import define, field
 
-from antecede.checker.errors import AntecedeError
+from antecede.checker.support.errors import AntecedeError
 
 Linear = dict[str, int]
 """A linear form in the weights: their coefficients by name."""

@@ -23,11 +23,11 @@ from attrs import define, evolve, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.components import Components
-from antecede.checker.errors import AntecedeError
 from antecede.checker.model import Message, Packet, Step
 from antecede.checker.semantics.history import Ghost, Pending, Stamp
 from antecede.checker.semantics.transition import network_sent
 from antecede.checker.semantics.values import packet_class
+from antecede.checker.support.errors import AntecedeError
 
 Permutation: TypeAlias = tuple[int, ...]
 """A permutation of the actors: p[i] is the new name of actor i."""

@@ -28,8 +28,6 @@ from antecede.checker.engine.rows.histories import Histories, NetworkSend
 from antecede.checker.engine.rows.sequences import RenamedSequences, values_of
 from antecede.checker.engine.rows.symmetry import NotSymmetricError, Symmetry, renamed_messages
 from antecede.checker.engine.storage.validation import numbers, seconds, whole
-from antecede.checker.errors import AntecedeError, CapacityError, InputError
-from antecede.checker.memory import without_collections
 from antecede.checker.model import Message, Packet, Property, Step, What, Where
 from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.judge import ENDS, Glimpse, in_deliveries, in_state
@@ -37,6 +35,8 @@ from antecede.checker.semantics.marked import is_over, may_mark
 from antecede.checker.semantics.transition import initial_state, network_sent
 from antecede.checker.semantics.values import packet_class
 from antecede.checker.semantics.workload import ARM, EndlessWorkload, Position, most_sent
+from antecede.checker.support.errors import AntecedeError, CapacityError, InputError
+from antecede.checker.support.memory import without_collections
 
 MOST_KINDS = 1 << 10
 """The most kinds of transitions that the kernels count."""

@@ -26,12 +26,12 @@ from typing import Any
 from attrs import define
 
 import antecede
-from antecede.checker import interrupts
 from antecede.checker.engine.spark.folder import Folder
 from antecede.checker.engine.storage.files import DISK_FULL, FREE_SPACE
-from antecede.checker.errors import AntecedeError, ClusterError, InputError
-from antecede.checker.memory import usable_memory_bytes
 from antecede.checker.search.loop import Stop
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import AntecedeError, ClusterError, InputError
+from antecede.checker.support.memory import usable_memory_bytes
 
 PATIENCE = 300.0
 """Seconds without any executor after which a cluster is given up: none comes, or all were lost."""

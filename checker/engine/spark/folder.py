@@ -19,7 +19,7 @@ from pathlib import Path
 
 from attrs import define, field
 
-from antecede.checker.interrupts import at_abort
+from antecede.checker.support.interrupts import at_abort
 
 PREFIX, MARK = "antecede-spark-", "ANTECEDE_SPARK_FOLDER"
 

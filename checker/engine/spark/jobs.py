@@ -14,7 +14,7 @@ from antecede.checker.engine.spark.partition import Partition
 from antecede.checker.engine.spark.tasks import DriverPartitions, expand_task, merge_task
 from antecede.checker.engine.spark.transfer import release
 from antecede.checker.engine.spark.worker_composites import WorkerComposites
-from antecede.checker.errors import ClusterError
+from antecede.checker.support.errors import ClusterError
 
 CHECKPOINT_EVERY = 4
 """Jobs; what an executor takes with it when it dies is made anew from the last checkpoint."""

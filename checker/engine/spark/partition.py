@@ -16,7 +16,7 @@ from antecede.checker.engine.spark.row_accounting import RowCounts
 from antecede.checker.engine.spark.rows import NO_MARKS, Marks
 from antecede.checker.engine.spark.transfer import Outgoing, received
 from antecede.checker.engine.spark.worker_composites import WorkerComposites
-from antecede.checker.errors import ClusterError
+from antecede.checker.support.errors import ClusterError
 
 PIECE = 1 << 18
 """Rows that are handed over at a time: some megabytes. PySpark puts twenty such things or more

@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from antecede.checker import interrupts
 from antecede.checker.engine.spark.cluster import Cluster, failing_clearly
-from antecede.checker.errors import ClusterError
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import ClusterError
 
 WAITING = 32
 """At least this many jobs are submitted at once, for a cluster's executors come one by one."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.errors import ClusterError
+from antecede.checker.support.errors import ClusterError
 
 
 @frozen

@@ -68,8 +68,8 @@ from antecede.checker.engine.tabulated.transport import (
     Showing,
     Totals,
 )
-from antecede.checker.errors import ClusterError, InputError
 from antecede.checker.search.options import Options
+from antecede.checker.support.errors import ClusterError, InputError
 
 
 def _new_run() -> str:

@@ -24,7 +24,7 @@ from antecede.checker.engine.spark.codec import Codec, widened
 from antecede.checker.engine.spark.distinct import NOTHING, Scratch
 from antecede.checker.engine.spark.numbering import NO_NUMBERS, Form, Numbering, words_of
 from antecede.checker.engine.successors import memos
-from antecede.checker.errors import ClusterError
+from antecede.checker.support.errors import ClusterError
 
 SALTS = np.random.default_rng(0).integers(1 << 62, size=g.MOST_ACTORS * g.MOST_COLUMNS) | np.int64(
     1

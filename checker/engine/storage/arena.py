@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from antecede.checker.amounts import memory
 from antecede.checker.engine.storage.files import DISK_FULL
-from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.memory import (
+from antecede.checker.support.amounts import memory
+from antecede.checker.support.errors import CapacityError, InputError
+from antecede.checker.support.memory import (
     address_space_left_bytes,
     available_memory_bytes,
     machine_memory_bytes,

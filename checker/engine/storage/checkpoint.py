@@ -38,9 +38,9 @@ import numpy as np
 from attrs import define, field, frozen
 
 from antecede.checker.engine.storage.validation import KINDS
-from antecede.checker.errors import ClusterError, InputError
-from antecede.checker.reading import content_of
-from antecede.checker.settings import shown
+from antecede.checker.support.errors import ClusterError, InputError
+from antecede.checker.support.reading import content_of
+from antecede.checker.support.settings import shown
 
 FORMAT = 6
 PIECE = 1 << 24

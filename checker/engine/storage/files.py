@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from attrs import define, frozen
 
-from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.support.errors import CapacityError, InputError
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The numbers of the errors that mean a full disk."""

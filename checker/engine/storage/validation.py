@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from antecede.checker.settings import shown
+from antecede.checker.support.settings import shown
 
 MOST = (1 << 52) - 1
 """The greatest count."""

@@ -51,7 +51,6 @@ from antecede.checker.engine.tabulated.transport import (
     Totals,
     Transport,
 )
-from antecede.checker.errors import CapacityError, ReplayError
 from antecede.checker.model import Property, Where
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.graph import Explored
@@ -59,7 +58,8 @@ from antecede.checker.search.loop import Explorer, Found, Stop, decided
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System
-from antecede.checker.settings import checked
+from antecede.checker.support.errors import CapacityError, ReplayError
+from antecede.checker.support.settings import checked
 
 RESUMED_OPTIONS = ("traces", "block", "forget_from")
 """Options that a resumed search takes from its checkpoint."""

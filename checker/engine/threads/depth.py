@@ -16,7 +16,7 @@ from antecede.checker.engine.rows.table_filler import Repacking
 from antecede.checker.engine.storage.arena import Arena
 from antecede.checker.engine.threads import stepwise_kernels
 from antecede.checker.engine.threads.stepwise import Stepwise
-from antecede.checker.errors import ProtocolError
+from antecede.checker.support.errors import ProtocolError
 
 FIRST_ROOM = 1 << 14
 """At first the stack and its frames have room for this many words."""

@@ -26,12 +26,12 @@ from antecede.checker.engine.tabulated import levels_kernels
 from antecede.checker.engine.threads import graphs_kernels
 from antecede.checker.engine.threads.labels import MOST_LABELS, Labels, labels_of
 from antecede.checker.engine.threads.shard import Shard
-from antecede.checker.errors import CapacityError, ReplayError
-from antecede.checker.liveness.ag_ef import first_lost
+from antecede.checker.graphs.backwards import first_lost
 from antecede.checker.model import Property, Transition, What
 from antecede.checker.search.graph import Passes, Rows
 from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.marked import follows, may_mark
+from antecede.checker.support.errors import CapacityError, ReplayError
 
 MOST_STATES = (1 << 32) - 2
 """A state's number has 32 bits."""

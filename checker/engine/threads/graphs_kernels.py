@@ -14,7 +14,7 @@ from antecede.checker.engine.rows.geometry import PARTS, REN_STRIDE, ROW_WORDS
 from antecede.checker.engine.rows.hashing_kernels import hash_words, home
 from antecede.checker.engine.rows.rows_kernels import copy_row
 from antecede.checker.engine.visited.sets_kernels import slot_of
-from antecede.checker.liveness import backwards, cycles
+from antecede.checker.graphs import backwards, cycles
 from antecede.checker.search.graph import Passes
 
 spread = kernel(backwards.spread)

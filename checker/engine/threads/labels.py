@@ -13,9 +13,9 @@ from attrs import frozen
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.tabulate import Tabulation
-from antecede.checker.errors import CapacityError
 from antecede.checker.model import CausalSend, Internal, Lose, Receive, Timeout, Transition
 from antecede.checker.semantics.marked import MARKED
+from antecede.checker.support.errors import CapacityError
 
 MOST_LABELS = 1 << 15
 """An entry of a kernel has 15 bits for the kind of a transition."""

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from antecede.checker.amounts import counted
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows import hashing_kernels
 from antecede.checker.engine.rows.components import bits_of, in_bits
@@ -33,7 +32,6 @@ from antecede.checker.engine.successors import memos
 from antecede.checker.engine.tabulated.tabulated_search import lost_after
 from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.engine.visited.visited import Visited
-from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Property
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.loop import Explorer, Found
@@ -47,6 +45,8 @@ from antecede.checker.semantics.failing import (
     judge_states,
 )
 from antecede.checker.semantics.transition import System, initial_state, successor
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import ProtocolError
 
 FIRST_BUDGET, LAST_BUDGET = 1 << 8, 1 << 17
 """Transitions per round: few at first, so that small bounds are heeded."""

@@ -37,10 +37,10 @@ from antecede.checker.engine.threads.expansion import Expansion
 from antecede.checker.engine.threads.graph import FollowedGraph, KeptGraph, followed_graph
 from antecede.checker.engine.threads.shard import ARENAS, FURTHER, VISITED, Level, Shard
 from antecede.checker.engine.threads.weighted_levels import WeightedExpansion
-from antecede.checker.errors import UnsoundError
 from antecede.checker.model import Property, Where
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import UnsoundError
 
 BLOCKS = 1 << 17
 """Entries that one thread may send to all owners in a chunk.

@@ -20,7 +20,7 @@ from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.storage.arena import Arena
 from antecede.checker.engine.storage.validation import PIECE, numbers, whole
 from antecede.checker.engine.visited import sets_kernels
-from antecede.checker.errors import CapacityError
+from antecede.checker.support.errors import CapacityError
 
 Depths = np.ndarray[Any, np.dtype[np.uint16]]
 NO_DEPTHS: Depths = np.empty(0, np.uint16)

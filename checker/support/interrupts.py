@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from antecede.checker.browser import IN_BROWSER
+from antecede.checker.support.browser import IN_BROWSER
 
 GRACE = 2.0
 """The time in seconds for a search to notice a request to end."""

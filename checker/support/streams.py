@@ -22,8 +22,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from antecede.checker import interrupts
-from antecede.checker.errors import InputError
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError
 
 _COMMAND = re.compile(r"((?:\A|[\r\n])\s*:):|(##)\[")
 """The runner ignores white space before `::`, and finds `##[` anywhere in a line."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from antecede.checker.browser import IN_BROWSER, heap_bytes
+from antecede.checker.support.browser import IN_BROWSER, heap_bytes
 
 if not IN_BROWSER:
     import resource

@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
-from antecede.checker import interrupts
-from antecede.checker.errors import InputError, ProtocolError, unknown
 from antecede.checker.model import Predicate, Property, Protocol
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError, ProtocolError, unknown
 
 PIPE = "pipe:"
 """The prefix of a command whose program is connected over a pipe."""

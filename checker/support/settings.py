@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 from attrs import frozen
 
-from antecede.checker.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, unknown
 
 MOST = 10**9
 """The greatest whole number of a setting. Larger values have no meaning for any setting."""

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 
 
 def text_in(file: Path | str, what: str) -> str:

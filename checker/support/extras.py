@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 
 PACKAGES = {
     "pandas": ("pandas", "pandas"),
