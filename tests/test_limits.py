@@ -21,7 +21,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.sweep.processes import Workers
 from tests.conftest import ROOT, in_a_process
 from tests.stubborn import FUNCTIONS
-from tests.test_interrupts import WITHIN, started, until
+from tests.support.test_interrupts import WITHIN, started, until
 
 STAGES = """
 import sys

@@ -21,7 +21,7 @@ from antecede.checker.audit.store import Store
 from antecede.checker.support.errors import NO_THREAD, AntecedeError, CapacityError, InputError
 from tests.audit.test_compiled import all_of, wild, write
 from tests.conftest import Command
-from tests.local.test_little_memory import refuse
+from tests.engine.threads.test_little_memory import refuse
 
 Patch = pytest.MonkeyPatch
 Work = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]

@@ -19,8 +19,8 @@ from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.judge import looks_at_message
 from tests.campaigns.draw import SAFETY, Case
 from tests.campaigns.user_properties import REGISTRY, USER
+from tests.engine.spark.common import without_cluster
 from tests.models import naive_counts
-from tests.spark.common import without_cluster
 
 HISTORIES = ("knowledge", "clocks", "full")
 SMALL, LARGE = 350, 10_000

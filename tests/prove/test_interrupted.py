@@ -22,7 +22,7 @@ from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.support import interrupts
 from antecede.checker.support.interrupts import Ended
-from tests.test_interrupts import WITHIN, Start, starting
+from tests.support.test_interrupts import WITHIN, Start, starting
 
 ENDLESS = """
 import sys

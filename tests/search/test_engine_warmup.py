@@ -28,7 +28,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
 from tests.conftest import Command, in_a_process, method
-from tests.local.test_local import found, plainly, small
+from tests.engine.threads.test_local import found, plainly, small
 
 SYSTEMS = [("mfss", 3, 1), ("mfss", 2, 2), ("cykas", 3, 1)]
 

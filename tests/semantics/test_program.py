@@ -25,7 +25,7 @@ from antecede.checker.support.errors import InputError, ProtocolError
 from antecede.checker.support.registry import protocol_named
 from tests import naive
 from tests.conftest import Command, counterexample, search
-from tests.local.test_local import found, plainly, searched
+from tests.engine.threads.test_local import found, plainly, searched
 from tests.models import naive_counts, plan_of
 from tests.random_systems import RandomSystem, programs, random_systems
 

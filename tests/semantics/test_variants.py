@@ -27,7 +27,7 @@ from antecede.checker.semantics.transition import (
 from antecede.checker.semantics.workload import SENDS
 from antecede.checker.support.registry import protocol_named
 from tests.conftest import ROOT, Command, search
-from tests.local.test_local import found, plainly, searched, toy
+from tests.engine.threads.test_local import found, plainly, searched, toy
 from tests.models import plan_of
 from tests.naive import explore
 from tests.random_systems import RandomSystem, random_systems

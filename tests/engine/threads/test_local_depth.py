@@ -17,7 +17,7 @@ from antecede.checker.search.plain import BreadthFirst, DepthFirst
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
-from tests.local.test_local import FAULTY_NETWORKS, HARD, small, system_drawn
+from tests.engine.threads.test_local import FAULTY_NETWORKS, HARD, small, system_drawn
 from tests.random_systems import RandomSystem, random_systems
 
 

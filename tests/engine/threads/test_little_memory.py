@@ -23,7 +23,7 @@ from antecede.checker.search.options import Options
 from antecede.checker.support import memory
 from antecede.checker.support.errors import CapacityError
 from tests.conftest import COMMAND, ROOT, Command
-from tests.local.test_spill import jit_is_off
+from tests.engine.threads.test_spill import jit_is_off
 
 LITTLE = 500 << 20
 """Bytes of address space with which loading the kernels aborted the process."""

@@ -39,7 +39,9 @@ from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.support.errors import InputError, ReplayError, UnsoundError
 from antecede.checker.support.registry import property_named
 from tests.conftest import ROOT, Command, in_a_process, method, without_progress
-from tests.local.test_global_properties import (
+from tests.engine.rows.test_grading import winding
+from tests.engine.spark.common import SparkSearch, found, here, locally, on_spark
+from tests.engine.threads.test_global_properties import (
     SUSPICIOUS,
     asked,
     by_tables,
@@ -47,11 +49,9 @@ from tests.local.test_global_properties import (
     respecting,
     seeking,
 )
-from tests.local.test_local import plainly, small
+from tests.engine.threads.test_local import plainly, small
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_transition import system_for
-from tests.spark.common import SparkSearch, found, here, locally, on_spark
-from tests.tables.test_grading import winding
 
 
 @pytest.mark.parametrize(("partitions", "files"), [(1, True), (3, False), (5, True)])

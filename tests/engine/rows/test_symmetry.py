@@ -26,7 +26,7 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import CLOCK_AT
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.registry import protocol_named
-from tests.local.test_local import found, plainly, searched, small, toy
+from tests.engine.threads.test_local import found, plainly, searched, small, toy
 from tests.random_systems import Table, table_protocol, tables
 
 

@@ -27,8 +27,8 @@ from antecede.checker.semantics.transition import System, enabled, initial_state
 from antecede.checker.semantics.workload import split
 from antecede.checker.support.errors import ReplayError
 from tests.conftest import method
-from tests.local.common import threads_of
-from tests.local.test_local import found, plainly, searched, small, system_drawn
+from tests.engine.threads.common import threads_of
+from tests.engine.threads.test_local import found, plainly, searched, small, system_drawn
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_transition import system_for
 

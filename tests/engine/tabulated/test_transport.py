@@ -31,7 +31,7 @@ from antecede.checker.engine.threads.transport import Threads
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from tests.conftest import method
-from tests.local.test_local import plainly, small
+from tests.engine.threads.test_local import plainly, small
 
 ROOM = 1 << 17
 """Successors of a level: enough for the systems of this file."""

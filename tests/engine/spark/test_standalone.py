@@ -15,8 +15,8 @@ import pytest
 from antecede.checker.engine.spark.cluster import on_this_machine
 from benchmarks.standalone import Standalone, standalone
 from tests.conftest import ROOT, in_a_process
-from tests.local.test_local import small
-from tests.spark.common import locally
+from tests.engine.spark.common import locally
+from tests.engine.threads.test_local import small
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +46,9 @@ KILL = """
 import os, signal, sys
 from antecede.checker.search.loop import explore
 from antecede.checker.engine.spark.transport import SparkTransport
-from tests.spark.common import SparkSearch
+from tests.engine.spark.common import SparkSearch
 from tests.conftest import method
-from tests.local.test_local import small
+from tests.engine.threads.test_local import small
 
 master, victim = sys.argv[1], int(sys.argv[2])
 killed = []

@@ -38,7 +38,7 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.support import memory
 from antecede.checker.support.errors import CapacityError, InputError, ProtocolError
 from tests.conftest import ROOT, method
-from tests.local.common import threads_of
+from tests.engine.threads.common import threads_of
 
 PAGE = mmap.PAGESIZE
 
@@ -483,7 +483,7 @@ def test_too_little_memory_ends_the_search_without_a_verdict(
 
 LIMITED = """
 import resource
-from tests.local.test_spill import checked, system
+from tests.engine.threads.test_spill import checked, system
 asked = system("mfss", 3, 2, "full")
 checked(system(), block=1 << 14)  # what is compiled is loaded before memory becomes scarce
 for megabytes in (100, 20):

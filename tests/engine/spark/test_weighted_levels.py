@@ -22,10 +22,10 @@ from antecede.checker.engine.spark import worker_composites
 from antecede.checker.engine.spark.distinct import NOTHING, Part, Scratch, distinct
 from antecede.checker.engine.spark.weighted_levels import next_level
 from antecede.checker.semantics.history import HISTORIES
-from tests.local.test_local import plainly, small
+from tests.engine.rows.test_grading import SCRIPT, SHORT, winding
+from tests.engine.spark.common import found, here, locally
+from tests.engine.threads.test_local import plainly, small
 from tests.semantics.test_transition import system_for
-from tests.spark.common import found, here, locally
-from tests.tables.test_grading import SCRIPT, SHORT, winding
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.search.loop import explore
 from antecede.checker.semantics.history import HISTORIES
 from tests.conftest import method
-from tests.local.test_local import small
+from tests.engine.threads.test_local import small
 
 
 @pytest.mark.parametrize("history", sorted(HISTORIES))

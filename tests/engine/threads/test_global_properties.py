@@ -29,11 +29,11 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.support.registry import protocol_named
 from antecede.protocols.mfss import MFSS
 from tests.conftest import ROOT
-from tests.local import test_local
-from tests.local.test_local import plainly
+from tests.engine.rows.test_grading import winding
+from tests.engine.threads import test_local
+from tests.engine.threads.test_local import plainly
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_transition import system_for
-from tests.tables.test_grading import winding
 
 FILE = ROOT / "specs/examples/token_ring.py"
 SUSPICIOUS = protocol_named(f"{FILE}:SUSPICIOUS")

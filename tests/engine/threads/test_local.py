@@ -40,7 +40,7 @@ from antecede.properties import DEFAULT
 from antecede.protocols.cykas import CYKAS
 from antecede.protocols.mfss import MFSS
 from tests.conftest import ROOT, method
-from tests.local.common import threads_of
+from tests.engine.threads.common import threads_of
 from tests.models import naive_counts
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_transition import SYSTEMS, system_for
@@ -468,8 +468,8 @@ WITHOUT_JIT = """
 from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.search.loop import explore
 from tests.conftest import method
-from tests.local.test_local import found, plainly, small
-from tests.local.test_local_depth import both, walked
+from tests.engine.threads.test_local import found, plainly, small
+from tests.engine.threads.test_local_depth import both, walked
 for name, history in (("mfss", "full"), ("cykas", "knowledge"), ("cykas-as-printed", "clocks")):
     system = small(name, 2, 2, history=history)
     for options in ({}, {"symmetry": True, "memory": "sweep-line", "check_progress": True}):

@@ -17,8 +17,8 @@ from antecede.checker.engine.rows.table_filler import TableFiller
 from antecede.checker.engine.storage import validation
 from antecede.checker.support.errors import InputError
 from tests.campaigns import changed_checkpoints
-from tests.local.test_local import small
-from tests.tables.test_checkpoint import HOLDS, resumed, saved_in, stopped_after
+from tests.engine.storage.test_checkpoint import HOLDS, resumed, saved_in, stopped_after
+from tests.engine.threads.test_local import small
 
 
 @pytest.mark.parametrize("value", [-1, 8, True, 1.0, "1", None])

@@ -27,8 +27,8 @@ from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Verdict
 from antecede.checker.support.errors import ClusterError
 from tests.conftest import ROOT, method
-from tests.local.test_local import small
-from tests.spark.common import SparkSearch, found, locally, on_spark
+from tests.engine.spark.common import SparkSearch, found, locally, on_spark
+from tests.engine.threads.test_local import small
 
 
 def failing_once(how: Callable[[], None]) -> Callable[..., Any]:
@@ -190,9 +190,9 @@ import os, signal, subprocess, sys, threading, time
 from antecede.checker.search.loop import explore
 from antecede.checker.engine.spark.partition import Partition
 from antecede.checker.engine.spark.transport import SparkTransport
-from tests.spark.common import SparkSearch
+from tests.engine.spark.common import SparkSearch
 from tests.conftest import method
-from tests.local.test_local import small
+from tests.engine.threads.test_local import small
 
 killed = []
 

@@ -25,7 +25,7 @@ from antecede.checker.support.errors import ReplayError
 from antecede.checker.support.registry import property_named, protocol_named
 from tests.campaigns.user_properties import REGISTRY
 from tests.conftest import ROOT, method
-from tests.local.common import threads_of
+from tests.engine.threads.common import threads_of
 from tests.random_systems import RandomSystem, random_systems
 from tests.search.test_graph import graph_of
 from tests.semantics.test_transition import system_for

@@ -21,9 +21,9 @@ from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import InputError
 from tests.conftest import ROOT, method
-from tests.local.test_local import small
-from tests.spark.common import SparkSearch, found, locally, on_spark
-from tests.tables.test_grading import SCRIPT
+from tests.engine.rows.test_grading import SCRIPT
+from tests.engine.spark.common import SparkSearch, found, locally, on_spark
+from tests.engine.threads.test_local import small
 
 LARGE = 700
 """The fewest states of a level for the cluster: five levels of the first model here have more, and
@@ -160,9 +160,9 @@ import os, signal, sys
 from pathlib import Path
 from antecede.checker.search.loop import explore
 from antecede.checker.engine.spark.transport import SparkTransport
-from tests.spark.common import SparkSearch
+from tests.engine.spark.common import SparkSearch
 from tests.conftest import method
-from tests.spark.test_checkpoints import GRADED, LARGE
+from tests.engine.spark.test_checkpoints import GRADED, LARGE
 
 class Dying(SparkTransport):
     def _run_job(self, level, pause, *, advances):

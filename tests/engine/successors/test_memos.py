@@ -19,9 +19,9 @@ from antecede.checker.search.loop import explore
 from antecede.checker.search.result import Result
 from antecede.checker.semantics.transition import System
 from tests.conftest import method
-from tests.local.common import threads_of
-from tests.local.test_kept_graph import CAN_DELIVER, asked, whole
-from tests.local.test_local import ENCODINGS, found, small
+from tests.engine.threads.common import threads_of
+from tests.engine.threads.test_kept_graph import CAN_DELIVER, asked, whole
+from tests.engine.threads.test_local import ENCODINGS, found, small
 from tests.semantics.test_transition import system_for
 
 REACTION = (

@@ -40,8 +40,14 @@ from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import CapacityError, InputError
 from tests.conftest import ROOT, method
-from tests.local.common import threads_of
-from tests.local.test_spill import checked, give_back_all, jit_is_off, system, transitions_of
+from tests.engine.threads.common import threads_of
+from tests.engine.threads.test_spill import (
+    checked,
+    give_back_all,
+    jit_is_off,
+    system,
+    transitions_of,
+)
 from tests.models import DIRECT
 
 ATOMS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -283,7 +289,7 @@ def test_everything_is_on_the_disk_before_a_checkpoint_is_given_its_name(
 KILL = """
 from pathlib import Path
 import sys
-from tests.tables.test_checkpoint import {what}
+from tests.engine.storage.test_checkpoint import {what}
 print({what}(Path(sys.argv[1])))
 """
 
