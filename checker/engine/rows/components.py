@@ -14,14 +14,13 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.model import Packet, Property, State, Step, What
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named, with_pending
 from antecede.checker.semantics.judge import looks_at_order, shown
 from antecede.checker.semantics.transition import System, initial_state
 from antecede.checker.semantics.values import canonical
 from antecede.checker.support.errors import CapacityError, ProtocolError
-
-Words = np.ndarray[Any, np.dtype[np.int64]]
 
 MOST_PROPERTIES = 30
 """The most properties that an entry has room for, besides the bit for a handler that raised."""

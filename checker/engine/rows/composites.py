@@ -25,7 +25,7 @@ from antecede.checker.engine.rows.packing import (
     spread,
     wider,
 )
-from antecede.checker.engine.rows.tabulate import Words
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.support.errors import CapacityError
 
 MISSES = 1 << 13

@@ -5,35 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, inlined, kernel
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.fields_kernels import change_field, composite_in, field_of
-from antecede.checker.engine.rows.geometry import (
-    COL_MASK,
-    COL_SHIFT,
-    COL_WORD,
-    COMPOSE,
-    DEC_STRIDE,
-    MISSES,
-    PART_WORDS,
-    PARTS,
-    ROW_WORDS,
-    WORDS,
-)
 from antecede.checker.engine.rows.hashing_kernels import hash_words
 
 
 @inlined
 def get(loc, base, geo, actor, column):
     """Return a column of `actor` from the local words at loc[base:]."""
-    word = loc[base + actor * geo[WORDS] + geo[COL_WORD + column]]
-    return (word >> geo[COL_SHIFT + column]) & geo[COL_MASK + column]
+    word = loc[base + actor * geo[g.WORDS] + geo[g.COL_WORD + column]]
+    return (word >> geo[g.COL_SHIFT + column]) & geo[g.COL_MASK + column]
 
 
 @inlined
 def put(loc, geo, actor, column, value):
     """Set a column of `actor` in the local words at loc[0:]."""
-    at = actor * geo[WORDS] + geo[COL_WORD + column]
-    shift = geo[COL_SHIFT + column]
-    old = (loc[at] >> shift) & geo[COL_MASK + column]
+    at = actor * geo[g.WORDS] + geo[g.COL_WORD + column]
+    shift = geo[g.COL_SHIFT + column]
+    old = (loc[at] >> shift) & geo[g.COL_MASK + column]
     loc[at] ^= (old ^ value) << shift
 
 
@@ -137,18 +126,18 @@ def compose_missed(misses, control, tables, composites):
     """
     geo, cons, dec = tables.geo, tables.cons, tables.dec
     counts, limits = composites.counts, composites.limits
-    words = geo[PART_WORDS]
+    words = geo[g.PART_WORDS]
     mask = cons.shape[0] // (words + 1) - 1
     total = np.int64(0)
-    for part in range(geo[PARTS]):
+    for part in range(geo[g.PARTS]):
         total += counts[part]
     remaining = np.int64(0)
-    for r in range(control[MISSES]):
+    for r in range(control[g.MISSES]):
         done = False
-        if misses[r, 0] >> 8 == COMPOSE:
+        if misses[r, 0] >> 8 == g.COMPOSE:
             part = misses[r, 0] & 0xFF
-            at = part * geo[DEC_STRIDE] + counts[part] * words
-            if counts[part] < limits[part] and total < limits[geo[PARTS]]:
+            at = part * geo[g.DEC_STRIDE] + counts[part] * words
+            if counts[part] < limits[part] and total < limits[geo[g.PARTS]]:
                 done = True
                 for k in range(words):
                     dec[at + k] = misses[r, 1 + k]
@@ -160,7 +149,7 @@ def compose_missed(misses, control, tables, composites):
             for k in range(misses.shape[1]):
                 misses[remaining, k] = misses[r, k]
             remaining += 1
-    control[MISSES] = remaining
+    control[g.MISSES] = remaining
     return remaining == 0
 
 
@@ -172,10 +161,10 @@ def mark_composites(rows, count, geo, marks):
         marks: bool, flat; composite g of part i is at i * (length // parts) + g.
     """
     rows, geo, marks = borrow(rows), borrow(geo), borrow(marks)
-    room = marks.shape[0] // geo[PARTS]
+    room = marks.shape[0] // geo[g.PARTS]
     for r in range(count):
-        at = r * geo[ROW_WORDS]
-        for part in range(geo[PARTS]):
+        at = r * geo[g.ROW_WORDS]
+        for part in range(geo[g.PARTS]):
             marks[part * room + composite_in(rows, at, field_of(geo, part))] = True
 
 
@@ -187,10 +176,10 @@ def renumber(rows, count, geo, numbers):
         numbers: int64; the new numbers, at the indices that `mark_composites` uses.
     """
     rows, geo, numbers = borrow(rows), borrow(geo), borrow(numbers)
-    room = numbers.shape[0] // geo[PARTS]
+    room = numbers.shape[0] // geo[g.PARTS]
     for r in range(count):
-        at = r * geo[ROW_WORDS]
-        for part in range(geo[PARTS]):
+        at = r * geo[g.ROW_WORDS]
+        for part in range(geo[g.PARTS]):
             field = field_of(geo, part)
             old = composite_in(rows, at, field)
             change_field(rows, at, field, old, numbers[part * room + old])

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import inlined, kernel
-from antecede.checker.engine.rows.geometry import COLUMN_BITS, MISSES, NUMBER_BITS
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.hashing_kernels import mix
 
 
 @inlined
 def key_of(kind, column, x, y):
     """Return the table key of a look-up."""
-    return (((kind << COLUMN_BITS | column) << NUMBER_BITS) | x) << NUMBER_BITS | y
+    return (((kind << g.COLUMN_BITS | column) << g.NUMBER_BITS) | x) << g.NUMBER_BITS | y
 
 
 @inlined
@@ -34,11 +34,11 @@ def look_up(table, key, misses, control):
     """Return the value of `key`, or -1 after recording that it is missing."""
     value = find(table, key)
     if value == -1:
-        at = control[MISSES]
+        at = control[g.MISSES]
         if at < misses.shape[0]:
             misses[at, 0] = 0
             misses[at, 1] = key
-            control[MISSES] = at + 1
+            control[g.MISSES] = at + 1
     return value
 
 

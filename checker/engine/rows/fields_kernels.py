@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import inlined
-from antecede.checker.engine.rows.geometry import ROW_MASK, ROW_SHIFT, ROW_WORD, ROW_WORDS
+from antecede.checker.engine.rows import geometry as g
 
 
 class Field(NamedTuple):
@@ -21,13 +21,13 @@ class Field(NamedTuple):
 @inlined
 def row_words_of(tables):
     """Return geo[ROW_WORDS], which the compiler knows if rows have one word."""
-    return np.int64(1) if tables.one_word is not None else tables.geo[ROW_WORDS]
+    return np.int64(1) if tables.one_word is not None else tables.geo[g.ROW_WORDS]
 
 
 @inlined
 def field_of(geo, part):
     """Return the field of a part."""
-    return Field(geo[ROW_WORD + part], geo[ROW_SHIFT + part], geo[ROW_MASK + part])
+    return Field(geo[g.ROW_WORD + part], geo[g.ROW_SHIFT + part], geo[g.ROW_MASK + part])
 
 
 @inlined

@@ -22,7 +22,8 @@ from attrs import define, field
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites import CompositeStore
 from antecede.checker.engine.rows.packing import MOST_BITS, Fields, Placement, wider
-from antecede.checker.engine.rows.tabulate import Tabulation, Words
+from antecede.checker.engine.rows.tabulate import Tabulation
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import numbers, wholes
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.components import Words
 from antecede.checker.engine.rows.packing import wider
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import numbers
 
 MOST_ORDERED = 6

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.tabulate import Words
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import pieces
 
 WORD_BITS = 63

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, inlined, kernel
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
-from antecede.checker.engine.rows.geometry import PARTS, REN_STRIDE, ROW_WORDS
 from antecede.checker.engine.rows.hashing_kernels import hash_words, home
 
 
@@ -18,9 +18,9 @@ def progress_of(row, at, geo, progress):
     copies that are still undelivered.
     """
     total = np.int64(0)
-    for part in range(geo[PARTS]):
+    for part in range(geo[g.PARTS]):
         composite = composite_in(row, at, field_of(geo, part))
-        total += progress[part * geo[REN_STRIDE] + composite]
+        total += progress[part * geo[g.REN_STRIDE] + composite]
     return total
 
 
@@ -29,7 +29,7 @@ def least_progress(rows, count, geo, progress, most):
     """Return the least progress of the first `count` rows, or `most` if there are none."""
     least = np.int64(most)
     for r in range(count):
-        least = min(least, progress_of(rows, r * geo[ROW_WORDS], geo, progress))
+        least = min(least, progress_of(rows, r * geo[g.ROW_WORDS], geo, progress))
     return least
 
 
@@ -37,8 +37,8 @@ def least_progress(rows, count, geo, progress, most):
 def count_progress(slots, total, geo, progress, tally):
     """Add the progress of every state in the first `total` slots to `tally`."""
     for slot in range(total):
-        if slots[slot * geo[ROW_WORDS]] != -1:
-            tally[progress_of(slots, slot * geo[ROW_WORDS], geo, progress)] += 1
+        if slots[slot * geo[g.ROW_WORDS]] != -1:
+            tally[progress_of(slots, slot * geo[g.ROW_WORDS], geo, progress)] += 1
 
 
 @kernel
@@ -52,7 +52,7 @@ def drop_behind(slots, tail, old, new, geo, progress, least):
     Returns:
         The number of states dropped.
     """
-    width = geo[ROW_WORDS]
+    width = geo[g.ROW_WORDS]
     slots, geo, progress = borrow(slots), borrow(geo), borrow(progress)
     own_buffer = np.empty(1024 * width, np.int64)
     buffer = borrow(own_buffer)

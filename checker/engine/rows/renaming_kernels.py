@@ -5,42 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import inlined, kernel
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites_kernels import find_composite, get, put
 from antecede.checker.engine.rows.entries_kernels import key_of, look_up
 from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
-from antecede.checker.engine.rows.geometry import (
-    ACTORS,
-    CHAN_COL,
-    CHAN_OF,
-    CHANNELS,
-    COL_WORD,
-    COLUMN_COUNT,
-    COMPOSE,
-    DEC_STRIDE,
-    FULL_HISTORY,
-    LOSSES,
-    MISSED,
-    MISSES,
-    MOST_COLUMNS,
-    PART_WORDS,
-    PARTS,
-    PERMUTATIONS,
-    RECORDED,
-    REN_STRIDE,
-    RENAME,
-    ROW_SHIFT,
-    ROW_WORD,
-    ROW_WORDS,
-    STAMPS,
-    WORDS,
-)
 from antecede.checker.engine.rows.hashing_kernels import mix
 
 
 @inlined
 def renamed_by(k, kin, geo, renamings):
     """Return the image of a composite under permutation k; `kin` is its entry in renamings.kin."""
-    order = geo[PERMUTATIONS] + 1
+    order = geo[g.PERMUTATIONS] + 1
     element = np.int64(renamings.products[(kin & 0xFF) * order + k])
     return np.int64(renamings.images[(kin >> 8) * order + element])
 
@@ -49,13 +24,13 @@ def renamed_by(k, kin, geo, renamings):
 def kin_of(row, at, geo, renamings, part):
     """Return the entry in `renamings.kin` of a part's composite in row[at:]."""
     composite = composite_in(row, at, field_of(geo, part))
-    return renamings.kin[part * geo[REN_STRIDE] + composite]
+    return renamings.kin[part * geo[g.REN_STRIDE] + composite]
 
 
 @inlined
 def room_to_represent(geo):
     """Return the length of the working space of `represent`."""
-    return 3 * geo[PARTS] + geo[PERMUTATIONS] + 1
+    return 3 * geo[g.PARTS] + geo[g.PERMUTATIONS] + 1
 
 
 @inlined
@@ -73,29 +48,29 @@ def represent(out, start, geo, renamings, loc, base):
     Returns:
         The number of permutations that leave the row unchanged, including the identity.
     """
-    parts = geo[PARTS]
+    parts = geo[g.PARTS]
     for part in range(parts):
         loc[base + part] = kin_of(out, start, geo, renamings, part)
     k = chosen_by_order(loc, base, geo, renamings)
     if k == -1:
         return represent_among_several(out, start, geo, renamings, loc, base)
     if k > 0:  # the most frequent way; without a detour over `write_row`
-        for word in range(geo[ROW_WORDS]):
+        for word in range(geo[g.ROW_WORDS]):
             out[start + word] = 0
         for part in range(parts):
             number = renamed_by(k, loc[base + part], geo, renamings)
             target = renamings.targets[k * parts + part]
-            out[start + geo[ROW_WORD + target]] |= number << geo[ROW_SHIFT + target]
+            out[start + geo[g.ROW_WORD + target]] |= number << geo[g.ROW_SHIFT + target]
     return np.int64(1)
 
 
 @inlined
 def write_row(row, at, composites, first, geo):
     """Write the parts' composites, from composites[first] on, to row[at:]."""
-    for word in range(geo[ROW_WORDS]):
+    for word in range(geo[g.ROW_WORDS]):
         row[at + word] = 0
-    for part in range(geo[PARTS]):
-        row[at + geo[ROW_WORD + part]] |= composites[first + part] << geo[ROW_SHIFT + part]
+    for part in range(geo[g.PARTS]):
+        row[at + geo[g.ROW_WORD + part]] |= composites[first + part] << geo[g.ROW_SHIFT + part]
 
 
 @inlined
@@ -107,12 +82,12 @@ def chosen_by_order(loc, base, geo, renamings):
     """
     if renamings.choices.shape[0] == 0:
         return np.int64(-1)
-    actors, unused = geo[ACTORS], np.int64(8)
-    if geo[PARTS] > actors:  # an actor's two orbits become one number
+    actors, unused = geo[g.ACTORS], np.int64(8)
+    if geo[g.PARTS] > actors:  # an actor's two orbits become one number
         for actor in range(actors):
             pair = base + 2 * actor
-            loc[base + geo[PARTS] + actor] = loc[pair] >> 8 << 32 | loc[pair + 1] >> 8
-        base, unused = base + geo[PARTS], np.int64(0)
+            loc[base + geo[g.PARTS] + actor] = loc[pair] >> 8 << 32 | loc[pair + 1] >> 8
+        base, unused = base + geo[g.PARTS], np.int64(0)
     greater, equal = np.int64(0), np.int64(0)
     for actor in range(1, actors):
         orbit = loc[base + actor] >> unused
@@ -126,7 +101,7 @@ def chosen_by_order(loc, base, geo, renamings):
 @kernel
 def represent_among_several(out, start, geo, renamings, loc, base):
     """Do what `represent` does if two orbits of a row may be equal; loc has their entries."""
-    parts = geo[PARTS]
+    parts = geo[g.PARTS]
     best, trial, chosen = base + parts, base + 2 * parts, base + 3 * parts
     several = choose_by_orbits(loc, base, chosen, geo, renamings)
     if several == 1 and loc[chosen] == 0:
@@ -157,10 +132,10 @@ def choose_by_orbits(loc, base, chosen, geo, renamings):
     Args:
         loc, base: loc[base:] holds each part's entry in `renamings.kin`.
     """
-    parts = geo[PARTS]
+    parts = geo[g.PARTS]
     loc[chosen] = 0
     several = np.int64(1)
-    for k in range(1, geo[PERMUTATIONS] + 1):
+    for k in range(1, geo[g.PERMUTATIONS] + 1):
         difference = np.int64(0)
         for target in range(parts):
             one = loc[base + renamings.sources[k * parts + target]] >> 8
@@ -194,14 +169,14 @@ def stand_in(row, geo, renamings):
 @kernel
 def orbits(rows, count, geo, renamings):
     """Return the sum of the sizes of the orbits of the first `count` rows."""
-    row_words = geo[ROW_WORDS]
+    row_words = geo[g.ROW_WORDS]
     loc = np.empty(room_to_represent(geo), np.int64)
     row = np.empty(row_words, np.int64)
     total = np.int64(0)
     for r in range(count):
         for k in range(row_words):
             row[k] = rows[r * row_words + k]
-        total += (geo[PERMUTATIONS] + 1) // represent(row, 0, geo, renamings, loc, 0)
+        total += (geo[g.PERMUTATIONS] + 1) // represent(row, 0, geo, renamings, loc, 0)
     return total
 
 
@@ -215,29 +190,29 @@ def weigh(geo, dec, salts, since, counts, weights):
         since, counts: per part, the number of composites with weights, and of all composites.
         weights: output; composite g of part i is at i * geo[REN_STRIDE] + g.
     """
-    words = geo[PART_WORDS]
-    loc = np.empty(geo[PARTS] * words, np.int64)
-    for part in range(geo[PARTS]):
+    words = geo[g.PART_WORDS]
+    loc = np.empty(geo[g.PARTS] * words, np.int64)
+    for part in range(geo[g.PARTS]):
         for number in range(since[part], counts[part]):
             for k in range(words):
-                loc[part * words + k] = dec[part * geo[DEC_STRIDE] + number * words + k]
-            weights[part * geo[REN_STRIDE] + number] = weight_of(loc, geo, part, salts)
+                loc[part * words + k] = dec[part * geo[g.DEC_STRIDE] + number * words + k]
+            weights[part * geo[g.REN_STRIDE] + number] = weight_of(loc, geo, part, salts)
 
 
 @inlined
 def is_in(geo, column, part):
     """Return whether a part has this column of its actor."""
-    each = geo[PARTS] // geo[ACTORS]
-    return geo[COL_WORD + column] // geo[PART_WORDS] == part % each
+    each = geo[g.PARTS] // geo[g.ACTORS]
+    return geo[g.COL_WORD + column] // geo[g.PART_WORDS] == part % each
 
 
 @inlined
 def weight_of(loc, geo, part, salts):
     """Return a hash of a part's columns in loc[0:]."""
-    h, actor = np.int64(part), part // (geo[PARTS] // geo[ACTORS])
-    for column in range(geo[COLUMN_COUNT]):
+    h, actor = np.int64(part), part // (geo[g.PARTS] // geo[g.ACTORS])
+    for column in range(geo[g.COLUMN_COUNT]):
         if is_in(geo, column, part):
-            h += get(loc, 0, geo, actor, column) * salts[actor * MOST_COLUMNS + column]
+            h += get(loc, 0, geo, actor, column) * salts[actor * g.MOST_COLUMNS + column]
     return np.int64(mix(h) >> np.uint64(1))
 
 
@@ -253,7 +228,7 @@ def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
         geo, renamings, dec: as in `Tables`; all renamings are known.
         weights: as for `weigh`.
     """
-    parts = geo[PARTS]
+    parts = geo[g.PARTS]
     kin, best = np.empty(parts, np.int64), np.empty(parts, np.int64)
     trial = np.empty(parts, np.int64)
     for r in range(count):
@@ -261,12 +236,12 @@ def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
         for part in range(parts):
             kin[part] = kin_of(rows, at, geo, renamings, part)
         changed = False
-        for k in range(geo[PERMUTATIONS] + 1):
+        for k in range(geo[g.PERMUTATIONS] + 1):
             total = np.int64(0)
             for part in range(parts):
                 target = renamings.targets[k * parts + part]
                 trial[target] = renamed_by(k, kin[part], geo, renamings)
-                total += weights[target * geo[REN_STRIDE] + trial[target]]
+                total += weights[target * geo[g.REN_STRIDE] + trial[target]]
             if k == 0 or total < least or (total == least and comes_before(trial, best, geo, dec)):
                 least, changed = total, k > 0
                 for part in range(parts):
@@ -278,17 +253,17 @@ def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
 @kernel
 def comes_before(one, other, geo, dec):
     """Return whether the columns of one row's composites are less than the other row's columns."""
-    parts, words = geo[PARTS], geo[PART_WORDS]
+    parts, words = geo[g.PARTS], geo[g.PART_WORDS]
     first, second = np.empty(parts * words, np.int64), np.empty(parts * words, np.int64)
     for part in range(parts):
         if one[part] == other[part]:
             continue
         for k in range(words):
-            start = part * geo[DEC_STRIDE] + k
+            start = part * geo[g.DEC_STRIDE] + k
             first[part * words + k] = dec[start + one[part] * words]
             second[part * words + k] = dec[start + other[part] * words]
-        actor = part // (parts // geo[ACTORS])
-        for column in range(geo[COLUMN_COUNT]):
+        actor = part // (parts // geo[g.ACTORS])
+        for column in range(geo[g.COLUMN_COUNT]):
             if is_in(geo, column, part):
                 a = get(first, 0, geo, actor, column)
                 b = get(second, 0, geo, actor, column)
@@ -309,26 +284,26 @@ def relate_composites(tables, since, upto, misses, control):
         since, upto: per part, the range of composites.
     """
     geo, renamings = tables.geo, tables.renamings
-    parts, order = geo[PARTS], geo[PERMUTATIONS] + 1
-    loc = np.empty(2 * geo[ACTORS] * geo[WORDS], np.int64)
+    parts, order = geo[g.PARTS], geo[g.PERMUTATIONS] + 1
+    loc = np.empty(2 * geo[g.ACTORS] * geo[g.WORDS], np.int64)
     images = np.empty(order, np.int64)
     for part in range(parts):
         for number in range(since[part], upto[part]):
-            if renamings.kin[part * geo[REN_STRIDE] + number] != -1:
+            if renamings.kin[part * geo[g.REN_STRIDE] + number] != -1:
                 continue
-            if control[MISSES] + order * (geo[COLUMN_COUNT] + 1) > misses.shape[0]:
+            if control[g.MISSES] + order * (geo[g.COLUMN_COUNT] + 1) > misses.shape[0]:
                 return
             complete = True
             for k in range(order):
                 images[k] = rename(tables, k, part, number, loc, misses, control)
-                complete = complete and images[k] != MISSED
+                complete = complete and images[k] != g.MISSED
             if complete:
                 orbit = renamings.known[0]
                 renamings.known[0] = orbit + 1
                 for k in range(order):
                     renamings.images[orbit * order + k] = images[k]
                     target = renamings.targets[k * parts + part]
-                    place = target * geo[REN_STRIDE] + images[k]
+                    place = target * geo[g.REN_STRIDE] + images[k]
                     if renamings.kin[place] == -1:
                         renamings.kin[place] = orbit << 8 | k
 
@@ -339,51 +314,51 @@ def rename(tables, k, part, number, loc, misses, control):
     geo, targets = tables.geo, tables.renamings.targets
     if k == 0:
         return number
-    parts, words = geo[PARTS], geo[PART_WORDS]
-    each, target = parts // geo[ACTORS], targets[k * parts + part]
+    parts, words = geo[g.PARTS], geo[g.PART_WORDS]
+    each, target = parts // geo[g.ACTORS], targets[k * parts + part]
     for w in range(words):
-        start = part * geo[DEC_STRIDE] + number * words
+        start = part * geo[g.DEC_STRIDE] + number * words
         loc[(parts + part) * words + w] = tables.dec[start + w]
         loc[target * words + w] = 0
     actor = part // each
     complete = True
-    for column in range(geo[COLUMN_COUNT]):
+    for column in range(geo[g.COLUMN_COUNT]):
         if not is_in(geo, column, part):
             continue
-        if column == LOSSES or (RECORDED <= column <= STAMPS and not geo[FULL_HISTORY]):
+        if column == g.LOSSES or (g.RECORDED <= column <= g.STAMPS and not geo[g.FULL_HISTORY]):
             continue
         into = column
-        if column >= CHANNELS:
+        if column >= g.CHANNELS:
             into = renamed_column(geo, targets, k, actor, column)
         value = get(loc, parts * words, geo, actor, column)
-        key = key_of(RENAME, k - 1, value, column << 4 | actor)
+        key = key_of(g.RENAME, k - 1, value, column << 4 | actor)
         renamed = look_up(tables.table, key, misses, control)
         if renamed == -1:
             complete = False
         else:
             put(loc, geo, target // each, into, renamed)
     if not complete:
-        return np.int64(MISSED)
+        return np.int64(g.MISSED)
     found = find_composite(tables.cons, words, loc, target * words, target)
     if found == -1:
-        spot = control[MISSES]
-        misses[spot, 0] = COMPOSE << 8 | target
+        spot = control[g.MISSES]
+        misses[spot, 0] = g.COMPOSE << 8 | target
         for w in range(words):
             misses[spot, 1 + w] = loc[target * words + w]
-        control[MISSES] = spot + 1
-        return np.int64(MISSED)
+        control[g.MISSES] = spot + 1
+        return np.int64(g.MISSED)
     return found
 
 
 @kernel
 def renamed_column(geo, targets, k, actor, column):
     """Return the column of the image of a channel of `actor`."""
-    actors, parts = geo[ACTORS], geo[PARTS]
+    actors, parts = geo[g.ACTORS], geo[g.PARTS]
     each = parts // actors
     for other in range(actors):
-        channel = geo[CHAN_OF + actor * actors + other]
-        if channel != -1 and geo[CHAN_COL + channel] == column:
+        channel = geo[g.CHAN_OF + actor * actors + other]
+        if channel != -1 and geo[g.CHAN_COL + channel] == column:
             src = targets[k * parts + actor * each] // each
             dst = targets[k * parts + other * each] // each
-            return geo[CHAN_COL + geo[CHAN_OF + src * actors + dst]]
+            return geo[g.CHAN_COL + geo[g.CHAN_OF + src * actors + dst]]
     return np.int64(-1)

@@ -5,42 +5,31 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import inlined, prefetch
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites_kernels import probe, seek
 from antecede.checker.engine.rows.fields_kernels import change_field, composite_in, field_of
-from antecede.checker.engine.rows.geometry import (
-    ACTORS,
-    COMPOSE,
-    DEC_STRIDE,
-    MISSED,
-    MISSES,
-    OK,
-    PART_WORDS,
-    PARTS,
-    ROW_WORDS,
-    WORDS,
-)
 
 
 @inlined
 def prefetch_composites(row, at, geo, dec):
     """Prefetch the words that `decode` will read for row[at:]."""
-    for part in range(geo[PARTS]):
+    for part in range(geo[g.PARTS]):
         composite = composite_in(row, at, field_of(geo, part))
-        prefetch(dec, part * geo[DEC_STRIDE] + composite * geo[PART_WORDS])
+        prefetch(dec, part * geo[g.DEC_STRIDE] + composite * geo[g.PART_WORDS])
 
 
 @inlined
 def decode(row, at, geo, dec, loc, base):
     """Write the local words of row[at:] to loc[base:]."""
-    for part in range(geo[PARTS]):
+    for part in range(geo[g.PARTS]):
         decode_part(part, composite_in(row, at, field_of(geo, part)), geo, dec, loc, base)
 
 
 @inlined
 def decode_part(part, composite, geo, dec, loc, base):
     """Write the words of a part's composite to their place in loc[base:]."""
-    words = geo[PART_WORDS]
-    start = part * geo[DEC_STRIDE] + composite * words
+    words = geo[g.PART_WORDS]
+    start = part * geo[g.DEC_STRIDE] + composite * words
     for k in range(words):
         loc[base + part * words + k] = dec[start + k]
 
@@ -52,8 +41,8 @@ def await_composites(loc, size, geo, cons, base):
     A word per part follows the local words: the slot where probing for the composite begins, or -1
     if the part is unchanged. Probing at once would wait for the memory each time.
     """
-    words = geo[PART_WORDS]
-    for part in range(geo[PARTS]):
+    words = geo[g.PART_WORDS]
+    for part in range(geo[g.PARTS]):
         same = True
         for k in range(part * words, (part + 1) * words):
             loc[base + k] = loc[k]
@@ -78,17 +67,17 @@ def emit(loc, base, row, at, tables, out, start, missing):
         OK or MISSED.
     """
     geo, cons, misses, control = tables.geo, tables.cons, missing.misses, missing.control
-    size = geo[ACTORS] * geo[WORDS]
-    words = geo[PART_WORDS]
-    copy_row(row, at, out, start, geo[ROW_WORDS])
-    status = np.int64(OK)
-    for part in range(geo[PARTS]):
+    size = geo[g.ACTORS] * geo[g.WORDS]
+    words = geo[g.PART_WORDS]
+    copy_row(row, at, out, start, geo[g.ROW_WORDS])
+    status = np.int64(g.OK)
+    for part in range(geo[g.PARTS]):
         slot = loc[base + size + part]
         if slot >= 0:
             first = base + part * words
             number = number_of(loc, first, part, slot, geo, cons, misses, control)
-            if number == MISSED:
-                status = np.int64(MISSED)
+            if number == g.MISSED:
+                status = np.int64(g.MISSED)
             else:
                 field = field_of(geo, part)
                 change_field(out, start, field, composite_in(row, at, field), number)
@@ -98,16 +87,16 @@ def emit(loc, base, row, at, tables, out, start, missing):
 @inlined
 def number_of(loc, first, part, slot, geo, cons, misses, control):
     """Return the composite of a part with the local words loc[first:], or MISSED; see `seek`."""
-    words = geo[PART_WORDS]
+    words = geo[g.PART_WORDS]
     number = probe(cons, words, loc, first, part, slot)
     if number == -1:
-        spot = control[MISSES]
+        spot = control[g.MISSES]
         if spot < misses.shape[0]:
-            misses[spot, 0] = COMPOSE << 8 | part
+            misses[spot, 0] = g.COMPOSE << 8 | part
             for k in range(words):
                 misses[spot, 1 + k] = loc[first + k]
-            control[MISSES] = spot + 1
-        return np.int64(MISSED)
+            control[g.MISSES] = spot + 1
+        return np.int64(g.MISSED)
     return number
 
 

@@ -15,8 +15,8 @@ from attrs import define, field
 
 from antecede.checker.engine.rows import entries_kernels
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.components import Words
 from antecede.checker.engine.rows.symmetry import Symmetry
+from antecede.checker.engine.storage.arrays import Words
 
 Numbers = np.ndarray[Any, np.dtype[np.int32]]
 

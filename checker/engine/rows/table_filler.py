@@ -15,7 +15,8 @@ from antecede.checker.engine.rows.layout import Layout
 from antecede.checker.engine.rows.packing import Fields
 from antecede.checker.engine.rows.sequences import RenamedSequences
 from antecede.checker.engine.rows.symmetry import Symmetry
-from antecede.checker.engine.rows.tabulate import Tabulation, Words
+from antecede.checker.engine.rows.tabulate import Tabulation
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import CapacityError
 

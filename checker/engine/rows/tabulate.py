@@ -21,12 +21,12 @@ from attrs import define, evolve, field
 
 from antecede.checker.engine.rows import entries_kernels
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.components import Words as Words
 from antecede.checker.engine.rows.components import bits_of, in_bits
 from antecede.checker.engine.rows.grading import ARMED, LOST, SENT, Change, Grading, packets_of
 from antecede.checker.engine.rows.histories import Histories, NetworkSend
 from antecede.checker.engine.rows.sequences import RenamedSequences, values_of
 from antecede.checker.engine.rows.symmetry import NotSymmetricError, Symmetry, renamed_messages
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import numbers, seconds, whole
 from antecede.checker.model import Message, Packet, Property, Step, What, Where
 from antecede.checker.semantics.history import Ghost

@@ -20,11 +20,11 @@ from attrs import asdict, frozen
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.layout import fit
 from antecede.checker.engine.rows.packing import MOST_BITS
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.spark.codec import Codec
 from antecede.checker.engine.spark.numbering import Form, fields_of, words_of
 from antecede.checker.engine.spark.partition import Partition
 from antecede.checker.engine.spark.rows import INDEX_BITS
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.checkpoint import UNFIT, Files
 from antecede.checker.engine.storage.validation import numbers, pieces, whole, wholes
 

@@ -8,8 +8,8 @@ import numpy as np
 from attrs import asdict, astuple, define, field
 
 from antecede.checker.engine.rows.packing import MOST_BITS
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.spark.row_accounting import RowCounts
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import numbers, table, truth, whole, wholes
 from antecede.checker.engine.tabulated.transport import Totals
 

@@ -9,8 +9,8 @@ from attrs import frozen
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.packing import Fields, Placement
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.spark import flat_kernels
+from antecede.checker.engine.storage.arrays import Words
 
 
 @frozen

@@ -13,9 +13,9 @@ import numpy as np
 from attrs import frozen
 
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.spark import distinct_kernels
 from antecede.checker.engine.storage.arena import Arena, reserve_bytes
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.visited.visited import Visited, capacity_for
 
 NOTHING = np.empty(0, np.int64)

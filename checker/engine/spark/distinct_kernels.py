@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, inlined, kernel
-from antecede.checker.engine.rows.geometry import PLACE_BITS
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.hashing_kernels import hash_words
 from antecede.checker.engine.visited.sets_kernels import slot_of
 
@@ -63,7 +63,7 @@ def scatter(flat, notes, place_bits, base, row_words, shift, buckets, places, ro
         for k in range(row_words):
             rows[place * row_words + k] = flat[at + k]
         note = notes[r if own else 0]
-        their_notes[place] = base + (note >> place_bits << PLACE_BITS | note & mask)
+        their_notes[place] = base + (note >> place_bits << g.PLACE_BITS | note & mask)
 
 
 @kernel

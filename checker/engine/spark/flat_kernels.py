@@ -7,24 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites_kernels import find_composite, get, index_composite
 from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
-from antecede.checker.engine.rows.geometry import (
-    ACTORS,
-    DEC_STRIDE,
-    FLAT_BITS,
-    FLAT_MASK,
-    LEAD_BITS,
-    PART_WORDS,
-    PARTS,
-    PENDING,
-    POSITION,
-    REN_STRIDE,
-    ROW_SHIFT,
-    ROW_WORD,
-    ROW_WORDS,
-    WORDS,
-)
 from antecede.checker.engine.rows.hashing_kernels import mix, owner_by
 from antecede.checker.engine.rows.renaming_kernels import weight_of
 from antecede.checker.engine.rows.rows_kernels import decode
@@ -110,10 +95,10 @@ def pack_flat(loc, widths, out, start):
     out[word] = 0
     for k in range(widths.shape[0]):
         value, width = loc[k], widths[k]
-        out[word] |= (value << used) & FLAT_MASK
+        out[word] |= (value << used) & g.FLAT_MASK
         used += width
-        if (used >= FLAT_BITS and k + 1 < widths.shape[0]) or used > FLAT_BITS:
-            used -= FLAT_BITS
+        if (used >= g.FLAT_BITS and k + 1 < widths.shape[0]) or used > g.FLAT_BITS:
+            used -= g.FLAT_BITS
             word += 1
             out[word] = value >> (width - used)
 
@@ -126,8 +111,8 @@ def unpack_flat(flat, start, widths, loc):
         width = widths[k]
         value = flat[word] >> used
         used += width
-        if (used >= FLAT_BITS and k + 1 < widths.shape[0]) or used > FLAT_BITS:
-            used -= FLAT_BITS
+        if (used >= g.FLAT_BITS and k + 1 < widths.shape[0]) or used > g.FLAT_BITS:
+            used -= g.FLAT_BITS
             word += 1
             if used:
                 value |= flat[word] << (width - used)
@@ -138,11 +123,11 @@ def unpack_flat(flat, start, widths, loc):
 def find_or_add(loc, base, part, geo, cons, dec, composites):
     """Return the composite of a part with the local words loc[base:]; -1 if it has no room."""
     counts, limits = composites.counts, composites.limits
-    words, parts = geo[PART_WORDS], geo[PARTS]
+    words, parts = geo[g.PART_WORDS], geo[g.PARTS]
     number = find_composite(cons, words, loc, base, part)
     if number == -1 and counts[part] < limits[part] and counts.sum() < limits[parts]:
         number = counts[part]
-        at = part * geo[DEC_STRIDE] + number * words
+        at = part * geo[g.DEC_STRIDE] + number * words
         for k in range(words):
             dec[at + k] = loc[base + k]
         index_composite(cons, cons.shape[0] // (words + 1) - 1, dec, at, words, part, number)
@@ -167,7 +152,7 @@ def compose(flat, which, packing, tables, composites, rows):
     flat, which, rows = borrow(flat), borrow(which), borrow(rows)
     widths, flat_words = borrow(packing.widths), packing.words
     geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
-    words, parts, row_words = geo[PART_WORDS], geo[PARTS], geo[ROW_WORDS]
+    words, parts, row_words = geo[g.PART_WORDS], geo[g.PARTS], geo[g.ROW_WORDS]
     own_loc = np.empty(parts * words, np.int64)
     loc = borrow(own_loc)
     done = which.shape[0]
@@ -181,7 +166,7 @@ def compose(flat, which, packing, tables, composites, rows):
             room = number >= 0
             if not room:
                 break
-            rows[r * row_words + geo[ROW_WORD + part]] |= number << geo[ROW_SHIFT + part]
+            rows[r * row_words + geo[g.ROW_WORD + part]] |= number << geo[g.ROW_SHIFT + part]
         if not room:
             done = r
             break
@@ -204,23 +189,23 @@ def localize(numbered, which, others, mine, tables, composites, rows):
     numbered, which, rows = borrow(numbered), borrow(which), borrow(rows)
     geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
     other, words_of, mine = borrow(others.geo), borrow(others.dec), borrow(mine)
-    parts, row_words = geo[PARTS], geo[ROW_WORDS]
+    parts, row_words = geo[g.PARTS], geo[g.ROW_WORDS]
     done = which.shape[0]
     for r in range(which.shape[0]):
         for k in range(row_words):
             rows[r * row_words + k] = 0
         room = True
         for part in range(parts):
-            number = composite_in(numbered, which[r] * other[ROW_WORDS], field_of(other, part))
-            spot = part * other[REN_STRIDE] + number
+            number = composite_in(numbered, which[r] * other[g.ROW_WORDS], field_of(other, part))
+            spot = part * other[g.REN_STRIDE] + number
             if mine[spot] == -1:
-                at = part * other[DEC_STRIDE] + number * other[PART_WORDS]
+                at = part * other[g.DEC_STRIDE] + number * other[g.PART_WORDS]
                 mine[spot] = find_or_add(words_of, at, part, geo, cons, dec, composites)
             room = mine[spot] >= 0
             if not room:
                 break
-            word = r * row_words + geo[ROW_WORD + part]
-            rows[word] |= np.int64(mine[spot]) << geo[ROW_SHIFT + part]
+            word = r * row_words + geo[g.ROW_WORD + part]
+            rows[word] |= np.int64(mine[spot]) << geo[g.ROW_SHIFT + part]
         if not room:
             done = r
             break
@@ -236,9 +221,9 @@ def find_composites(one, other, part, first, found):
         part: of the composites.
         first: the first composite of `one`.
     """
-    cons, dec, words = borrow(other.cons), borrow(one.dec), one.geo[PART_WORDS]
+    cons, dec, words = borrow(other.cons), borrow(one.dec), one.geo[g.PART_WORDS]
     for k in range(found.shape[0]):
-        at = part * one.geo[DEC_STRIDE] + (first + k) * words
+        at = part * one.geo[g.DEC_STRIDE] + (first + k) * words
         found[k] = find_composite(cons, words, dec, at, part)
 
 
@@ -250,12 +235,12 @@ def list_unnumbered(flat, packing, tables, records):
         tables: of the store.
         records: output; (parts of all rows, 1 + words): part, local words.
     """
-    geo, cons, words = tables.geo, borrow(tables.cons), tables.geo[PART_WORDS]
-    loc = np.empty(geo[PARTS] * words, np.int64)
+    geo, cons, words = tables.geo, borrow(tables.cons), tables.geo[g.PART_WORDS]
+    loc = np.empty(geo[g.PARTS] * words, np.int64)
     count = np.int64(0)
     for r in range(flat.shape[0] // packing.words):
         unpack_flat(flat, r * packing.words, packing.widths, loc)
-        for part in range(geo[PARTS]):
+        for part in range(geo[g.PARTS]):
             if find_composite(cons, words, loc, part * words, part) == -1:
                 records[count, 0] = part
                 for k in range(words):
@@ -274,7 +259,7 @@ def flatten(rows, count, stride, geo, dec, packing, flat):
     """
     rows, widths, flat = borrow(rows), borrow(packing.widths), borrow(flat)
     geo, dec = borrow(geo), borrow(dec)
-    own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
     loc = borrow(own_loc)
     for r in range(count):
         decode(rows, r * stride, geo, dec, loc, 0)
@@ -293,12 +278,12 @@ def owners_of(flat, packing, geo, salts, owners, out):
     """
     flat, widths, geo = borrow(flat), borrow(packing.widths), borrow(geo)
     salts, out = borrow(salts), borrow(out)
-    own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
     loc = borrow(own_loc)
     for r in range(out.shape[0]):
         unpack_flat(flat, r * packing.words, widths, loc)
         h = np.int64(0)
-        for part in range(geo[PARTS]):
+        for part in range(geo[g.PARTS]):
             h += weight_of(loc, geo, part, salts) << 32 >> 32
         out[r] = owner_by(mix(h), owners)
     own_loc[0] = 0
@@ -323,9 +308,9 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
     entries, tags, their_geo = borrow(entries), borrow(numbers.tags), borrow(numbers.geo)
     geo, dec, widths = borrow(tables.geo), borrow(tables.dec), borrow(packing.widths)
     numbers_of, leads = borrow(source.numbers), borrow(source.leads)
-    owners, row_words, parts = outbox.sizes.shape[0], geo[ROW_WORDS], geo[PARTS]
-    their_words = their_geo[ROW_WORDS]
-    own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    owners, row_words, parts = outbox.sizes.shape[0], geo[g.ROW_WORDS], geo[g.PARTS]
+    their_words = their_geo[g.ROW_WORDS]
+    own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
     own_row = np.empty(max(packing.words, their_words), np.int64)
     own_spots = np.empty(AT_ONCE * parts, np.int64)
     loc, row, spots = borrow(own_loc), borrow(own_row), borrow(own_spots)
@@ -337,8 +322,8 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
                     composite = composite_in(
                         entries, at + later * (row_words + 1), field_of(geo, part)
                     )
-                    spots[later * parts + part] = part * geo[REN_STRIDE] + composite
-                    prefetch(tags, part * geo[REN_STRIDE] + composite)
+                    spots[later * parts + part] = part * geo[g.REN_STRIDE] + composite
+                    prefetch(tags, part * geo[g.REN_STRIDE] + composite)
         h, numbered, word = np.int64(0), numbers.sends, np.int64(0)
         for k in range(their_words):
             row[k] = 0
@@ -348,16 +333,16 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
             number = tag & NO_NUMBER
             numbered = numbered and number < WANTED
             if their_words == 1:
-                word |= number << their_geo[ROW_SHIFT + part]
+                word |= number << their_geo[g.ROW_SHIFT + part]
             else:
-                row[their_geo[ROW_WORD + part]] |= number << their_geo[ROW_SHIFT + part]
+                row[their_geo[g.ROW_WORD + part]] |= number << their_geo[g.ROW_SHIFT + part]
         if their_words == 1:
             row[0] = word
         info = entries[at + row_words]
         owner = owner_by(mix(h), owners)
         number = np.int64(numbers_of[info >> 31])
         if leads.shape[0]:
-            note = (leads[info >> 16 & 0x7FFF] << LEAD_BITS) + number + 1
+            note = (leads[info >> 16 & 0x7FFF] << g.LEAD_BITS) + number + 1
         else:
             note = number << source.place_bits | info & 0xFFFF
         if numbered:
@@ -393,15 +378,15 @@ def progress_of_flat(flat, packing, geo, sent, pending, out):
         pending: of the same shape, flat; the amount that an actor's undelivered copies subtract.
     """
     flat, widths, geo = borrow(flat), borrow(packing.widths), borrow(geo)
-    own_loc = np.empty(geo[ACTORS] * geo[WORDS], np.int64)
+    own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
     loc = borrow(own_loc)
-    room = sent.shape[0] // geo[ACTORS]
+    room = sent.shape[0] // geo[g.ACTORS]
     for r in range(out.shape[0]):
         unpack_flat(flat, r * packing.words, widths, loc)
         total = np.int64(0)
-        for actor in range(geo[ACTORS]):
-            total += sent[actor * room + get(loc, 0, geo, actor, POSITION)]
-            total -= pending[actor * room + get(loc, 0, geo, actor, PENDING)]
+        for actor in range(geo[g.ACTORS]):
+            total += sent[actor * room + get(loc, 0, geo, actor, g.POSITION)]
+            total -= pending[actor * room + get(loc, 0, geo, actor, g.PENDING)]
         out[r] = total
     own_loc[0] = 0
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from attrs import define, frozen
 
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.spark.row_accounting import RowCounts
 from antecede.checker.engine.spark.rows import BlockWeights, Expanded
+from antecede.checker.engine.storage.arrays import Words
 
 
 @frozen

@@ -8,12 +8,12 @@ import numpy as np
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.table_filler import TableFiller, wrapping
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.spark.cluster_state import ClusterState
 from antecede.checker.engine.spark.distinct import NOTHING
 from antecede.checker.engine.spark.partition import Partition
 from antecede.checker.engine.spark.rows import INDEX_BITS, NO_MARKS
 from antecede.checker.engine.spark.worker_composites import WorkerComposites
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.tabulated.transport import Part
 
 

@@ -17,7 +17,7 @@ from attrs import define, field, frozen
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites import CompositeStore
 from antecede.checker.engine.rows.packing import Fields, pack_widths
-from antecede.checker.engine.rows.tabulate import Words
+from antecede.checker.engine.storage.arrays import Words
 
 MOST_NUMBERED = 1 << 22
 """The most composites that get numbers; every process keeps all of them, in some 100 bytes each."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.spark.distinct import NOTHING
 from antecede.checker.engine.spark.messages import Job, Parcel
 from antecede.checker.engine.spark.numbering import Form
@@ -16,6 +15,7 @@ from antecede.checker.engine.spark.row_accounting import RowCounts
 from antecede.checker.engine.spark.rows import NO_MARKS, Marks
 from antecede.checker.engine.spark.transfer import Outgoing, received
 from antecede.checker.engine.spark.worker_composites import WorkerComposites
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.support.errors import ClusterError
 
 PIECE = 1 << 18

@@ -21,10 +21,10 @@ from attrs import define, field, frozen
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.packing import Fields, wider
 from antecede.checker.engine.rows.table_filler import refuse_crowds, wrapping
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.spark import flat_kernels
 from antecede.checker.engine.spark.distinct import NOTHING
 from antecede.checker.engine.spark.worker_composites import CHUNK, WorkerComposites
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.successors import memos
 from antecede.checker.engine.tabulated import levels_kernels
 from antecede.checker.engine.tabulated.transport import Totals

@@ -12,12 +12,13 @@ from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.grading import NotGradedError, Weights
 from antecede.checker.engine.rows.layout import Layout
 from antecede.checker.engine.rows.table_filler import TableFiller, wrapping
-from antecede.checker.engine.rows.tabulate import Tabulation, Words
+from antecede.checker.engine.rows.tabulate import Tabulation
 from antecede.checker.engine.spark.codec import Codec, repacked, widened
 from antecede.checker.engine.spark.distinct import NOTHING
 from antecede.checker.engine.spark.numbering import MOST_NUMBERED
 from antecede.checker.engine.spark.rows import Expansion
 from antecede.checker.engine.spark.worker_composites import Growth, WorkerComposites
+from antecede.checker.engine.storage.arrays import Words
 
 FEW = 4
 """One of so many successors is enough to tell what the next level will miss."""

@@ -16,7 +16,6 @@ from attrs import define, evolve, field, frozen
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.table_filler import wrapping
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.spark.distinct import NOTHING, Part, distinct, known, unseen
 from antecede.checker.engine.spark.messages import ExpandReport, Job, MergeReport, Parcel
 from antecede.checker.engine.spark.numbering import Form
@@ -31,6 +30,7 @@ from antecede.checker.engine.spark.weighted_levels import (
     depths_of,
 )
 from antecede.checker.engine.spark.worker_composites import WorkerComposites
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.tabulated.global_properties import first_combinations
 
 SAMPLE = 1 << 19

@@ -27,7 +27,6 @@ from attrs import define, evolve, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows import renaming_kernels
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.spark.checkpoint import (
     Bounds,
     check_task,
@@ -57,6 +56,7 @@ from antecede.checker.engine.spark.tasks import orbits_task, settle_task
 from antecede.checker.engine.spark.transfer import received
 from antecede.checker.engine.spark.weighted_levels import next_level
 from antecede.checker.engine.spark.worker_composites import SALTS
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.checkpoint import Files, Saved
 from antecede.checker.engine.tabulated.transport import (
     Address,

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from antecede.checker.engine.rows.geometry import LEAD_BITS
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.spark.rows import Marks
+from antecede.checker.engine.storage.arrays import Words
 
 DEPTH_MASK = (1 << LEAD_BITS) - 1
 

@@ -18,11 +18,11 @@ from antecede.checker.engine.rows import entries_kernels, renaming_kernels
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites import CompositeStore
 from antecede.checker.engine.rows.packing import wider
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.spark import flat_kernels
 from antecede.checker.engine.spark.codec import Codec, widened
 from antecede.checker.engine.spark.distinct import NOTHING, Scratch
 from antecede.checker.engine.spark.numbering import NO_NUMBERS, Form, Numbering, words_of
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.successors import memos
 from antecede.checker.support.errors import ClusterError
 

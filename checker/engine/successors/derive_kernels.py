@@ -5,50 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, inlined, kernel
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites_kernels import get, put
 from antecede.checker.engine.rows.entries_kernels import key_of, look_up
-from antecede.checker.engine.rows.geometry import (
-    ACTORS,
-    ACTS,
-    APPEND,
-    BAD,
-    BUDGET,
-    CHAN_COL,
-    CHAN_DST,
-    CHAN_OF,
-    CHAN_SRC,
-    CHANNEL_COUNT,
-    CHOICES,
-    FINAL,
-    FOLLOWS,
-    INTERNAL,
-    LOSE,
-    LOSES,
-    LOSSES,
-    MARK,
-    MISSED,
-    NETWORK_SENT,
-    OK,
-    OVER,
-    OVERFLOWED,
-    PARTS,
-    PENDING,
-    PERMUTATIONS,
-    POSITION,
-    RECEIVE,
-    ROOM,
-    ROW_WORDS,
-    SEND,
-    SETTLED,
-    SOUGHT,
-    STATE,
-    TAINT,
-    UNEXPECTED,
-    WORDS,
-    Missing,
-    Renamings,
-    Tables,
-)
 from antecede.checker.engine.rows.renaming_kernels import represent, room_to_represent
 from antecede.checker.engine.rows.rows_kernels import await_composites, decode, emit, same_row
 from antecede.checker.engine.successors.histories_kernels import (
@@ -79,27 +38,27 @@ def room_for(geo):
     The space begins with the local words of the current successor and of its parent, and with
     the space for `represent`. Successors that wait for memory follow (see `await_composites`).
     """
-    return waiting_at(geo, geo[CHOICES])
+    return waiting_at(geo, geo[g.CHOICES])
 
 
 @inlined
 def waiting_at(geo, k):
     """Return where waiting successor k begins in `loc`: its local words, slots, and notes."""
-    size = geo[ACTORS] * geo[WORDS]
-    return 2 * size + room_to_represent(geo) + k * (size + geo[PARTS] + NOTES)
+    size = geo[g.ACTORS] * geo[g.WORDS]
+    return 2 * size + room_to_represent(geo) + k * (size + geo[g.PARTS] + NOTES)
 
 
 @inlined
 def notes_at(geo, k):
     """Return where the notes of waiting successor k begin in `loc`; see `NOTE_KIND`."""
-    return waiting_at(geo, k) + geo[ACTORS] * geo[WORDS] + geo[PARTS]
+    return waiting_at(geo, k) + geo[g.ACTORS] * geo[g.WORDS] + geo[g.PARTS]
 
 
 @inlined
 def source_count(geo):
     """Return the number of sources of transitions, including losses of packets."""
-    channels = geo[CHANNEL_COUNT]
-    return geo[ACTORS] * (1 + geo[ACTS]) + channels * (1 + geo[LOSES])
+    channels = geo[g.CHANNEL_COUNT]
+    return geo[g.ACTORS] * (1 + geo[g.ACTS]) + channels * (1 + geo[g.LOSES])
 
 
 @inlined
@@ -110,17 +69,23 @@ def source_of(source, geo):
         The kind, the actor that acts, the owner of the column that is read, that column, and the
         number of the actor or channel in table keys.
     """
-    actors, channels = geo[ACTORS], geo[CHANNEL_COUNT]
+    actors, channels = geo[g.ACTORS], geo[g.CHANNEL_COUNT]
     receiving = actors + channels
-    acting = receiving + actors * geo[ACTS]
+    acting = receiving + actors * geo[g.ACTS]
     if source < actors:
-        return SEND, source, source, np.int64(POSITION), source
+        return g.SEND, source, source, np.int64(g.POSITION), source
     if receiving <= source < acting:
         actor = source - receiving
-        return INTERNAL, actor, actor, np.int64(POSITION), actor
-    kind = RECEIVE if source < receiving else LOSE
+        return g.INTERNAL, actor, actor, np.int64(g.POSITION), actor
+    kind = g.RECEIVE if source < receiving else g.LOSE
     channel = source - actors if source < receiving else source - acting
-    return kind, geo[CHAN_DST + channel], geo[CHAN_SRC + channel], geo[CHAN_COL + channel], channel
+    return (
+        kind,
+        geo[g.CHAN_DST + channel],
+        geo[g.CHAN_SRC + channel],
+        geo[g.CHAN_COL + channel],
+        channel,
+    )
 
 
 @inlined
@@ -143,9 +108,9 @@ def put_packets(spot, actor, tables, loc, misses, control):
     spot += 1
     complete = True
     for _ in range(sends):
-        target = geo[CHAN_OF + actor * geo[ACTORS] + code[spot]]
-        into = geo[CHAN_COL + target]
-        key = key_of(APPEND, target, get(loc, 0, geo, actor, into), code[spot + 1])
+        target = geo[g.CHAN_OF + actor * geo[g.ACTORS] + code[spot]]
+        into = geo[g.CHAN_COL + target]
+        key = key_of(g.APPEND, target, get(loc, 0, geo, actor, into), code[spot + 1])
         spot += 2
         after = look_up(table, key, misses, control)
         if after == -1:
@@ -174,19 +139,19 @@ def happen(spot, complete, actor, tables, loc, misses, control):
     for _ in range(events):
         message, sender = code[spot], code[spot + 1]
         spot += 2
-        if sender != NETWORK_SENT:
+        if sender != g.NETWORK_SENT:
             deliveries += 1
             last, origin = message, sender
-        if complete and sender == NETWORK_SENT:
+        if complete and sender == g.NETWORK_SENT:
             complete = network_send(message, actor, loc, geo, table, misses, control)
         elif complete:
             judgement = deliver(message, sender, actor, loc, geo, table, misses, control)
-            if judgement == MISSED:
+            if judgement == g.MISSED:
                 complete = False
             else:
-                shown |= geo[BAD + judgement]
-                pending = judgement < UNEXPECTED
-    return spot, shown if complete else np.int64(MISSED), deliveries, last, origin, pending
+                shown |= geo[g.BAD + judgement]
+                pending = judgement < g.UNEXPECTED
+    return spot, shown if complete else np.int64(g.MISSED), deliveries, last, origin, pending
 
 
 @kernel
@@ -205,27 +170,27 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
         The number of successors that wait now, or MISSED.
     """
     geo, table, code, cons = tables.geo, tables.table, tables.code, tables.cons
-    actors = geo[ACTORS]
-    size = actors * geo[WORDS]
+    actors = geo[g.ACTORS]
+    size = actors * geo[g.WORDS]
     kind, actor, owner, column, at_column = source_of(source, geo)
-    sending = kind == SEND
+    sending = kind == g.SEND
     content = get(loc, size, geo, owner, column)
-    if content == 0 and kind in (RECEIVE, LOSE):
+    if content == 0 and kind in (g.RECEIVE, g.LOSE):
         return waiting
-    if sending and geo[FOLLOWS]:
+    if sending and geo[g.FOLLOWS]:
         own = gate(actor, size, loc, geo, table, misses, control)
-        content = own & (ROOM | TAINT) | said & MARK
-    state = get(loc, size, geo, actor, STATE)
-    if kind == INTERNAL:
+        content = own & (g.ROOM | g.TAINT) | said & g.MARK
+    state = get(loc, size, geo, actor, g.STATE)
+    if kind == g.INTERNAL:
         key = key_of(kind, at_column, state, 0)
-    elif kind == LOSE:
+    elif kind == g.LOSE:
         key = key_of(kind, at_column, 0, content)
     else:
         key = key_of(kind, at_column, state, content)
     spot = look_up(table, key, misses, control)
     if spot == -1:
-        return np.int64(MISSED)
-    status = np.int64(OK)
+        return np.int64(g.MISSED)
+    status = np.int64(g.OK)
     alternatives = code[spot]
     spot += 1
     for alternative in range(alternatives):
@@ -236,13 +201,13 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
             loc[k] = loc[size + k]
         shown = code[spot + 1]
         info = code[spot + 2] << 16
-        stays = kind == INTERNAL or (kind == RECEIVE and code[spot + 3] == content)
+        stays = kind == g.INTERNAL or (kind == g.RECEIVE and code[spot + 3] == content)
         if code[spot] != -1:
-            put(loc, geo, actor, STATE, code[spot])
+            put(loc, geo, actor, g.STATE, code[spot])
         if code[spot + 3] != -1:
             put(loc, geo, owner, column, code[spot + 3])
-        if kind == LOSE and geo[BUDGET]:
-            put(loc, geo, 0, LOSSES, get(loc, 0, geo, 0, LOSSES) - 1)
+        if kind == g.LOSE and geo[g.BUDGET]:
+            put(loc, geo, 0, g.LOSSES, get(loc, 0, geo, 0, g.LOSSES) - 1)
         subject = code[spot + 4]
         spot += 5
         complete = True
@@ -254,8 +219,8 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
         )
         if deliveries > 1 or (deliveries and sender != owner):
             delivered = np.int64(-2)
-        if judged == MISSED:
-            status = np.int64(MISSED)
+        if judged == g.MISSED:
+            status = np.int64(g.MISSED)
             continue
         shown |= judged
         await_composites(loc, size, geo, cons, waiting_at(geo, waiting))
@@ -264,7 +229,7 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
         loc[notes + NOTE_HOW], loc[notes + NOTE_SUBJECT] = stays | (deliveries > 0) << 1, subject
         loc[notes + NOTE_DELIVERED], loc[notes + NOTE_PENDING] = delivered, pending
         waiting += 1
-    return waiting if status == OK else status
+    return waiting if status == g.OK else status
 
 
 @inlined
@@ -275,10 +240,10 @@ def settle(k, row, at, tables, loc, out, start, missing):
         1, 0 if it is no transition, since it takes no packet and changes nothing, or MISSED.
     """
     geo = tables.geo
-    if emit(loc, waiting_at(geo, k), row, at, tables, out, start, missing) != OK:
-        return np.int64(MISSED)
+    if emit(loc, waiting_at(geo, k), row, at, tables, out, start, missing) != g.OK:
+        return np.int64(g.MISSED)
     changed = loc[notes_at(geo, k) + NOTE_HOW] != 1
-    return np.int64(changed or not same_row(row, at, out, start, geo[ROW_WORDS]))
+    return np.int64(changed or not same_row(row, at, out, start, geo[g.ROW_WORDS]))
 
 
 @inlined
@@ -308,41 +273,41 @@ def successors(row, at, tables, loc, out, found, misses, control):
         left to judge.
     """
     geo, table = tables.geo, tables.table
-    row_words = geo[ROW_WORDS]
-    size = geo[ACTORS] * geo[WORDS]
+    row_words = geo[g.ROW_WORDS]
+    size = geo[g.ACTORS] * geo[g.WORDS]
     decode(row, at, geo, tables.dec, loc, size)
     count = np.int64(0)
-    status = np.int64(OK)
+    status = np.int64(g.OK)
     waiting = np.int64(0)
     said = np.int64(0)
-    if geo[FOLLOWS]:
+    if geo[g.FOLLOWS]:
         said = gates(size, loc, geo, table, misses, control)
-        if said == MISSED:
-            return np.int64(MISSED)
-        if said & OVER:
-            return np.int64(SETTLED)
+        if said == g.MISSED:
+            return np.int64(g.MISSED)
+        if said & g.OVER:
+            return np.int64(g.SETTLED)
     sources = source_count(geo)
-    if geo[BUDGET] and get(loc, size, geo, 0, LOSSES) == 0:
-        sources -= geo[CHANNEL_COUNT]
+    if geo[g.BUDGET] and get(loc, size, geo, 0, g.LOSSES) == 0:
+        sources -= geo[g.CHANNEL_COUNT]
     for source in range(sources):
         now = derive(source, ALL, said, waiting, tables, loc, misses, control)
-        if now == MISSED:
-            status = np.int64(MISSED)
+        if now == g.MISSED:
+            status = np.int64(g.MISSED)
         else:
             waiting = now
     if waiting > out.shape[0] // (row_words + 1) - 1:
-        return np.int64(OVERFLOWED)
+        return np.int64(g.OVERFLOWED)
     for k in range(waiting):
         start = count * (row_words + 1)
-        done = settle(k, row, at, tables, loc, out, start, Missing(misses, control))
-        if done == MISSED:
-            status = np.int64(MISSED)
+        done = settle(k, row, at, tables, loc, out, start, g.Missing(misses, control))
+        if done == g.MISSED:
+            status = np.int64(g.MISSED)
         elif done:
-            if geo[PERMUTATIONS]:
+            if geo[g.PERMUTATIONS]:
                 represent(out, start, geo, tables.renamings, loc, 2 * size)
             out[start + row_words] = count | told_by(loc, geo, k, found)
             count += 1
-    return count if status == OK else status
+    return count if status == g.OK else status
 
 
 @inlined
@@ -352,29 +317,29 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
     In an entry, the bit of a required property means that this actor does not satisfy it.
     """
     violated = np.int64(0)
-    status = np.int64(OK)
+    status = np.int64(g.OK)
     decode(row, at, geo, dec, loc, 0)
-    for actor in range(geo[ACTORS]):
-        position = get(loc, 0, geo, actor, POSITION)
-        key = key_of(FINAL, actor, get(loc, 0, geo, actor, PENDING), position)
+    for actor in range(geo[g.ACTORS]):
+        position = get(loc, 0, geo, actor, g.POSITION)
+        key = key_of(g.FINAL, actor, get(loc, 0, geo, actor, g.PENDING), position)
         verdict = look_up(table, key, misses, control)
         if verdict == -1:
-            status = np.int64(MISSED)
+            status = np.int64(g.MISSED)
         else:
             violated |= verdict
-    return violated ^ geo[SOUGHT] if status == OK else status
+    return violated ^ geo[g.SOUGHT] if status == g.OK else status
 
 
 @inlined
 def borrowed(tables):
     """Return the tables with every array borrowed; see `borrow`."""
-    return Tables(
+    return g.Tables(
         borrow(tables.geo),
         borrow(tables.table),
         borrow(tables.code),
         borrow(tables.cons),
         borrow(tables.dec),
-        Renamings(
+        g.Renamings(
             borrow(tables.renamings.targets),
             borrow(tables.renamings.sources),
             borrow(tables.renamings.products),

@@ -28,10 +28,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites_kernels import get
 from antecede.checker.engine.rows.entries_kernels import find, put_entry
 from antecede.checker.engine.rows.fields_kernels import composite_in, field_of, row_words_of
-from antecede.checker.engine.rows.geometry import AHEAD, KNOWS, PARTS, POSITION, Memo, Tables
 from antecede.checker.engine.rows.rows_kernels import decode_part
 
 
@@ -49,8 +49,8 @@ class Work(NamedTuple):
         misses, control: as in `Told`.
     """
 
-    tables: Tables
-    memo: Memo
+    tables: g.Tables
+    memo: g.Memo
     loc: np.ndarray[Any, Any]
     out: np.ndarray[Any, Any]
     room: int
@@ -123,7 +123,7 @@ MOST_MOMENTS = 1 << 22
 @inlined
 def borrowed_memo(memo):
     """Return the memo with every array borrowed; see `borrow`."""
-    return Memo(
+    return g.Memo(
         borrow(memo.figures),
         borrow(memo.sources),
         borrow(memo.heads),
@@ -265,8 +265,8 @@ def prefetch_memo(memo, rows, at, tables):
     """Prefetch what `recall` will read for a later row: its heads, and nearer ones' lists."""
     geo, row_words = tables.geo, row_words_of(tables)
     room, slots = memo.figures[MEMO_ROOM], memo.figures[SLOTS]
-    later, nearer = at + AHEAD * row_words, at + AHEAD // 2 * row_words
-    for part in range(geo[PARTS]):
+    later, nearer = at + g.AHEAD * row_words, at + g.AHEAD // 2 * row_words
+    for part in range(geo[g.PARTS]):
         field = field_of(geo, part)
         prefetch(memo.heads, heads_of(memo, part, composite_in(rows, later, field), room, slots))
         heads = heads_of(memo, part, composite_in(rows, nearer, field), room, slots)
@@ -311,11 +311,11 @@ def learn_moment(history, heads, work):
 def moment_at(base, actor, work):
     """Return the number of the moment of an actor with its local words in loc[base:], or -1."""
     loc, geo = work.loc, work.tables.geo
-    position, knows = get(loc, base, geo, actor, POSITION), get(loc, base, geo, actor, KNOWS)
+    position, knows = get(loc, base, geo, actor, g.POSITION), get(loc, base, geo, actor, g.KNOWS)
     return numbered(work.memo, MOMENT | position << 25 | knows, NO_ITEM)
 
 
 _FEW = np.zeros(FIGURES, np.int64)
 _NONE = np.zeros(1, np.int32)
-NO_MEMO = Memo(_FEW, _FEW, _NONE, _NONE, _FEW, _FEW, _FEW, None)
+NO_MEMO = g.Memo(_FEW, _FEW, _NONE, _NONE, _FEW, _FEW, _FEW, None)
 """A memo that remembers nothing, so that every successor is derived."""

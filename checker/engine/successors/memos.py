@@ -10,7 +10,7 @@ import numpy as np
 from antecede.checker.engine.rows import entries_kernels
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.geometry import Memo
-from antecede.checker.engine.rows.tabulate import Words
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.successors import memo_kernels
 
 LISTS, EVENTS = 1 << 14, 1 << 10

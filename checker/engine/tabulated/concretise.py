@@ -12,7 +12,8 @@ from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows import renaming_kernels
 from antecede.checker.engine.rows.symmetry import NotSymmetricError
 from antecede.checker.engine.rows.table_filler import Repacking, TableFiller, wrapping
-from antecede.checker.engine.rows.tabulate import MOST_KINDS, Words
+from antecede.checker.engine.rows.tabulate import MOST_KINDS
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.successors import memo_kernels
 from antecede.checker.engine.tabulated import levels_kernels
 from antecede.checker.model import Property, Transition, Where

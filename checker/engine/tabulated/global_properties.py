@@ -16,7 +16,7 @@ from attrs import define, field
 
 from antecede.checker.engine.rows.symmetry import NotSymmetricError
 from antecede.checker.engine.rows.table_filler import TableFiller
-from antecede.checker.engine.rows.tabulate import Words
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.model import Property, What
 from antecede.checker.semantics.judge import shown
 

@@ -7,51 +7,18 @@ from typing import NamedTuple
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, inlined, kernel
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.fields_kernels import row_words_of
-from antecede.checker.engine.rows.geometry import (
-    ACTORS,
-    AHEAD,
-    AT_FRESH,
-    CHECKS_PROGRESS,
-    DECREASED,
-    END_FRESH,
-    FINALS,
-    FIRED,
-    FOUND,
-    FULL,
-    KNOWN,
-    MISSED,
-    MISSES,
-    MOST_TRANSITIONS,
-    ORBIT_FINALS,
-    ORBIT_FIRED,
-    ORBIT_STATES,
-    OVERFLOWED,
-    PARTS,
-    PERMUTATIONS,
-    POSTPONED,
-    SETTLED,
-    TODO,
-    WORDS,
-    Outbox,
-    Told,
-    Weighing,
-)
 from antecede.checker.engine.rows.hashing_kernels import hash_words, owner_by
 from antecede.checker.engine.rows.progress_kernels import progress_of
 from antecede.checker.engine.rows.renaming_kernels import represent
 from antecede.checker.engine.rows.rows_kernels import copy_row, prefetch_composites, same_row
+from antecede.checker.engine.successors import memo_kernels as m
 from antecede.checker.engine.successors.derive_kernels import (
     borrowed,
     judge_final,
     room_for,
     successors,
-)
-from antecede.checker.engine.successors.memo_kernels import (
-    IN_USE,
-    Work,
-    borrowed_memo,
-    prefetch_memo,
 )
 from antecede.checker.engine.successors.recall_kernels import recall
 from antecede.checker.engine.visited.sets_kernels import lower
@@ -79,17 +46,17 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     """
     rows, todo, tables = borrow(rows), borrow(todo), borrowed(tables)
     room = outbox.out.shape[0] // outbox.sizes.shape[0]
-    outbox = Outbox(
+    outbox = g.Outbox(
         borrow(outbox.out), borrow(outbox.sizes), borrow(outbox.order), borrow(outbox.recent)
     )
-    weighing = Weighing(borrow(weighing.leads), borrow(weighing.depths), borrow(weighing.recent))
+    weighing = g.Weighing(borrow(weighing.leads), borrow(weighing.depths), borrow(weighing.recent))
     misses, control = borrow(told.misses), borrow(told.control)
-    memo = borrowed_memo(told.memo)
-    told = Told(borrow(told.postponed), misses, told.shown, borrow(told.fired), control, memo)
+    memo = m.borrowed_memo(told.memo)
+    told = g.Told(borrow(told.postponed), misses, told.shown, borrow(told.fired), control, memo)
     geo, row_words = tables.geo, row_words_of(tables)
     stride = row_words + 1
     capacity = room // stride
-    own_loc = np.empty(room_for(geo) + 2 * geo[PARTS], np.int64)
+    own_loc = np.empty(room_for(geo) + 2 * geo[g.PARTS], np.int64)
     own_block = np.empty(4096 * stride, np.int64)
     loc, block = borrow(own_loc), borrow(own_block)
     places = borrow(own_loc[room_for(geo) :])
@@ -99,56 +66,61 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     sent = outbox.sizes.sum()
     done_todo = np.int64(0)
     while True:
-        if done_todo < control[TODO]:
+        if done_todo < control[g.TODO]:
             index = todo[done_todo]
-        elif control[AT_FRESH] < control[END_FRESH]:
-            index = control[AT_FRESH]
+        elif control[g.AT_FRESH] < control[g.END_FRESH]:
+            index = control[g.AT_FRESH]
         else:
             break
-        if control[POSTPONED] == told.postponed.shape[0] or control[MISSES] >= misses.shape[0] - 64:
+        if (
+            control[g.POSTPONED] == told.postponed.shape[0]
+            or control[g.MISSES] >= misses.shape[0] - 64
+        ):
             break
         at = index * row_words
-        ahead = index + AHEAD < control[END_FRESH]
-        work = Work(tables, memo, loc, block, block_room, places, control[KNOWN], misses, control)
+        ahead = index + g.AHEAD < control[g.END_FRESH]
+        work = m.Work(
+            tables, memo, loc, block, block_room, places, control[g.KNOWN], misses, control
+        )
         count = remembered_or_derived(rows, at, ahead, work)
-        if count == OVERFLOWED:
+        if count == g.OVERFLOWED:
             own_block = np.empty(2 * block.shape[0], np.int64)
             block = borrow(own_block)
             block_room = block.shape[0] // stride - 1
             continue
-        if count > capacity or count > MOST_TRANSITIONS:
-            control[FULL] = count
+        if count > capacity or count > g.MOST_TRANSITIONS:
+            control[g.FULL] = count
             break
-        settled = count == SETTLED
+        settled = count == g.SETTLED
         final = count == 0
         count = np.int64(0) if settled else count
         violated = np.int64(0)
         if final:
             violated = judge_final(rows, at, geo, tables.table, tables.dec, loc, misses, control)
-        if count == MISSED or violated == MISSED:
-            told.postponed[control[POSTPONED]] = index
-            control[POSTPONED] += 1
+        if count == g.MISSED or violated == g.MISSED:
+            told.postponed[control[g.POSTPONED]] = index
+            control[g.POSTPONED] += 1
         else:
             if any_full(outbox.sizes, count, capacity):
                 break
             link = index * owners + me
             label = link if weighing.leads.shape[0] == 0 else np.int64(weighing.depths[index]) + 1
             sent = send(block, count, label, link, row_words, sending, sent, told)
-            control[FIRED] += count
-            if geo[CHECKS_PROGRESS]:
-                control[DECREASED] += decreases(rows, at, block, count, tables)
+            control[g.FIRED] += count
+            if geo[g.CHECKS_PROGRESS]:
+                control[g.DECREASED] += decreases(rows, at, block, count, tables)
             orbit = orbit_of(rows, at, block, count, tables, loc)
-            control[ORBIT_STATES] += orbit
-            control[ORBIT_FIRED] += orbit * count
+            control[g.ORBIT_STATES] += orbit
+            control[g.ORBIT_FIRED] += orbit * count
             if final:
-                control[FINALS] += 1
-                control[ORBIT_FINALS] += orbit
-                if violated & ~control[KNOWN]:
-                    note(told.shown, control, violated & ~control[KNOWN], link, -1)
-        if done_todo < control[TODO]:
+                control[g.FINALS] += 1
+                control[g.ORBIT_FINALS] += orbit
+                if violated & ~control[g.KNOWN]:
+                    note(told.shown, control, violated & ~control[g.KNOWN], link, -1)
+        if done_todo < control[g.TODO]:
             done_todo += 1
         else:
-            control[AT_FRESH] += 1
+            control[g.AT_FRESH] += 1
     drop_first(todo, done_todo, control)
     # A borrowed array dies with its owner, so the owners must be used last.
     own_loc[0] = own_block[0] = 0
@@ -162,22 +134,22 @@ def remembered_or_derived(rows, at, ahead, work):
         ahead: a later row follows, for which memory is prefetched.
     """
     tables, memo, geo = work.tables, work.memo, work.tables.geo
-    if memo.figures[IN_USE]:
+    if memo.figures[m.IN_USE]:
         if ahead:
-            prefetch_memo(memo, rows, at, tables)
+            m.prefetch_memo(memo, rows, at, tables)
         return recall(rows, at, work)
     if ahead:
-        prefetch_composites(rows, at + AHEAD * row_words_of(tables), geo, tables.dec)
+        prefetch_composites(rows, at + g.AHEAD * row_words_of(tables), geo, tables.dec)
     return successors(rows, at, tables, work.loc, work.out, work.found, work.misses, work.control)
 
 
 @inlined
 def drop_first(todo, done, control):
     """Remove the first `done` of the control[TODO] row indices in `todo`."""
-    remaining = control[TODO] - done
+    remaining = control[g.TODO] - done
     for k in range(remaining):
         todo[k] = todo[done + k]
-    control[TODO] = remaining
+    control[g.TODO] = remaining
 
 
 @inlined
@@ -199,8 +171,8 @@ class Sending(NamedTuple):
         owners: the number of threads.
     """
 
-    outbox: Outbox
-    weighing: Weighing
+    outbox: g.Outbox
+    weighing: g.Weighing
     room: int
     remembered: int
     owners: int
@@ -276,19 +248,19 @@ def decreases(rows, at, block, count, tables):
 def orbit_of(rows, at, block, count, tables, loc):
     """Return the number of states that a row stands for; the end of `block` is written to."""
     geo = tables.geo
-    if not geo[PERMUTATIONS]:
+    if not geo[g.PERMUTATIONS]:
         return np.int64(1)
     row_words = row_words_of(tables)
     start = count * (row_words + 1)
     copy_row(rows, at, block, start, row_words)
-    base = 2 * geo[ACTORS] * geo[WORDS]
-    return (geo[PERMUTATIONS] + 1) // represent(block, start, geo, tables.renamings, loc, base)
+    base = 2 * geo[g.ACTORS] * geo[g.WORDS]
+    return (geo[g.PERMUTATIONS] + 1) // represent(block, start, geo, tables.renamings, loc, base)
 
 
 @kernel
 def note(shown, control, what, link, place):
     """Record that a transition shows properties, unless they are recorded or `shown` is full."""
-    at = control[FOUND]
+    at = control[g.FOUND]
     for k in range(at):
         if what & ~shown[k, 0] == 0 and (place >= 0) == (shown[k, 2] >= 0):
             return
@@ -296,7 +268,7 @@ def note(shown, control, what, link, place):
         shown[at, 0] = what
         shown[at, 1] = link
         shown[at, 2] = place
-        control[FOUND] = at + 1
+        control[g.FOUND] = at + 1
 
 
 @kernel

@@ -27,7 +27,7 @@ from antecede.checker.engine.rows.fingerprint import fingerprint
 from antecede.checker.engine.rows.grading import Weights
 from antecede.checker.engine.rows.symmetry import NotSymmetricError, figures
 from antecede.checker.engine.rows.table_filler import TableFiller
-from antecede.checker.engine.rows.tabulate import Words
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.checkpoint import (
     Checkpoints,
     Contents,

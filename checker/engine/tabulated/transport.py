@@ -18,7 +18,7 @@ from attrs import define, field, frozen
 
 from antecede.checker.engine.rows.grading import Weights
 from antecede.checker.engine.rows.table_filler import Repacking, TableFiller
-from antecede.checker.engine.rows.tabulate import Words
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.checkpoint import Files, Saved
 from antecede.checker.engine.storage.validation import MOST, numbers, whole
 from antecede.checker.engine.visited.visited import NO_DEPTHS, Depths

@@ -26,8 +26,8 @@ from antecede.checker.engine.rows.table_filler import (
     refuse_crowds,
     wrapping,
 )
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.storage.arena import Arena, Arenas
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import truth, wholes
 from antecede.checker.engine.successors import memos
 from antecede.checker.engine.tabulated import levels_kernels

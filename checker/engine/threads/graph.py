@@ -20,8 +20,8 @@ from attrs import define, field
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.symmetry import NotSymmetricError
 from antecede.checker.engine.rows.table_filler import TableFiller, wrapping
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.storage.arena import Arena, Arenas
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.tabulated import levels_kernels
 from antecede.checker.engine.threads import graphs_kernels
 from antecede.checker.engine.threads.labels import MOST_LABELS, Labels, labels_of

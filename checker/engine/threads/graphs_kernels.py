@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, kernel, prefetch
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
-from antecede.checker.engine.rows.geometry import PARTS, REN_STRIDE, ROW_WORDS
 from antecede.checker.engine.rows.hashing_kernels import hash_words, home
 from antecede.checker.engine.rows.rows_kernels import copy_row
 from antecede.checker.engine.visited.sets_kernels import slot_of
@@ -128,8 +128,8 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
     """
     geo, out, order = tables.geo, borrow(outbox.out), borrow(outbox.order)
     number, target, marks = borrow(graph.number), borrow(graph.target), borrow(graph.marks)
-    rows, row_words = borrow(graph.rows), geo[ROW_WORDS]
-    stride, parts = row_words + 1, geo[PARTS]
+    rows, row_words = borrow(graph.rows), geo[g.ROW_WORDS]
+    stride, parts = row_words + 1, geo[g.PARTS]
     first, label = borrow(graph.first), borrow(graph.label)
     labelled = graph.label.shape[0] > 0
     states, edges, ended = graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED]
@@ -155,7 +155,7 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
             mark = np.int64(255)
             for part in range(parts):
                 composite = composite_in(out, start, field_of(geo, part))
-                mark &= wanted[part * geo[REN_STRIDE] + composite]
+                mark &= wanted[part * geo[g.REN_STRIDE] + composite]
             copy_row(out, start, rows, fresh * row_words, row_words)
             marks[states] = mark
             states += 1

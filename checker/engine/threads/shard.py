@@ -11,8 +11,8 @@ from antecede.checker.engine.rows import composites_kernels
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.layout import Layout
 from antecede.checker.engine.rows.table_filler import Repacking
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.storage.arena import Arena
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import MOST, numbers, whole, wholes
 from antecede.checker.engine.visited.visited import NO_DEPTHS, Depths, Visited
 

@@ -26,8 +26,8 @@ from antecede.checker.engine.rows.table_filler import (
     refuse_crowds,
     wrapping,
 )
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.storage.arena import Arenas, reserve_bytes
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.successors import memos
 from antecede.checker.engine.tabulated.tabulated_search import lost_after
 from antecede.checker.engine.threads.transport import search_on_threads

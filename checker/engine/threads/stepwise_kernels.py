@@ -5,38 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites_kernels import compose_missed
-from antecede.checker.engine.rows.geometry import (
-    CROWDED,
-    CUT,
-    DEEPEST,
-    ENTERING,
-    FINALS,
-    FIRED,
-    FRAMES,
-    FULL_SET,
-    KNOWN,
-    LENGTH,
-    MAX_DEPTH,
-    MISSED,
-    MISSES,
-    MOST_TRANSITIONS,
-    OK,
-    OVERFLOWED,
-    PARTS,
-    RAISES,
-    RAISING,
-    ROW_WORDS,
-    SHOWN,
-    SHOWS,
-    STEPS,
-    TOTAL,
-    VIOLATED,
-    WALKS,
-    Composites,
-    RowSet,
-    Steps,
-)
 from antecede.checker.engine.rows.hashing_kernels import hash_words, home, mix
 from antecede.checker.engine.successors.derive_kernels import borrowed, judge_final, room_for
 from antecede.checker.engine.successors.memo_kernels import Work, borrowed_memo
@@ -53,9 +23,9 @@ def work_for(tables, memo, loc, out, told):
         out: entries, flat.
     """
     places = borrow(loc[room_for(tables.geo) :])
-    room = out.shape[0] // (tables.geo[ROW_WORDS] + 1) - 1
+    room = out.shape[0] // (tables.geo[g.ROW_WORDS] + 1) - 1
     return Work(
-        tables, memo, loc, out, room, places, told.control[KNOWN], told.misses, told.control
+        tables, memo, loc, out, room, places, told.control[g.KNOWN], told.misses, told.control
     )
 
 
@@ -76,26 +46,28 @@ def enter(rows, at, composites, work):
     tables, loc, misses, control = work.tables, work.loc, work.misses, work.control
     geo, table, dec = tables.geo, tables.table, tables.dec
     if work.room < 0:
-        return np.int64(OVERFLOWED)
+        return np.int64(g.OVERFLOWED)
     while True:
-        control[MISSES] = 0
+        control[g.MISSES] = 0
         count = remembered_or_derived(rows, at, False, work)
-        if count != MISSED or not compose_missed(misses, control, tables, composites):
+        if count != g.MISSED or not compose_missed(misses, control, tables, composites):
             break
-    if count > MOST_TRANSITIONS:
-        return np.int64(CROWDED)
+    if count > g.MOST_TRANSITIONS:
+        return np.int64(g.CROWDED)
     if count == 0:
         violated = judge_final(rows, at, geo, table, dec, loc, misses, control)
-        control[VIOLATED] = violated
-        if violated == MISSED:
-            count = np.int64(MISSED)
+        control[g.VIOLATED] = violated
+        if violated == g.MISSED:
+            count = np.int64(g.MISSED)
     return count
 
 
 @inlined
 def borrowed_steps(told):
     """Return the output arrays with each of them borrowed; see `borrow`."""
-    return Steps(borrow(told.misses), borrow(told.fired), borrow(told.kinds), borrow(told.control))
+    return g.Steps(
+        borrow(told.misses), borrow(told.fired), borrow(told.kinds), borrow(told.control)
+    )
 
 
 @inlined
@@ -109,29 +81,29 @@ def open_frame(stack, frames, depth, tables, memo, loc, composites, visited, tol
         OK, or a negative result of `enter`.
     """
     control, figures = told.control, visited.figures
-    row_words = tables.geo[ROW_WORDS]
+    row_words = tables.geo[g.ROW_WORDS]
     stride = row_words + 1
     top = 2 * depth - 2
     if top + 4 > frames.shape[0]:
-        return np.int64(OVERFLOWED)
+        return np.int64(g.OVERFLOWED)
     end = frames[top + 1]
     here, out = (frames[top] - 1) * stride, stack[end * stride :]
     count = enter(stack, here, composites, work_for(tables, memo, loc, out, told))
     if count < 0:
         return count
     if count == 0:
-        control[FINALS] += 1
-        control[SHOWN] |= control[VIOLATED] & ~control[KNOWN]
-    elif depth >= control[MAX_DEPTH]:
-        control[CUT] = 1
+        control[g.FINALS] += 1
+        control[g.SHOWN] |= control[g.VIOLATED] & ~control[g.KNOWN]
+    elif depth >= control[g.MAX_DEPTH]:
+        control[g.CUT] = 1
         count = np.int64(0)
     for e in range(end, end + count):
         later = home(hash_words(stack, e * stride, row_words), figures[0])
         prefetch(visited.slots, later * row_words)
-    control[ENTERING] = 0
+    control[g.ENTERING] = 0
     frames[top + 2] = end
     frames[top + 3] = end + count
-    return np.int64(OK)
+    return np.int64(g.OK)
 
 
 @inlined
@@ -149,26 +121,26 @@ def take_next(stack, frames, depth, row_words, visited, told):
     entry = frames[top]
     at = entry * (row_words + 1)
     info = stack[at + row_words]
-    shown = info >> 32 & ~control[KNOWN]
-    if shown & control[RAISING]:
+    shown = info >> 32 & ~control[g.KNOWN]
+    if shown & control[g.RAISING]:
         frames[top] = entry + 1
-        return np.int64(RAISES)
-    fresh = np.int64(MISSED)
+        return np.int64(g.RAISES)
+    fresh = np.int64(g.MISSED)
     if figures[1] < figures[2]:
         fresh = claim_row(visited.slots, figures, stack, at, row_words)
-    if fresh == MISSED:
-        return np.int64(FULL_SET)
+    if fresh == g.MISSED:
+        return np.int64(g.FULL_SET)
     frames[top] = entry + 1
     kind = info >> 16 & 0x7FFF
-    control[STEPS] -= 1
-    control[FIRED] += 1
-    control[SHOWN] = shown
+    control[g.STEPS] -= 1
+    control[g.FIRED] += 1
+    control[g.SHOWN] = shown
     told.fired[kind] += 1
     if fresh:
         told.kinds[kind] += 1
-        control[ENTERING] = 1
-        control[DEEPEST] = max(control[DEEPEST], depth)
-    return np.int64(OK)
+        control[g.ENTERING] = 1
+        control[g.DEEPEST] = max(control[g.DEEPEST], depth)
+    return np.int64(g.OK)
 
 
 @kernel
@@ -196,34 +168,34 @@ def descend(stack, frames, tables, memo, composites, visited, told):
         continue.
     """
     stack, frames = borrow(stack), borrow(frames)
-    visited, told = RowSet(borrow(visited.slots), borrow(visited.figures)), borrowed_steps(told)
-    composites = Composites(borrow(composites.counts), borrow(composites.limits))
+    visited, told = g.RowSet(borrow(visited.slots), borrow(visited.figures)), borrowed_steps(told)
+    composites = g.Composites(borrow(composites.counts), borrow(composites.limits))
     control, tables, memo = told.control, borrowed(tables), borrowed_memo(memo)
-    row_words = tables.geo[ROW_WORDS]
-    own_loc = np.empty(room_for(tables.geo) + 2 * tables.geo[PARTS], np.int64)
+    row_words = tables.geo[g.ROW_WORDS]
+    own_loc = np.empty(room_for(tables.geo) + 2 * tables.geo[g.PARTS], np.int64)
     loc = borrow(own_loc)
-    depth = control[FRAMES]
-    status = np.int64(OK)
+    depth = control[g.FRAMES]
+    status = np.int64(g.OK)
     while True:
         top = 2 * depth - 2
-        if control[ENTERING]:
+        if control[g.ENTERING]:
             status = open_frame(stack, frames, depth, tables, memo, loc, composites, visited, told)
-            if status != OK:
+            if status != g.OK:
                 break
             depth += 1
             top += 2
-        if control[SHOWN]:
-            status = np.int64(SHOWS)
+        if control[g.SHOWN]:
+            status = np.int64(g.SHOWS)
             break
         while top > 0 and frames[top] == frames[top + 1]:
             depth -= 1
             top -= 2
-        if top == 0 or control[STEPS] <= 0:
+        if top == 0 or control[g.STEPS] <= 0:
             break
         status = take_next(stack, frames, depth, row_words, visited, told)
-        if status != OK:
+        if status != g.OK:
             break
-    control[FRAMES] = depth
+    control[g.FRAMES] = depth
     # A borrowed array dies with its owner, so the owner must be used last.
     own_loc[0] = 0
     return status
@@ -246,11 +218,11 @@ def start_walk(rows, row_words, control):
     """Make the initial state the current one, and count the new walk."""
     for k in range(row_words):
         rows[row_words + 1 + k] = rows[k]
-    control[WALKS] -= 1
-    control[STEPS] -= 1
-    control[TOTAL] += 1
-    control[LENGTH] = 0
-    control[ENTERING] = 1
+    control[g.WALKS] -= 1
+    control[g.STEPS] -= 1
+    control[g.TOTAL] += 1
+    control[g.LENGTH] = 0
+    control[g.ENTERING] = 1
 
 
 @inlined
@@ -266,26 +238,26 @@ def step_at_random(rows, row_words, count, places, generator, visited, told):
     place = draw(generator, count)
     chosen = (2 + place) * stride
     info = rows[chosen + row_words]
-    shown = info >> 32 & ~control[KNOWN]
-    places[control[LENGTH]] = place
-    if shown & control[RAISING]:
-        control[LENGTH] += 1
-        return np.int64(RAISES)
+    shown = info >> 32 & ~control[g.KNOWN]
+    places[control[g.LENGTH]] = place
+    if shown & control[g.RAISING]:
+        control[g.LENGTH] += 1
+        return np.int64(g.RAISES)
     fresh = claim_row(visited.slots, visited.figures, rows, chosen, row_words)
-    if fresh == MISSED:
+    if fresh == g.MISSED:
         generator[0] = before
-        return np.int64(FULL_SET)
+        return np.int64(g.FULL_SET)
     for k in range(row_words):
         rows[stride + k] = rows[chosen + k]
     kind = info >> 16 & 0x7FFF
     told.fired[kind] += 1
     told.kinds[kind] += fresh
-    control[STEPS] -= 1
-    control[TOTAL] += 1
-    control[LENGTH] += 1
-    control[DEEPEST] = max(control[DEEPEST], control[LENGTH] + 1)
-    control[SHOWN] = shown
-    return np.int64(OK)
+    control[g.STEPS] -= 1
+    control[g.TOTAL] += 1
+    control[g.LENGTH] += 1
+    control[g.DEEPEST] = max(control[g.DEEPEST], control[g.LENGTH] + 1)
+    control[g.SHOWN] = shown
+    return np.int64(g.OK)
 
 
 @kernel
@@ -305,24 +277,24 @@ def wander(rows, places, generator, tables, memo, composites, visited, finals, t
         OK when STEPS transitions were taken or no walk is left; otherwise as `descend`.
     """
     rows, places, generator = borrow(rows), borrow(places), borrow(generator)
-    visited = RowSet(borrow(visited.slots), borrow(visited.figures))
-    finals, told = RowSet(borrow(finals.slots), borrow(finals.figures)), borrowed_steps(told)
-    composites = Composites(borrow(composites.counts), borrow(composites.limits))
+    visited = g.RowSet(borrow(visited.slots), borrow(visited.figures))
+    finals, told = g.RowSet(borrow(finals.slots), borrow(finals.figures)), borrowed_steps(told)
+    composites = g.Composites(borrow(composites.counts), borrow(composites.limits))
     control, tables, memo = told.control, borrowed(tables), borrowed_memo(memo)
-    row_words = tables.geo[ROW_WORDS]
+    row_words = tables.geo[g.ROW_WORDS]
     stride = row_words + 1
-    own_loc = np.empty(room_for(tables.geo) + 2 * tables.geo[PARTS], np.int64)
+    own_loc = np.empty(room_for(tables.geo) + 2 * tables.geo[g.PARTS], np.int64)
     loc = borrow(own_loc)
     out = rows[2 * stride :]
-    status = np.int64(OK)
-    while control[STEPS] > 0:
-        if not control[ENTERING]:
-            if control[WALKS] == 0:
+    status = np.int64(g.OK)
+    while control[g.STEPS] > 0:
+        if not control[g.ENTERING]:
+            if control[g.WALKS] == 0:
                 break
             start_walk(rows, row_words, control)
         full = visited.figures[1] >= visited.figures[2] or finals.figures[1] >= finals.figures[2]
-        if full or control[LENGTH] == places.shape[0]:
-            status = np.int64(FULL_SET if full else OVERFLOWED)
+        if full or control[g.LENGTH] == places.shape[0]:
+            status = np.int64(g.FULL_SET if full else g.OVERFLOWED)
             break
         count = enter(rows, stride, composites, work_for(tables, memo, loc, out, told))
         if count < 0:
@@ -330,20 +302,20 @@ def wander(rows, places, generator, tables, memo, composites, visited, finals, t
             break
         if count == 0:
             fresh = claim_row(finals.slots, finals.figures, rows, stride, row_words)
-            if fresh == MISSED:
-                status = np.int64(FULL_SET)
+            if fresh == g.MISSED:
+                status = np.int64(g.FULL_SET)
                 break
-            control[ENTERING] = 0
-            control[FINALS] += fresh
-            control[SHOWN] = control[VIOLATED] & ~control[KNOWN]
-        elif control[LENGTH] + 1 >= control[MAX_DEPTH]:
-            control[ENTERING] = 0
+            control[g.ENTERING] = 0
+            control[g.FINALS] += fresh
+            control[g.SHOWN] = control[g.VIOLATED] & ~control[g.KNOWN]
+        elif control[g.LENGTH] + 1 >= control[g.MAX_DEPTH]:
+            control[g.ENTERING] = 0
         else:
             status = step_at_random(rows, row_words, count, places, generator, visited, told)
-            if status != OK:
+            if status != g.OK:
                 break
-        if control[SHOWN]:
-            status = np.int64(SHOWS)
+        if control[g.SHOWN]:
+            status = np.int64(g.SHOWS)
             break
     # A borrowed array dies with its owner, so the owner must be used last.
     own_loc[0] = 0

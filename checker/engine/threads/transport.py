@@ -16,8 +16,8 @@ from attrs import define, field
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows import renaming_kernels
 from antecede.checker.engine.rows.table_filler import Repacking, wrapping
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.storage.arena import Arenas, reserve_bytes
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.checkpoint import Files, Saved
 from antecede.checker.engine.storage.validation import whole
 from antecede.checker.engine.successors import memos

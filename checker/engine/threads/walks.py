@@ -9,7 +9,7 @@ from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.table_filler import Repacking
-from antecede.checker.engine.rows.tabulate import Words
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.threads import stepwise_kernels
 from antecede.checker.engine.threads.stepwise import Stepwise
 from antecede.checker.engine.visited.visited import Visited

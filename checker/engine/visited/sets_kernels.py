@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.fields_kernels import row_words_of
-from antecede.checker.engine.rows.geometry import DROPS_BEHIND, MISSED, NEW
 from antecede.checker.engine.rows.hashing_kernels import hash_words, home, owner_by, owner_of
 from antecede.checker.engine.rows.progress_kernels import progress_of
 from antecede.checker.engine.rows.rows_kernels import copy_row, same_row
@@ -27,7 +27,7 @@ def claim_slot(slots, slot, limit, source, at, width):
         if same_row(source, at, slots, spot, width):
             return slot, False
         slot += 1
-    return np.int64(MISSED), False
+    return np.int64(g.MISSED), False
 
 
 @inlined
@@ -47,8 +47,8 @@ def claim(slots, slot, limit, source, at, width):
         1 if it is new, 0 if not, MISSED if the slots before `limit` are taken.
     """
     slot, fresh = claim_slot(slots, slot, limit, source, at, width)
-    if slot == MISSED:
-        return np.int64(MISSED)
+    if slot == g.MISSED:
+        return np.int64(g.MISSED)
     return np.int64(fresh)
 
 
@@ -113,7 +113,7 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
                 prefetch(depths, later)
             at = e * stride
             slot, fresh = claim_slot(slots, slot, limit, source, at, row_words)
-            if slot == MISSED:
+            if slot == g.MISSED:
                 start[0], start[1] = thread, e
                 return 1
             if depths.shape[0]:
@@ -121,8 +121,8 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
             if not fresh:
                 continue
             figures[1] += 1
-            source[at + row_words] |= NEW
-            if geo[DROPS_BEHIND]:
+            source[at + row_words] |= g.NEW
+            if geo[g.DROPS_BEHIND]:
                 tally[progress_of(source, at, geo, progress)] += 1
         start[0], start[1] = thread + 1, 0
     return 0
@@ -151,7 +151,7 @@ def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
             return 1
         slot = home(hash_words(rows, at, row_words), figures[0])
         slot, fresh = claim_slot(slots, slot, figures[4], rows, at, row_words)
-        if slot == MISSED:
+        if slot == g.MISSED:
             return 1
         if slot_depths.shape[0]:
             lower(slot_depths, slot, np.int64(depths[r]), fresh)

@@ -16,8 +16,8 @@ from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows import progress_kernels
-from antecede.checker.engine.rows.tabulate import Words
 from antecede.checker.engine.storage.arena import Arena
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import PIECE, numbers, whole
 from antecede.checker.engine.visited import sets_kernels
 from antecede.checker.support.errors import CapacityError

@@ -12,7 +12,7 @@ from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.table_filler import TableFiller, wrapping
-from antecede.checker.engine.rows.tabulate import Words
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.checkpoint import Files, Saved
 from antecede.checker.engine.successors import memo_kernels
 from antecede.checker.engine.tabulated import levels_kernels
