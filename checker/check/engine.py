@@ -213,5 +213,5 @@ def _by_levels(system: System, options: Options, max_depth: int | None) -> Tabul
 
     following = None
     if options.engine != "local":
-        following = resolve_name(f"antecede.checker.{options.engine}.transport:transport")
+        following = resolve_name(f"antecede.checker.engine.{options.engine}.transport:transport")
     return TabulatedSearch(system, max_depth, options, Threads, following)

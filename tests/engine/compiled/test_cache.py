@@ -252,7 +252,8 @@ DEFINES_A_KERNEL = re.compile(r"^(@(kernel|inlined)$|\w+ = kernel\()", re.MULTIL
 def test_compiled_code_depends_on_no_source_that_its_digest_leaves_out() -> None:
     """Kernels take constants and types from the modules that they import."""
     files = {name: file for name, file in modules().items() if file.name != "__init__.py"}
-    digested = {name for name, file in files.items() if file.resolve() in cache.sources()}
+    sources = {file.resolve() for file in cache.sources()}
+    digested = {name for name, file in files.items() if file.resolve() in sources}
     arrows = our_arrows()
     for name, file in files.items():
         if name.startswith("engine.") and DEFINES_A_KERNEL(file.read_text(encoding="utf-8")):
