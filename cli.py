@@ -11,12 +11,18 @@ from typing import Any
 
 import click
 
-from antecede.checker import interrupts
 from antecede.checker.commands import console
 from antecede.checker.commands.help_pages import COMMAND_GROUPS, PAGES
-from antecede.checker.errors import NO_THREAD, CapacityError, InputError, is_refused_thread, unknown
-from antecede.checker.exit_codes import INCOMPLETE, INPUT_ERROR, INTERNAL_ERROR
-from antecede.checker.reading import refuse_lost_folder, refuse_unprintable
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import (
+    NO_THREAD,
+    CapacityError,
+    InputError,
+    is_refused_thread,
+    unknown,
+)
+from antecede.checker.support.exit_codes import INCOMPLETE, INPUT_ERROR, INTERNAL_ERROR
+from antecede.checker.support.reading import refuse_lost_folder, refuse_unprintable
 
 
 def command_named(name: str) -> click.Command:

@@ -22,7 +22,7 @@ from typing import Any
 from antecede.checker.audit import on_spark
 from antecede.checker.audit.audit import How, audit
 from antecede.checker.audit.findings import Audit
-from antecede.checker.spark.cluster import Cluster
+from antecede.checker.engine.spark.cluster import Cluster
 
 PART = 1_000_000
 

@@ -18,10 +18,10 @@ from typing import Any, TypeAlias
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.computations.placement import Placement, placed
 from antecede.checker.computations.report import placement_object
-from antecede.checker.errors import AntecedeError
-from antecede.checker.registry import protocol_names
 from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds
+from antecede.checker.support.errors import AntecedeError
+from antecede.checker.support.registry import protocol_names
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))

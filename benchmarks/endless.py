@@ -23,13 +23,13 @@ from page import part, put
 
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import AntecedeError
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
-from antecede.checker.registry import protocol_named
 from antecede.checker.render.prose import Wording
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Result, Verdict
+from antecede.checker.support.errors import AntecedeError
+from antecede.checker.support.registry import protocol_named
 
 PROTOCOLS = (
     ("mfss", "unordered"),

@@ -14,7 +14,7 @@ import jinja2
 
 from antecede.checker.render.files import write_whole
 from antecede.checker.semantics.transition import System
-from antecede.checker.sources import sources_of
+from antecede.checker.support.sources import sources_of
 
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent / "pages"),

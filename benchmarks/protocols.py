@@ -16,11 +16,9 @@ from pathlib import Path
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.errors import AntecedeError, CapacityError
 from antecede.checker.model import Protocol, Transition
 from antecede.checker.paths.path import Path as Run
 from antecede.checker.paths.path import replay
-from antecede.checker.registry import default_properties, protocol_named, protocol_names
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.prose import waiting
 from antecede.checker.render.registry import write_trace
@@ -29,6 +27,8 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.judge import undelivered
 from antecede.checker.semantics.transition import enabled, initial_state, successor
+from antecede.checker.support.errors import AntecedeError, CapacityError
+from antecede.checker.support.registry import default_properties, protocol_named, protocol_names
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))

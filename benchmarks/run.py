@@ -148,7 +148,7 @@ def starts(runs: int) -> str:
         rows.append([f"`antecede {command}`", f"{seconds:.2f}"])
         show(rows[-1])
     with tempfile.TemporaryDirectory() as empty:
-        seconds = spent(["antecede.checker.local.compiling"], NUMBA_CACHE_DIR=empty)
+        seconds = spent(["antecede.checker.engine.threads.compiling"], NUMBA_CACHE_DIR=empty)
     rows.append(["compiling all kernels of breadth-first search, once", f"{seconds:.2f}"])
     show(rows[-1])
     return f"{machine()}.\n\n{table(rows, ['command', 'CPU s'])}"
@@ -225,7 +225,7 @@ def main() -> None:
         for row in (SPIN_QUICK if arguments.quick else SPIN)
         if re.search(arguments.only, f"spin {row}")
     ]
-    spent(["antecede.checker.local.compiling"])  # only if necessary
+    spent(["antecede.checker.engine.threads.compiling"])  # only if necessary
     texts = {}
     if chosen:
         texts["generated"] = engine(chosen, arguments.runs)

@@ -27,15 +27,15 @@ from typing import Any, TypeAlias
 
 from attrs import asdict, frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.model import Protocol
-from antecede.checker.registry import default_properties, protocol_named
 from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.simulate.chart import Panel, Point, chart
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.registry import default_properties, protocol_named
 from antecede.checker.sweep.renamings import Renamings
 from antecede.checker.sweep.smallest import SIZED, Level, levels
 

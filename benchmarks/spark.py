@@ -26,13 +26,13 @@ from run import README, machine, run, table
 from standalone import standalone
 
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.errors import AntecedeError
+from antecede.checker.engine.spark.cluster import Cluster
 from antecede.checker.model import State
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.judge import in_deliveries
 from antecede.checker.semantics.transition import enabled, initial_state, successor
 from antecede.checker.semantics.values import canonical
-from antecede.checker.spark.cluster import Cluster
+from antecede.checker.support.errors import AntecedeError
 
 COLUMNS = [
     "search",

@@ -29,8 +29,8 @@ from urllib.request import ProxyHandler, build_opener
 
 from attrs import define, field
 
-from antecede.checker.errors import AntecedeError, ClusterError, InputError
-from antecede.checker.spark.cluster import provide_java
+from antecede.checker.engine.spark.cluster import provide_java
+from antecede.checker.support.errors import AntecedeError, ClusterError, InputError
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 120.0

@@ -60,7 +60,7 @@ class SpecItem(pytest.Item):
         If the result of the check is unexpected, the text is the report of the check. If the spec
         cannot be used, the text is the error. Other exceptions are shown with their traceback.
         """
-        from antecede.checker.errors import AntecedeError
+        from antecede.checker.support.errors import AntecedeError
 
         if isinstance(excinfo.value, AssertionError | AntecedeError):
             return str(excinfo.value).strip()

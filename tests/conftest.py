@@ -19,13 +19,13 @@ from hypothesis import settings
 from antecede import cli
 from antecede.checker.check.engine import explorer_for, kernels_are_compiled
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.local import compiling
+from antecede.checker.engine.threads import compiling
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path as Run
-from antecede.checker.registry import default_properties
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result
+from antecede.checker.support.registry import default_properties
 
 ROOT = Path(__file__).parent.parent
 collect_ignore_glob = ["mutants/*.toml"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import antecede
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from tests.conftest import ROOT
 
 NAMES = re.findall(r"^::: (\S+)$", (ROOT / "docs" / "api.md").read_text("utf-8"), re.MULTILINE)

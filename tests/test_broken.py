@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import antecede
-from antecede.checker.errors import InputError
 from antecede.checker.search.result import Verdict
+from antecede.checker.support.errors import InputError
 from tests.conftest import in_a_process
 
 HEADER = """
@@ -88,7 +88,7 @@ def test_a_thread_of_a_protocol_does_not_keep_the_command_alive(tmp_path: Path) 
 def test_numba_reads_no_settings_in_the_current_folder(tmp_path: Path) -> None:
     (tmp_path / ".numba_config.yaml").write_text("disable_jit: 1\n")
     code = (
-        "from antecede.checker.tables.kernels.jit import compiler\n"
+        "from antecede.checker.engine.compiled.jit import compiler\n"
         "compiler()\nimport numba\nnumba.core.config.reload_config()\n"
         "print(numba.config.DISABLE_JIT)"
     )

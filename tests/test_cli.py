@@ -19,11 +19,11 @@ import pytest
 from antecede import cli
 from antecede.checker.check.engine import kernels_are_compiled
 from antecede.checker.commands.help_pages import PAGES, option_texts
-from antecede.checker.errors import InputError
-from antecede.checker.registry import default_properties
 from antecede.checker.render.files import _beside, check_writable, write_whole
 from antecede.checker.search.options import ENGINES, SEARCHES, Bounds, Options
-from antecede.checker.settings import read, settings_of
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import default_properties
+from antecede.checker.support.settings import read, settings_of
 from tests.conftest import COMMAND, ROOT, Command, Ran, begun, in_a_process, without_progress
 
 SECRET = ("check", "cykas-secret-mode", "--workload", "script:[[1,2],[0,2],[0]]")

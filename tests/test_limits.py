@@ -20,7 +20,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.sweep.processes import Workers
 from tests.conftest import ROOT, begun, in_a_process
 from tests.stubborn import FUNCTIONS
-from tests.test_interrupts import WITHIN, started, until
+from tests.support.test_interrupts import WITHIN, started, until
 
 STAGES = """
 import sys
@@ -194,7 +194,7 @@ def test_a_worker_is_used_again_after_a_call_that_did_not_end() -> None:
 
 
 def endless_at_two(number: int) -> int:
-    from antecede.checker import interrupts
+    from antecede.checker.support import interrupts
 
     with interrupts.at_work("the call"), interrupts.watched(lambda: "the time is over"):
         while number == 2:
@@ -221,7 +221,7 @@ def test_one_signal_ends_a_replay(stubborn: Path) -> None:
 LINKED = """
 import sys
 from attrs import evolve
-from antecede.checker.registry import load
+from antecede.checker.support.registry import load
 from antecede.checker.prove import front
 from stubborn import catches
 from antecede import __main__

@@ -10,8 +10,8 @@ from attrs import evolve
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.model import Message, Packet, Protocol, Step
-from antecede.checker.registry import protocol_named
 from antecede.checker.search.options import Bounds, Options
+from antecede.checker.support.registry import protocol_named
 from antecede.protocols.cykas import CYKAS
 from antecede.protocols.mfss import MFSS
 from antecede.protocols.unordered import UNORDERED

@@ -20,7 +20,7 @@ COMMANDS = ("", "sh", "bash", "text", "console")
 INDENTED = re.compile(r"^    antecede (\w.*)$", re.MULTILINE)
 INLINE = re.compile(r"`antecede (\w[^`]*)`")
 NAMED = re.compile(r"`([\w-]+(?:/[\w.-]+)+)`")
-ROOMS = ("", "checker", "checker/tables", "docs")
+ROOMS = ("", "checker", "checker/engine", "docs")
 FOLDERS = {f.name for room in ("", "checker") for f in (ROOT / room).iterdir() if f.is_dir()} - {
     "src"
 }

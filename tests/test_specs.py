@@ -12,12 +12,12 @@ from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import KEYS, Expectation, Spec, load_spec, overridden, system_of
 from antecede.checker.check.targets import targets_of
-from antecede.checker.errors import InputError
 from antecede.checker.paths.violation import wrong_order
-from antecede.checker.registry import protocol_names
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import protocol_names
 from antecede.protocols.cykas import Eager, Normal
 from antecede.protocols.cykas_secret_mode import CykasSecretMode
 from tests.conftest import ROOT, Command

@@ -10,7 +10,7 @@ import pytest
 
 from antecede.checker.check.report import Refused
 from antecede.checker.check.targets import targets_of
-from antecede.checker.errors import CapacityError
+from antecede.checker.support.errors import CapacityError
 from tests.conftest import Command
 
 GOOD = 'protocol = "mfss"\nactors = 2\nmessages = 1\n'

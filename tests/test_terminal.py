@@ -17,11 +17,11 @@ import click
 import pytest
 
 from antecede import cli
-from antecede.checker.amounts import counted
 from antecede.checker.commands.help_pages import PAGES
 from antecede.checker.render import completion
 from antecede.checker.render.catalogue import catalogue
 from antecede.checker.render.terminal import VERDICTS, fitted
+from antecede.checker.support.amounts import counted
 from tests.conftest import ROOT, Command
 
 

@@ -17,10 +17,10 @@ from antecede.checker import pytest_plugin
 from antecede.checker.api.arguments import RECORDS, CheckArguments
 from antecede.checker.api.check import assert_holds, assert_violated, check
 from antecede.checker.api.results import CheckResult
-from antecede.checker.errors import InputError
 from antecede.checker.render.registry import FORMATS, format_of
 from antecede.checker.search.result import Verdict
-from antecede.checker.settings import settings_of
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.settings import settings_of
 from antecede.protocols.cykas_secret_mode import CYKAS_SECRET_MODE
 from antecede.protocols.mfss import MFSS
 from tests.conftest import Command

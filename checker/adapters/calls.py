@@ -22,8 +22,8 @@ from typing import Any
 from attrs import define, field
 
 from antecede.checker.adapters.packets import as_value
-from antecede.checker.errors import HandlerError, ProtocolError
 from antecede.checker.model import Message, Packet
+from antecede.checker.support.errors import HandlerError, ProtocolError
 
 ENDING = 0.1
 """Seconds that a thread may take to end after its call returns."""

@@ -24,8 +24,8 @@ from typing import Any, NoReturn
 
 from attrs import define, field
 
-from antecede.checker import interrupts, streams
-from antecede.checker.errors import AdapterError, InputError
+from antecede.checker.support import interrupts, streams
+from antecede.checker.support.errors import AdapterError, InputError
 
 PATIENCE = 10.0
 """The most seconds that a program may take for an answer."""

@@ -31,11 +31,11 @@ from attrs import define, evolve, field, frozen
 
 from antecede.checker.adapters.calls import Out, watched
 from antecede.checker.adapters.packets import Parcel, view
-from antecede.checker.errors import AdapterError, InputError, ProtocolError, unknown
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step, Unmerged
 from antecede.checker.purity.effects import top_package
 from antecede.checker.purity.usable import copied
-from antecede.checker.settings import shown
+from antecede.checker.support.errors import AdapterError, InputError, ProtocolError, unknown
+from antecede.checker.support.settings import shown
 
 COPIES = {
     "pickle": "from a pickle of the object; two states are one if the pickles are equal",

@@ -9,10 +9,10 @@ from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Message, Packet
 from antecede.checker.purity.usable import unusable
 from antecede.checker.semantics.values import messages_in
+from antecede.checker.support.errors import ProtocolError
 
 
 class Fields(Mapping[Any, Any]):

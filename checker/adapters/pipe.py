@@ -23,8 +23,8 @@ from antecede.checker.adapters.calls import Out
 from antecede.checker.adapters.link import Link
 from antecede.checker.adapters.objects import protocol
 from antecede.checker.adapters.packets import Fields, Parcel
-from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Message, Packet, Protocol
+from antecede.checker.support.errors import InputError, unknown
 
 ANSWER = ("sends", "deliveries", "state", "key", "timeout", "error")
 """The keys that an answer may have."""

@@ -20,9 +20,9 @@ import attrs
 from antecede.checker.api.wording import in_python
 from antecede.checker.check.pipeline import Extras
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import AntecedeError, InputError, unknown
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.settings import Setting, given_for, is_kind, settings_of, shown, taken
+from antecede.checker.support.errors import AntecedeError, InputError, unknown
+from antecede.checker.support.settings import Setting, given_for, is_kind, settings_of, shown, taken
 
 Described = TypeVar("Described", bound=Callable[..., Any])
 

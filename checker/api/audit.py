@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 
 from attrs import frozen
 
-from antecede.checker import interrupts
-from antecede.checker.amounts import counted
 from antecede.checker.api.arguments import NoArguments, check_place, converted, described
 from antecede.checker.api.progress import progress
 from antecede.checker.api.results import Report, image
@@ -21,10 +19,12 @@ from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.audit.records import Fields, fields_from
-from antecede.checker.errors import CapacityError, InputError, unknown
 from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds
-from antecede.checker.settings import shown
+from antecede.checker.support import interrupts
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import CapacityError, InputError, unknown
+from antecede.checker.support.settings import shown
 
 
 @frozen(eq=False, repr=False)

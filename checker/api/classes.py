@@ -15,8 +15,8 @@ from antecede.checker.check.spec import Spec
 from antecede.checker.computations import placement as placements
 from antecede.checker.computations import report
 from antecede.checker.computations.classes import NAMES
-from antecede.checker.errors import InputError, unknown
 from antecede.checker.search.options import Bounds
+from antecede.checker.support.errors import InputError, unknown
 
 
 @frozen(eq=False, repr=False)

@@ -14,7 +14,7 @@ from antecede.checker.explore.server import Server
 from antecede.checker.explore.site import BOUNDS, Site
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.question import Question
-from antecede.checker.settings import taken
+from antecede.checker.support.settings import taken
 
 if TYPE_CHECKING:
     from typing import Unpack

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.api.arguments import NoArguments, TableArguments, described, record_of
 from antecede.checker.api.progress import progress
 from antecede.checker.api.results import Report, RowsReport, Run, tally
@@ -17,12 +16,13 @@ from antecede.checker.claims import report
 from antecede.checker.claims import table as tables
 from antecede.checker.claims.claim import Ruling
 from antecede.checker.claims.judge import Judge, Judged
-from antecede.checker.errors import unknown
 from antecede.checker.render.progress import watching
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import Question
-from antecede.checker.settings import taken
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import unknown
+from antecede.checker.support.settings import taken
 
 if TYPE_CHECKING:
     from typing import Unpack

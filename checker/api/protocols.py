@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol
-from antecede.checker.registry import load, objects_named
-from antecede.checker.settings import shown
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import load, objects_named
+from antecede.checker.support.settings import shown
 
 Given: TypeAlias = Protocol | type | str | Path
 """A protocol as an argument: an `antecede.Protocol`, a class for `antecede.test`, a name that

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
-from antecede.checker import interrupts
 from antecede.checker.api.arguments import NoArguments, converted, described
 from antecede.checker.api.progress import progress
 from antecede.checker.api.results import Report, tally
-from antecede.checker.errors import InputError, unknown
-from antecede.checker.extras import check_installed
 from antecede.checker.model import Protocol
-from antecede.checker.registry import proof_names, protocol_named
 from antecede.checker.search.options import Bounds
-from antecede.checker.settings import is_kind, shown
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.extras import check_installed
+from antecede.checker.support.registry import proof_names, protocol_named
+from antecede.checker.support.settings import is_kind, shown
 
 if TYPE_CHECKING:
     from antecede.checker.prove.link import Linked

@@ -10,11 +10,11 @@ from attrs import evolve, frozen
 from antecede.checker.api.arguments import NoArguments, described
 from antecede.checker.api.protocols import Given, named
 from antecede.checker.api.results import Report, Run, image
-from antecede.checker.errors import InputError
 from antecede.checker.paths.path import Path
 from antecede.checker.render.json import replay_file
 from antecede.checker.render.text import replay_text
-from antecede.checker.settings import shown
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.settings import shown
 
 
 @frozen(eq=False, repr=False)

@@ -15,18 +15,18 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.api.wording import in_python
 from antecede.checker.check.report import CheckReport, differences
 from antecede.checker.check.spec import Expectation, expected_verdict
-from antecede.checker.errors import InputError
-from antecede.checker.extras import check_installed
 from antecede.checker.paths.path import Path
 from antecede.checker.render.about import about, question
 from antecede.checker.render.advice import meaning_of
 from antecede.checker.render.registry import trace_text, write_trace
 from antecede.checker.render.text import check_text, headline
 from antecede.checker.search.result import Counts, Verdict
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.extras import check_installed
 
 
 class Report:

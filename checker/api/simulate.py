@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.api.arguments import ScenarioArguments, check_amount, check_place, described
 from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import Given, named
@@ -17,6 +16,7 @@ from antecede.checker.api.sweep import rows_file
 from antecede.checker.simulate import command as simulations
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.scenario import Scenario
+from antecede.checker.support.amounts import counted
 
 if TYPE_CHECKING:
     from typing import Unpack

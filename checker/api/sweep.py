@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.api.arguments import (
     SweepArguments,
     axis,
@@ -28,14 +27,15 @@ from antecede.checker.api.protocols import Given, named
 from antecede.checker.api.results import RowsReport, image, tally
 from antecede.checker.check.spec import Spec
 from antecede.checker.check.targets import spec_named, targets_of
-from antecede.checker.errors import InputError, unknown
-from antecede.checker.registry import is_object
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.matrix import matrix_svg
 from antecede.checker.render.pictures import PICTURES, converted_picture
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
-from antecede.checker.settings import settings_of, taken
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.registry import is_object
+from antecede.checker.support.settings import settings_of, taken
 from antecede.checker.sweep import smallest as smallests
 from antecede.checker.sweep import sweep as sweeps
 

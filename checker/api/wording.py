@@ -11,8 +11,8 @@ from antecede.checker.check.pipeline import Extras
 from antecede.checker.check.spec import Spec
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
-from antecede.checker.settings import Setting, settings_of
 from antecede.checker.simulate.scenario import Scenario
+from antecede.checker.support.settings import Setting, settings_of
 
 RECORDS = (Question, Spec, Options, Bounds, Extras, Scenario)
 """The records whose fields are arguments of functions."""

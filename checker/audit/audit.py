@@ -14,7 +14,6 @@ from pathlib import Path
 
 from attrs import define, evolve, field, frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.audit.capacity import TOO_LARGE, check_memory
 from antecede.checker.audit.chains import Record, with_chains
 from antecede.checker.audit.clocks import Clocks
@@ -36,8 +35,9 @@ from antecede.checker.audit.records import Fields
 from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.audit.sources import Source, opened, parts_of_logs, shown_name
 from antecede.checker.audit.spans import Spans, in_every_order
-from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.tables import cache
+from antecede.checker.engine.compiled import cache
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import CapacityError, InputError
 
 KERNELS = Path(__file__).parent / "kernels"
 

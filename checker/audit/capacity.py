@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from antecede.checker import memory
-from antecede.checker.errors import CapacityError
+from antecede.checker.support import memory
+from antecede.checker.support.errors import CapacityError
 
 TOO_LARGE = (
     "an audit of these logs needs more memory than there is; give it more, or use --on spark for "

@@ -12,7 +12,7 @@ from attrs import define, evolve, field
 
 from antecede.checker.audit.events import DELIVER, SEND, Event
 from antecede.checker.audit.findings import Finding
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 
 MOST_CHAINS = 20
 """The most violations with a chain; further violations are reported without one."""

@@ -13,13 +13,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from attrs import define, field
 
-from antecede.checker import interrupts
 from antecede.checker.audit import kernels as k
 from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.judge import Judge
 from antecede.checker.audit.parser import Batch, Parser
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.sources import Source
+from antecede.checker.support import interrupts
 
 AHEAD = 2
 """The most batches that wait for the judge or are being judged, while the parser fills another."""

@@ -7,10 +7,10 @@ from itertools import chain
 
 from attrs import evolve, field, frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.audit.events import Event
 from antecede.checker.audit.sources import Source
-from antecede.checker.errors import InputError
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import InputError
 
 
 @frozen

@@ -32,7 +32,7 @@ from antecede.checker.audit.shiviz import (
 )
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.span_formats import looks_like_spans
-from antecede.checker.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, unknown
 
 FORMATS = ("jsonl", "csv", "otel", "shiviz")
 

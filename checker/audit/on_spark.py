@@ -16,7 +16,7 @@ from antecede.checker.audit.audit import How, check_events, check_names
 from antecede.checker.audit.findings import Audit, no_sends
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.splits import SPLIT, Split, names_at, read, splits_of
-from antecede.checker.spark.cluster import Cluster, check_available, persisted, wait_for
+from antecede.checker.engine.spark.cluster import Cluster, check_available, persisted, wait_for
 
 
 def audit(

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from antecede.checker.audit.events import DELIVER, SEND, Event
 from antecede.checker.audit.findings import Audit, Finding
-from antecede.checker.errors import InputError, unknown
 from antecede.checker.render.geometry import (
     HEAD,
     NAME,
@@ -29,6 +28,7 @@ from antecede.checker.render.geometry import (
 )
 from antecede.checker.render.prose import printable
 from antecede.checker.render.svg import sheet
+from antecede.checker.support.errors import InputError, unknown
 
 FORMATS = ("svg", "html", "shiviz", "json")
 

@@ -24,7 +24,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from antecede.checker.audit.events import DELIVER, EVENTS, SEND
-from antecede.checker.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, unknown
 
 CLOSED = -1
 

@@ -13,8 +13,8 @@ from attrs import evolve, frozen
 from antecede.checker.audit.events import DELIVER, EVENTS, SEND, Event
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.torn import records
-from antecede.checker.errors import InputError
 from antecede.checker.render.prose import printable
+from antecede.checker.support.errors import InputError
 
 
 @frozen

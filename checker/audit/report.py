@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from antecede.checker.amounts import counted
 from antecede.checker.audit.findings import Audit, Finding, Foreign
 from antecede.checker.render.prose import printable
 from antecede.checker.render.terminal import rate, wrapped
 from antecede.checker.render.ticker import Ticker, fitting
+from antecede.checker.support.amounts import counted
 
 MOST_TORN_SHOWN = 10
 """The most torn lines that a report names."""

@@ -21,7 +21,7 @@ from attrs import frozen
 from antecede.checker.audit.events import DELIVER, SEND, Begin, Event, Stamp
 from antecede.checker.audit.records import NoEvent, parsed
 from antecede.checker.audit.sources import Source
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 
 LONGEST_EXPRESSION = 10_000
 """The greatest length of a regular expression, in characters."""

@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 from attrs import Factory, define, field
 
 from antecede.checker.audit.parquet import MAGIC, ParquetLines
-from antecede.checker.errors import InputError
-from antecede.checker.extras import check_installed
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.extras import check_installed
 
 STANDARD_INPUT = "-"
 CHUNK = 1 << 20

@@ -27,14 +27,14 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.audit.events import DELIVER, SEND, Event
 from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.moments import Moments, Step, in_known_order, late
 from antecede.checker.audit.records import NoEvent
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.span_formats import Located, documents, spans_in
-from antecede.checker.errors import InputError
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import InputError
 
 PRODUCER = (4, "SPAN_KIND_PRODUCER")
 CONSUMER = (5, "SPAN_KIND_CONSUMER")

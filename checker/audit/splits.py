@@ -31,7 +31,7 @@ from antecede.checker.audit.sources import (
     opened,
     parts_of_logs,
 )
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 
 SPLIT = 1 << 26
 """The size of a piece in bytes."""

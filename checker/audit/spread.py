@@ -24,7 +24,7 @@ from antecede.checker.audit.findings import Audit, Finding, Foreign, two_homes
 from antecede.checker.audit.judge import Judge
 from antecede.checker.audit.parser import BATCH, LOG_SHIFT
 from antecede.checker.audit.splits import Piece, Split
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 
 SENDERS = 256
 """The least number of senders in a group; a pass for fewer senders is not worth its cost."""

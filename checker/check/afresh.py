@@ -29,11 +29,11 @@ from typing import Any
 
 from attrs import define, evolve
 
-from antecede.checker import interrupts
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Protocol
 from antecede.checker.purity.selfcheck import Asked, text_afresh
-from antecede.checker.registry import PIPE
+from antecede.checker.support import interrupts
+from antecede.checker.support.registry import PIPE
 
 PATIENCE = 10.0
 """Seconds that a check waits for the repeated calls, besides the time that its checks took."""

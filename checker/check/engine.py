@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.local.compiling import started
+from antecede.checker.engine.compiled.cache import compiled_in, folder, lacking
+from antecede.checker.engine.threads.compiling import started
 from antecede.checker.model import What
 from antecede.checker.search.engine_warmup import EngineWarmup
 from antecede.checker.search.loop import Explorer, Pausing
@@ -18,11 +18,11 @@ from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst, DepthFirst, RandomWalks
 from antecede.checker.semantics.judge import looks_at_message
 from antecede.checker.semantics.transition import System
-from antecede.checker.settings import checked
-from antecede.checker.tables.cache import compiled_in, folder, lacking
+from antecede.checker.support.errors import CapacityError, InputError
+from antecede.checker.support.settings import checked
 
 if TYPE_CHECKING:
-    from antecede.checker.search.tabulated import TabulatedSearch
+    from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
 
 MOST_ACTORS = 16
 """The greatest number of actors of the local engine, because of the keys of its tables."""
@@ -192,11 +192,11 @@ def _plain(system: System, options: Options, max_depth: int | None) -> Explorer:
 def _local(system: System, options: Options, max_depth: int | None) -> Explorer:
     # NumPy takes a while to import; `antecede list` must not wait for it.
     if options.search == "depth":
-        from antecede.checker.local.depth import LocalDepthFirst
+        from antecede.checker.engine.threads.depth import LocalDepthFirst
 
         return LocalDepthFirst(system, max_depth)
     if options.search == "random":
-        from antecede.checker.local.walks import LocalRandomWalks
+        from antecede.checker.engine.threads.walks import LocalRandomWalks
 
         return LocalRandomWalks(system, max_depth, walks=options.walks, seed=options.seed)
     return _by_levels(system, options, max_depth)
@@ -208,10 +208,10 @@ def _by_levels(system: System, options: Options, max_depth: int | None) -> Tabul
     Every search starts on threads. For a cluster, `transport` of the module
     `checker/ENGINE/transport.py` makes the next transport. It is imported on demand.
     """
-    from antecede.checker.local.transport import Threads
-    from antecede.checker.search.tabulated import TabulatedSearch
+    from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
+    from antecede.checker.engine.threads.transport import Threads
 
     following = None
     if options.engine != "local":
-        following = resolve_name(f"antecede.checker.{options.engine}.transport:transport")
+        following = resolve_name(f"antecede.checker.engine.{options.engine}.transport:transport")
     return TabulatedSearch(system, max_depth, options, Threads, following)

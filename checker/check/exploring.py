@@ -11,22 +11,22 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from antecede.checker import interrupts
 from antecede.checker.check.engine import explorer_at_once, pausing_explorer
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import CapacityError, HandlerError, ProtocolError
 from antecede.checker.liveness import starvation
-from antecede.checker.memory import (
+from antecede.checker.search.loop import Explorer, Pausing, Progress, explore
+from antecede.checker.search.options import Bounds, Options, most_memory_text
+from antecede.checker.search.result import Counts, Result, Verdict
+from antecede.checker.semantics.transition import EndlessSystem, System, channel_bytes
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import CapacityError, HandlerError, ProtocolError
+from antecede.checker.support.memory import (
     memory_bytes,
     nearly_gone,
     peak_memory_bytes,
     shortage,
     usable_memory_bytes,
 )
-from antecede.checker.search.loop import Explorer, Pausing, Progress, explore
-from antecede.checker.search.options import Bounds, Options, most_memory_text
-from antecede.checker.search.result import Counts, Result, Verdict
-from antecede.checker.semantics.transition import EndlessSystem, System, channel_bytes
 
 LATE = 0.5
 """Seconds after which a search that has not looked at --max-seconds is told."""

@@ -9,7 +9,6 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker import interrupts
 from antecede.checker.check.afresh import Afresh, afresh
 from antecede.checker.check.engine import explorer_at_once, plain_instead
 from antecede.checker.check.exploring import (
@@ -24,15 +23,7 @@ from antecede.checker.check.exploring import (
 )
 from antecede.checker.check.report import Checked, CheckReport, Refused, differences
 from antecede.checker.check.spec import Spec, judged_by, system_of
-from antecede.checker.errors import (
-    CapacityError,
-    InputError,
-    NumbersError,
-    ProtocolError,
-    ReplayError,
-)
 from antecede.checker.liveness import starvation
-from antecede.checker.memory import memory_bytes
 from antecede.checker.model import Protocol
 from antecede.checker.paths.confirm import refuse_merged
 from antecede.checker.paths.minimise import minimise
@@ -48,7 +39,16 @@ from antecede.checker.search.sample import SAMPLES, sample
 from antecede.checker.semantics.failing import failure_in
 from antecede.checker.semantics.handlers import keep_running
 from antecede.checker.semantics.transition import EndlessSystem, System
-from antecede.checker.settings import checked, setting
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import (
+    CapacityError,
+    InputError,
+    NumbersError,
+    ProtocolError,
+    ReplayError,
+)
+from antecede.checker.support.memory import memory_bytes
+from antecede.checker.support.settings import checked, setting
 
 TRIAL = Bounds(max_states=2_000)
 """Bounds of the trial that finds out which properties an endless system can judge."""

@@ -7,22 +7,22 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from antecede.checker import interrupts
-from antecede.checker.amounts import counted
 from antecede.checker.check.spec import COUNT_KEYS, Spec
-from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.exit_codes import (
+from antecede.checker.paths.path import Path
+from antecede.checker.search.measures import Measures
+from antecede.checker.search.options import Options
+from antecede.checker.search.result import Result, Verdict
+from antecede.checker.semantics.transition import System
+from antecede.checker.support import interrupts
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import CapacityError, InputError
+from antecede.checker.support.exit_codes import (
     AS_EXPECTED,
     INCOMPLETE,
     INPUT_ERROR,
     NOT_AS_EXPECTED,
     most_urgent,
 )
-from antecede.checker.paths.path import Path
-from antecede.checker.search.measures import Measures
-from antecede.checker.search.options import Options
-from antecede.checker.search.result import Result, Verdict
-from antecede.checker.semantics.transition import System
 
 
 @frozen(eq=False)

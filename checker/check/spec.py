@@ -10,16 +10,8 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.purity.opaque import limit_on_opaque_messages, of_opaque_messages
-from antecede.checker.reading import toml_in
-from antecede.checker.registry import (
-    declared_names,
-    default_properties,
-    property_named,
-    protocol_named,
-)
 from antecede.checker.search.options import SEARCHES, Bounds
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
@@ -34,7 +26,15 @@ from antecede.checker.semantics.question import MODEL, Question
 from antecede.checker.semantics.transition import EndlessSystem, System
 from antecede.checker.semantics.workload import SUMMARIES, EndlessWorkload, Workload, split
 from antecede.checker.semantics.workloads import workload_from
-from antecede.checker.settings import (
+from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.reading import toml_in
+from antecede.checker.support.registry import (
+    declared_names,
+    default_properties,
+    property_named,
+    protocol_named,
+)
+from antecede.checker.support.settings import (
     check_text,
     check_value,
     checked,

@@ -16,9 +16,9 @@ from attrs import frozen
 
 from antecede.checker.check.report import Refused
 from antecede.checker.check.spec import KEYS, SHIPPED, Spec, load_spec, overridden
-from antecede.checker.errors import InputError
-from antecede.checker.reading import toml_in
-from antecede.checker.registry import is_object, protocol_names
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.reading import toml_in
+from antecede.checker.support.registry import is_object, protocol_names
 
 
 @frozen

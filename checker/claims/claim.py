@@ -33,9 +33,9 @@ from typing import Any, TypeAlias
 from attrs import evolve, field, frozen
 
 from antecede.checker.check.spec import Expectation, Spec, spec_from
-from antecede.checker.reading import own_table
 from antecede.checker.search.measures import Measures
 from antecede.checker.search.result import Verdict
+from antecede.checker.support.reading import own_table
 
 Size: TypeAlias = tuple[int, int]
 """Actors and messages."""

@@ -10,8 +10,6 @@ from itertools import chain
 
 from attrs import define, evolve, field, frozen
 
-from antecede.checker import interrupts
-from antecede.checker.amounts import counted
 from antecede.checker.check.exploring import limited, until
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport, differences
@@ -29,11 +27,8 @@ from antecede.checker.claims.claim import (
 )
 from antecede.checker.computations.placement import MESSAGES, placed
 from antecede.checker.computations.report import verdict as sentence
-from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.extras import check_installed
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path, replay
-from antecede.checker.registry import load, protocol_named
 from antecede.checker.render.prose import length_text
 from antecede.checker.render.text import growth_line
 from antecede.checker.search.loop import Progress
@@ -41,6 +36,11 @@ from antecede.checker.search.measures import Measures, measure
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import Question, as_asked, options_of
+from antecede.checker.support import interrupts
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import CapacityError, InputError
+from antecede.checker.support.extras import check_installed
+from antecede.checker.support.registry import load, protocol_named
 
 SIZES = (2, 3, 4)
 """The numbers of actors for which a law is measured; `--quick` leaves out the last one."""

@@ -11,15 +11,15 @@ from typing import Any
 
 from attrs import asdict, evolve, frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.claims.claim import NAMES, Ruling, Source, source_named, sources
 from antecede.checker.claims.judge import Finding, Judged
-from antecede.checker.errors import InputError, unknown
 from antecede.checker.render.files import make_folder
 from antecede.checker.render.json import versions
 from antecede.checker.render.pages import text_page
 from antecede.checker.render.registry import write_trace
 from antecede.checker.render.terminal import elapsed
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import InputError, unknown
 
 SCHEMA = "antecede/claims/1"
 

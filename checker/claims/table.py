@@ -16,7 +16,6 @@ from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import SHIPPED, Spec, overridden
 from antecede.checker.check.targets import targets_of
-from antecede.checker.errors import InputError
 from antecede.checker.render.json import versions
 from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import elapsed
@@ -25,7 +24,8 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import as_asked
-from antecede.checker.settings import whole_number
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.settings import whole_number
 
 SPECS = SHIPPED / "table1"
 FORMATS = ("text", "markdown", "json", "csv")

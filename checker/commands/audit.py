@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from antecede.checker import interrupts
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import logs
 from antecede.checker.audit import picture as pictures
@@ -21,11 +20,12 @@ from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record, taken_from
 from antecede.checker.commands.shared import JSON_FILE, PLACE
-from antecede.checker.errors import InputError
-from antecede.checker.exit_codes import INCOMPLETE
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.exit_codes import INCOMPLETE
 
 
 @click.command("audit", cls=CommandWithExamples)

@@ -11,7 +11,6 @@ from typing import Any
 import click
 from attrs import evolve, frozen
 
-from antecede.checker import interrupts, streams
 from antecede.checker.check.engine import begins_plainly, kernels_are_compiled
 from antecede.checker.check.exploring import starting
 from antecede.checker.check.pipeline import Extras, check_all
@@ -29,7 +28,7 @@ from antecede.checker.commands.shared import (
     QUESTION,
     TRACE_FORMAT,
 )
-from antecede.checker.errors import InputError
+from antecede.checker.engine.compiled.cache import lacking
 from antecede.checker.render import github as github_marks
 from antecede.checker.render import sarif
 from antecede.checker.render import text as reports
@@ -39,8 +38,9 @@ from antecede.checker.render.registry import FORMATS, format_of, write_trace
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search import counterexample_kinds as kinds
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.settings import Setting, taken
-from antecede.checker.tables.cache import lacking
+from antecede.checker.support import interrupts, streams
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.settings import Setting, taken
 
 WANTED = Setting("max_counterexamples", int, "", 1, least=1, most=10_000)
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
-from antecede.checker import interrupts
 from antecede.checker.claims import claim as papers
 from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record
 from antecede.checker.commands.shared import ENGINE_OF_MANY, JSON_FILE
-from antecede.checker.exit_codes import INCOMPLETE, INPUT_ERROR, most_urgent
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
+from antecede.checker.support import interrupts
+from antecede.checker.support.exit_codes import INCOMPLETE, INPUT_ERROR, most_urgent
 
 
 @click.command("claims", cls=CommandWithExamples)

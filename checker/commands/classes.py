@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from antecede.checker import interrupts
 from antecede.checker.check.exploring import limited
 from antecede.checker.check.spec import Spec
 from antecede.checker.commands import console, outputs, parameters
@@ -16,12 +15,13 @@ from antecede.checker.commands.shared import JSON_FILE
 from antecede.checker.computations import placement as placements
 from antecede.checker.computations import report
 from antecede.checker.computations.classes import NAMES
-from antecede.checker.exit_codes import AS_EXPECTED, INCOMPLETE, NOT_AS_EXPECTED
 from antecede.checker.render.registry import format_of, write_trace
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.question import Question
-from antecede.checker.settings import Setting, names_in, taken
+from antecede.checker.support import interrupts
+from antecede.checker.support.exit_codes import AS_EXPECTED, INCOMPLETE, NOT_AS_EXPECTED
+from antecede.checker.support.settings import Setting, names_in, taken
 
 MESSAGES = Setting("messages", int, "", 2, least=1, most=12)
 MAX_MESSAGES = Setting("max_messages", int, "", placements.MESSAGES, least=1, most=12)

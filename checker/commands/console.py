@@ -9,8 +9,8 @@ from typing import TextIO
 
 import click
 
-from antecede.checker import interrupts
 from antecede.checker.render.terminal import COLOURS, VERDICTS, fitted, for_stream
+from antecede.checker.support import interrupts
 
 
 def say(text: str) -> None:

@@ -14,7 +14,7 @@ from antecede.checker.commands.parameters import Given, Named, record
 from antecede.checker.commands.shared import TRACED
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.question import Question
-from antecede.checker.settings import Setting
+from antecede.checker.support.settings import Setting
 
 PORT = Setting(
     "port",

@@ -11,8 +11,8 @@ from click.shell_completion import CompletionItem
 from antecede.checker.commands.help_pages import PAGES, option_texts
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
-from antecede.checker.settings import settings_of
 from antecede.checker.simulate.scenario import FIELDS
+from antecede.checker.support.settings import settings_of
 
 
 def _names(kind: type, *more: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from antecede.checker.reading import own_table
+from antecede.checker.support.reading import own_table
 
 
 @frozen

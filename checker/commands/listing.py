@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from antecede.checker import interrupts
 from antecede.checker.commands import console
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import Named
 from antecede.checker.render import catalogue
+from antecede.checker.support import interrupts
 
 
 @click.command("list", cls=CommandWithExamples)

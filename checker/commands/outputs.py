@@ -9,11 +9,11 @@ from typing import Any
 
 from antecede.checker.check.report import CheckReport
 from antecede.checker.commands import console
-from antecede.checker.errors import InputError
-from antecede.checker.extras import check_installed
 from antecede.checker.render import json as formats
 from antecede.checker.render.files import check_writable, is_stream, write_whole
 from antecede.checker.render.registry import format_of, write_trace
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.extras import check_installed
 
 
 def check_traces(files: Sequence[str], trace_format: str | None) -> None:

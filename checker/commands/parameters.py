@@ -10,9 +10,9 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from antecede.checker.errors import InputError
 from antecede.checker.render import completion
-from antecede.checker.settings import Setting, names_in, read, settings_of, taken
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.settings import Setting, names_in, read, settings_of, taken
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -95,7 +95,7 @@ A_FILE = Named("file")
 
 
 class Given(click.ParamType[Any]):
-    """The value of a setting, read and checked by `checker.settings`."""
+    """The value of a setting, read and checked by `checker.support.settings`."""
 
     def __init__(self, known: Setting, many: bool = False) -> None:
         """Read one value, or a list of them with commas between."""

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import click
 
-from antecede.checker import interrupts
-from antecede.checker.amounts import counted
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import Given, Named
 from antecede.checker.commands.shared import JSON_FILE, JUNIT_FILE
-from antecede.checker.extras import check_installed
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.semantics.history import HISTORIES
-from antecede.checker.settings import Setting
+from antecede.checker.support import interrupts
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.extras import check_installed
+from antecede.checker.support.settings import Setting
 
 TIMEOUT = Setting("timeout", float, "", 20.0, above=0.0)
 

@@ -7,7 +7,6 @@ import sys
 
 import click
 
-from antecede.checker import interrupts
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Named
@@ -16,6 +15,7 @@ from antecede.checker.explore.stepper import Stepper, interact
 from antecede.checker.render import json as formats
 from antecede.checker.render import text as reports
 from antecede.checker.render.registry import write_trace
+from antecede.checker.support import interrupts
 
 
 @click.command("replay", cls=CommandWithExamples)

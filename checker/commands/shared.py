@@ -21,7 +21,7 @@ from antecede.checker.purity.selfcheck import MODES
 from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
-from antecede.checker.settings import Setting
+from antecede.checker.support.settings import Setting
 
 WORKERS = Setting("workers", int, "", None, least=1, most=1024)
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import click
 
-from antecede.checker import interrupts
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import Named, options
 from antecede.checker.commands.shared import PLACE, kept_rows
-from antecede.checker.exit_codes import most_urgent
 from antecede.checker.render.ticker import Ticker
-from antecede.checker.settings import names_in
 from antecede.checker.simulate.figures import FIGURES
 from antecede.checker.simulate.scenario import FIELDS, parameters, written
+from antecede.checker.support import interrupts
+from antecede.checker.support.exit_codes import most_urgent
+from antecede.checker.support.settings import names_in
 from antecede.checker.sweep import parquet
 
 

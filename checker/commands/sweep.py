@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from antecede.checker import interrupts
 from antecede.checker.check.exploring import starting
 from antecede.checker.check.spec import Spec
 from antecede.checker.check.targets import targets_of
@@ -18,12 +17,13 @@ from antecede.checker.commands import console, outputs, parameters
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import Given, Named, record, several
 from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, PLACE, kept_rows
-from antecede.checker.errors import InputError
-from antecede.checker.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR, most_urgent
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
-from antecede.checker.settings import Setting, names_in, taken
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR, most_urgent
+from antecede.checker.support.settings import Setting, names_in, taken
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep import smallest as smallests
 from antecede.checker.sweep import sweep as sweeps

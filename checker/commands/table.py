@@ -6,18 +6,18 @@ from typing import Any
 
 import click
 
-from antecede.checker import interrupts
 from antecede.checker.claims import table as tables
 from antecede.checker.commands import console, parameters
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record
 from antecede.checker.commands.shared import BOUNDS, METHOD, search_from
-from antecede.checker.errors import InputError
-from antecede.checker.exit_codes import INCOMPLETE, INPUT_ERROR, most_urgent
 from antecede.checker.render.files import check_writable, write_whole
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.semantics.question import Question
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.exit_codes import INCOMPLETE, INPUT_ERROR, most_urgent
 
 
 @click.command("table", cls=CommandWithExamples)

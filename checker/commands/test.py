@@ -9,7 +9,6 @@ from typing import Any
 import attrs
 import click
 
-from antecede.checker import interrupts
 from antecede.checker.adapters import run as adapters
 from antecede.checker.check.exploring import starting
 from antecede.checker.check.report import CheckReport, exit_code_of
@@ -25,10 +24,11 @@ from antecede.checker.commands.shared import (
     SELFCHECK,
     TRACE_FORMAT,
 )
-from antecede.checker.errors import InputError
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Options
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError
 
 
 @click.command("test", cls=CommandWithExamples)

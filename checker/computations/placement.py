@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 
 from attrs import define, evolve, field, frozen
 
-from antecede.checker import interrupts
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.computations.classes import CLASSES, NAMES, rank
 from antecede.checker.computations.computation import Computation, Script, computations
 from antecede.checker.computations.generate import generating
-from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.memory import memory_bytes
+from antecede.checker.engine.rows.symmetry import group
 from antecede.checker.model import Protocol
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.workloads import workload_from
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import CapacityError, InputError
+from antecede.checker.support.memory import memory_bytes
 from antecede.checker.sweep.renamings import Renamings
 from antecede.checker.sweep.smallest import renaming, scripted, scripts
-from antecede.checker.tables.symmetry import group
 
 MESSAGES = 4
 """The greatest number of messages in total, by default."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from antecede.checker.amounts import counted
 from antecede.checker.computations.computation import Computation, Script
 from antecede.checker.computations.generate import drawn
 from antecede.checker.computations.placement import Example, Placement
@@ -14,6 +13,7 @@ from antecede.checker.render.json import counterexample_object, versions
 from antecede.checker.render.prose import listed
 from antecede.checker.render.ticker import Line
 from antecede.checker.semantics.question import model_of
+from antecede.checker.support.amounts import counted
 
 SCHEMA = "antecede/classes/1"
 

@@ -17,12 +17,12 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from antecede.checker.errors import ProtocolError
 from antecede.checker.model import CausalSend, Internal, Receive, State, Timeout
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.render.source import code_of, last_line
 from antecede.checker.semantics.handlers import called
-from antecede.checker.sources import codes_in, is_followed
+from antecede.checker.support.errors import ProtocolError
+from antecede.checker.support.sources import codes_in, is_followed
 
 NO_SOURCE = "The source is not available. Define the protocol in a file or in a notebook to see it."
 CHANGED = "The file has changed since it was read, so the page does not show its lines."

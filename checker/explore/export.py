@@ -8,12 +8,12 @@ import re
 from pathlib import Path as FilePath
 from typing import Any
 
-from antecede.checker.errors import InputError
 from antecede.checker.explore.tree import Tree
 from antecede.checker.paths.path import Path
 from antecede.checker.render.json import trace_text
 from antecede.checker.render.pages import text_page
 from antecede.checker.semantics.question import MODEL
+from antecede.checker.support.errors import InputError
 
 
 def protocol_reference(tree: Tree) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from attrs import define, field, frozen
 
-from antecede.checker.errors import ProtocolError
 from antecede.checker.explore.judgement import violated_by
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree
 from antecede.checker.model import State
 from antecede.checker.render.prose import Wording
 from antecede.checker.semantics.transition import enabled
+from antecede.checker.support.errors import ProtocolError
 
 FAR = 2
 """The greatest number of steps from the current state."""

@@ -20,7 +20,6 @@ from antecede.checker.explore.search import Search
 from antecede.checker.explore.tree import Choice, Numbers, Tree, text_of
 from antecede.checker.explore.where import LONGEST, MOST_WATCHED, Watched
 from antecede.checker.paths.path import Path
-from antecede.checker.registry import default_properties
 from antecede.checker.render.about import about
 from antecede.checker.render.html import compared
 from antecede.checker.render.pages import asset, page
@@ -29,6 +28,7 @@ from antecede.checker.render.svg import drawing
 from antecede.checker.render.svg_style import style
 from antecede.checker.semantics.question import options_of
 from antecede.checker.semantics.transition import state_after
+from antecede.checker.support.registry import default_properties
 
 SAVED_AS = ("json", "svg", "html")
 """The formats in which the page offers the path."""

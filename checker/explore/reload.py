@@ -11,12 +11,12 @@ from pathlib import Path as FilePath
 
 from attrs import define, evolve, field
 
-from antecede.checker.errors import ProtocolError, ReplayError
 from antecede.checker.explore.tree import Numbers, Tree
 from antecede.checker.paths.path import Path, transition_key
-from antecede.checker.registry import PIPE, protocol_names
 from antecede.checker.render.prose import Wording
-from antecede.checker.sources import Files, digest_of, sources_of
+from antecede.checker.support.errors import ProtocolError, ReplayError
+from antecede.checker.support.registry import PIPE, protocol_names
+from antecede.checker.support.sources import Files, digest_of, sources_of
 
 
 @define(eq=False)

@@ -20,20 +20,20 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
-from antecede.checker import interrupts
 from antecede.checker.check.pipeline import check, self_checking
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.explore.where import searched_for
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path, replay_keys, transition_key
-from antecede.checker.registry import objects_named, with_objects
 from antecede.checker.render.progress import progress_text
 from antecede.checker.search.loop import Progress, explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Result
 from antecede.checker.semantics.transition import EndlessSystem, System
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError, ProtocolError
+from antecede.checker.support.registry import objects_named, with_objects
 from antecede.checker.sweep.processes import KILLED, SAFE_PATH, begin_apart, starting_safely
 
 PAUSE = 0.1

@@ -19,11 +19,11 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from antecede.checker import interrupts
-from antecede.checker.errors import InputError
 from antecede.checker.explore.page import refusal
 from antecede.checker.explore.site import Answer, Refused, Site, query_in
 from antecede.checker.explore.tree import NoSuchState
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError
 
 HOST, PORT = "127.0.0.1", 8642
 """The address of the page. The port is fixed, so that links stay valid."""

@@ -11,10 +11,8 @@ from urllib.parse import parse_qs
 
 from attrs import define, evolve, field, frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.check.pipeline import InternalError
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError, ReplayError
 from antecede.checker.explore.export import pytest_text, spec_text
 from antecede.checker.explore.judgement import SHOWN, VIOLATED
 from antecede.checker.explore.page import (
@@ -31,13 +29,15 @@ from antecede.checker.explore.reload import Watch, kept, read_again
 from antecede.checker.explore.search import Asked, Ending, Search, Searches, plainly
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
 from antecede.checker.explore.where import Watched, check_watched, searched_for, watched
-from antecede.checker.interrupts import at_work
 from antecede.checker.model import Property
 from antecede.checker.paths.path import Path, transition_key
 from antecede.checker.render.json import misfit, trace_in, trace_text
 from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.question import model_of
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import InputError, ReplayError
+from antecede.checker.support.interrupts import at_work
 
 BOUNDS = Bounds(max_states=1_000_000, max_seconds=60.0)
 """The bounds of a search: about a gigabyte, and a minute in which it can be cancelled."""

@@ -12,9 +12,9 @@ from attrs import evolve
 
 from antecede.checker.check.spec import Spec, overridden
 from antecede.checker.check.targets import spec_named
-from antecede.checker.errors import InputError, ReplayError
 from antecede.checker.explore.tree import Numbers, Tree, text_of
 from antecede.checker.render.json import misfit, trace_in_file
+from antecede.checker.support.errors import InputError, ReplayError
 
 
 def opened(target: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:

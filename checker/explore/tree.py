@@ -14,15 +14,20 @@ from typing import TypeAlias
 from attrs import evolve, field, frozen
 
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.explore.judgement import violated_by
 from antecede.checker.model import Protocol, Transition
 from antecede.checker.paths.path import Path, attempted, extended, replay_keys
-from antecede.checker.registry import declared_names, property_named, protocol_named, protocol_names
 from antecede.checker.render.about import explanation_of
 from antecede.checker.render.prose import Wording
 from antecede.checker.semantics.failing import guarded
 from antecede.checker.semantics.transition import System, enabled
+from antecede.checker.support.errors import InputError, ProtocolError
+from antecede.checker.support.registry import (
+    declared_names,
+    property_named,
+    protocol_named,
+    protocol_names,
+)
 
 Numbers: TypeAlias = tuple[int, ...]
 

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
-from antecede.checker.errors import InputError
-from antecede.checker.interrupts import at_work
 from antecede.checker.model import Property, State, What, Where
 from antecede.checker.paths.path import Path
 from antecede.checker.render.html import Cell
 from antecede.checker.render.prose import Wording
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.interrupts import at_work
 
 Value = TypeVar("Value")
 

@@ -2,7 +2,7 @@
 
 The graph of all states that follow the marked message is cut into strong components. The search in
 plain Python or the fast engine keeps this graph. With the fast engine the passes of
-`checker.liveness.cycles` over its edges are compiled. A component with a cycle is *fair* if an
+`checker.graphs.cycles` over its edges are compiled. A component with a cycle is *fair* if an
 infinite run may stay in it without treating any step of the network or of a timer unfairly:
 
 * weak fairness: a reception, timer or action that is enabled in all its states is taken on some
@@ -23,7 +23,7 @@ from operator import and_, eq
 
 from attrs import evolve, frozen
 
-from antecede.checker.liveness.cycles import FREE, STRONG, WEAK, Components, Edges
+from antecede.checker.graphs.cycles import FREE, STRONG, WEAK, Components, Edges
 from antecede.checker.model import State, Transition
 from antecede.checker.search.graph import Explored, Passes, Rows, StateGraph, integers
 from antecede.checker.semantics.judge import obliged, strongly_owed
@@ -118,7 +118,7 @@ def fair_components(
         rows: the edges of the whole graph.
         inside: per state, whether the run may visit it.
         lossy: whether the network loses packets, so that fairness to packets is strong.
-        passes: the plain or the compiled functions of `checker.liveness.cycles`.
+        passes: the plain or the compiled functions of `checker.graphs.cycles`.
     """
     size, found = len(rows), 0
     weak, strong = owed_labels(rows, lossy=lossy)

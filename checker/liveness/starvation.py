@@ -18,7 +18,6 @@ from typing import Any
 
 from attrs import evolve
 
-from antecede.checker.errors import CapacityError, InputError, ReplayError
 from antecede.checker.liveness.fairness import Lasso, lasso
 from antecede.checker.model import CausalSend, Property, Where
 from antecede.checker.paths.endless import check_cycle
@@ -29,6 +28,7 @@ from antecede.checker.search.graph import Explored
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict, overall
 from antecede.checker.semantics.transition import System, enabled
+from antecede.checker.support.errors import CapacityError, InputError, ReplayError
 
 FIRST = {"plain": 8_000, "local": 32_000}
 """Engine -> the number of states of the first part. The tables ignore a part's last level."""

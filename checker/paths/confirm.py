@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
-from antecede.checker.errors import AdapterError, NumbersError, ProtocolError, ReplayError
 from antecede.checker.model import Lose, Property, Receive, State, Transition, Unmerged, Where
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import (
@@ -22,6 +21,7 @@ from antecede.checker.paths.path import (
 from antecede.checker.semantics.judge import ENDS, as_wanted
 from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import System, enabled, state_after, successor
+from antecede.checker.support.errors import AdapterError, NumbersError, ProtocolError, ReplayError
 
 MOST_LOOKED_AT = 20_000
 """The greatest number of states after a counterexample to recoverability that are searched.

@@ -14,7 +14,6 @@ from typing import Any
 
 from attrs import evolve
 
-from antecede.checker.errors import ProtocolError, ReplayError
 from antecede.checker.model import CausalSend, Envelope, Message, Packet, State, Step, Transition
 from antecede.checker.purity.commutes import FormCheck
 from antecede.checker.semantics.judge import obliged, refused
@@ -30,6 +29,7 @@ from antecede.checker.semantics.transition import (
 )
 from antecede.checker.semantics.values import with_messages
 from antecede.checker.semantics.workloads import workload_from
+from antecede.checker.support.errors import ProtocolError, ReplayError
 
 
 def renamed(value: Any, names: Mapping[Message, Message]) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.errors import ProtocolError, ReplayError
 from antecede.checker.model import (
     Arm,
     CausalSend,
@@ -40,6 +39,7 @@ from antecede.checker.semantics.transition import (
 )
 from antecede.checker.semantics.values import identifying
 from antecede.checker.semantics.workload import counting
+from antecede.checker.support.errors import ProtocolError, ReplayError
 
 
 @frozen(eq=False)

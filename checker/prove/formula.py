@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import z3
 from attrs import frozen
 
-from antecede.checker.errors import InputError
 from antecede.checker.prove.solver import look
 from antecede.checker.prove.vocabulary import MESSAGE, Action, Formula, Relation, sent
+from antecede.checker.support.errors import InputError
 
 Sizes: TypeAlias = Mapping[str, int]
 """Sort name -> the number of its elements."""

@@ -15,23 +15,23 @@ from typing import Any
 import z3
 from attrs import evolve
 
-from antecede.checker import interrupts
-from antecede.checker.amounts import counted
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import AntecedeError, InputError, unknown
-from antecede.checker.exit_codes import INCOMPLETE
 from antecede.checker.prove import mutants, suggest
 from antecede.checker.prove.link import Link, Linked, Mismatch, link
 from antecede.checker.prove.obligations import Answer, Obligation, Proof, Watch, follows
 from antecede.checker.prove.report import as_object, short, text, wrapped
 from antecede.checker.prove.vocabulary import Model, actors, messages, src, to
-from antecede.checker.registry import Kind, load, resolved
 from antecede.checker.render.diagram import diagram
 from antecede.checker.render.explanation import Explanation
 from antecede.checker.render.pages import text_page
 from antecede.checker.render.text import steps_text
 from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.semantics.transition import System
+from antecede.checker.support import interrupts
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import AntecedeError, InputError, unknown
+from antecede.checker.support.exit_codes import INCOMPLETE
+from antecede.checker.support.registry import Kind, load, resolved
 
 
 def _models_in(module: ModuleType) -> Mapping[str, Model]:

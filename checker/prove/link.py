@@ -29,8 +29,6 @@ from typing import Any, TypeAlias
 import z3
 from attrs import define, evolve, field, frozen
 
-from antecede.checker import interrupts
-from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Message, Packet, Protocol, Receive, State, Transition
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.prove.formula import (
@@ -54,7 +52,9 @@ from antecede.checker.semantics.transition import (
     next_message,
 )
 from antecede.checker.semantics.values import message_in
-from antecede.checker.settings import shown
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.settings import shown
 
 Event: TypeAlias = tuple[str | int, ...]
 """An abstract action: its name, then the numbers of its elements."""

@@ -14,7 +14,6 @@ from typing import Any
 import z3
 from attrs import evolve, frozen
 
-from antecede.checker.interrupts import Ended, reason_of
 from antecede.checker.prove.obligations import (
     TIMEOUT,
     Answer,
@@ -25,6 +24,7 @@ from antecede.checker.prove.obligations import (
 )
 from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.prove.vocabulary import Model, replaced, without_guard
+from antecede.checker.support.interrupts import Ended, reason_of
 
 
 @frozen(eq=False)

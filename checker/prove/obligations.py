@@ -17,13 +17,13 @@ from itertools import chain, product
 import z3
 from attrs import evolve, frozen
 
-from antecede.checker.interrupts import Ended, reason_of
 from antecede.checker.prove import vacuity
 from antecede.checker.prove.finite import Example, Universe, applied, sizes_of, true_in
 from antecede.checker.prove.formula import after
 from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import NO_SELF_SENDS, Action, Conjunct, Formula, Model
+from antecede.checker.support.interrupts import Ended, reason_of
 
 TIMEOUT = 20.0
 """Default timeout of the solver for one obligation, in seconds."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from antecede.checker.amounts import counted
 from antecede.checker.prove import obligations as asked
 from antecede.checker.prove.finite import Example
 from antecede.checker.prove.formula import Structure, symbols
@@ -22,6 +21,7 @@ from antecede.checker.render.markup import plain_lines
 from antecede.checker.render.pages import text_page
 from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import WIDTH
+from antecede.checker.support.amounts import counted
 
 SCHEMA = "antecede/proof/1"
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import z3
 
-from antecede.checker import interrupts
-from antecede.checker.interrupts import ENDING, Ended
+from antecede.checker.support import interrupts
+from antecede.checker.support.interrupts import ENDING, Ended
 
 SEED = 1
 

@@ -16,7 +16,6 @@ from itertools import combinations, product
 import z3
 from attrs import evolve, frozen
 
-from antecede.checker.errors import InputError
 from antecede.checker.prove.finite import Universe, applied, true_in
 from antecede.checker.prove.formula import Structure, after, compiled
 from antecede.checker.prove.link import Link, link
@@ -46,6 +45,7 @@ from antecede.checker.prove.vocabulary import (
     src,
 )
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import InputError
 
 MOST_LITERALS = 3
 

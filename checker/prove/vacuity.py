@@ -18,12 +18,12 @@ from typing import Any, TypeAlias
 import z3
 from attrs import frozen
 
-from antecede.checker.errors import InputError
 from antecede.checker.prove.delivery import actions_to_deliver
 from antecede.checker.prove.finite import Universe, sizes_of
 from antecede.checker.prove.formula import after
 from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.prove.vocabulary import Action, AtRest, Formula, Model, Relation
+from antecede.checker.support.errors import InputError
 
 LARGEST = 6
 """The most elements of the small states."""

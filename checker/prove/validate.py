@@ -14,7 +14,6 @@ from typing import Any
 
 import z3
 
-from antecede.checker.errors import InputError
 from antecede.checker.prove.formula import compiled, symbols
 from antecede.checker.prove.stock import ALL_DELIVERED
 from antecede.checker.prove.vocabulary import (
@@ -38,6 +37,7 @@ from antecede.checker.prove.vocabulary import (
     dst,
     src,
 )
+from antecede.checker.support.errors import InputError
 
 MARKS = (R, D)
 FUNCTIONS = (src, dst)

@@ -18,11 +18,11 @@ from typing import TypeAlias
 
 from attrs import define, field, frozen
 
-from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Delivery, NormalForm, State, Transition
 from antecede.checker.semantics.marked import is_over
 from antecede.checker.semantics.normal import normal_form, renaming_of, rewritten
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.support.errors import ProtocolError
 
 WALKS, STEPS = 3, 100
 """The number of random runs, and their length in transitions."""

@@ -24,7 +24,7 @@ from typing import Any
 
 from attrs import define, field
 
-from antecede.checker.errors import ProtocolError
+from antecede.checker.support.errors import ProtocolError
 
 REFUSED: dict[Callable[..., Any], str] = {
     getattr(module, name): f"{module.__name__}.{name}"

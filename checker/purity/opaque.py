@@ -19,12 +19,12 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from antecede.checker.errors import NumbersError, ProtocolError
 from antecede.checker.model import Message, Property, Protocol, Step
 from antecede.checker.semantics.judge import looks_at_message
 from antecede.checker.semantics.limits import Limit
 from antecede.checker.semantics.marked import MARKED
 from antecede.checker.semantics.values import field_names, parts, with_messages, with_parts
+from antecede.checker.support.errors import NumbersError, ProtocolError
 
 _ADVICE = (
     "an endless workload gives messages no numbers, so that many of them are equal; let the "

@@ -36,8 +36,6 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from antecede.checker import interrupts
-from antecede.checker.errors import AdapterError, HandlerError, ProtocolError, unknown
 from antecede.checker.model import Protocol, Step
 from antecede.checker.purity.effects import Effects, RefusedCall, listen, top_package
 from antecede.checker.purity.usable import (
@@ -54,6 +52,8 @@ from antecede.checker.purity.usable import (
 from antecede.checker.purity.variables import Variables
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World
 from antecede.checker.semantics.values import Values, same, stands_for_another
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import AdapterError, HandlerError, ProtocolError, unknown
 
 MODES = {
     "on": "check the first distinct calls of each handler, and a sample of later ones",

@@ -15,7 +15,6 @@ from typing import Any
 import attrs
 from attrs import define, field
 
-from antecede.checker.errors import ProtocolError
 from antecede.checker.semantics.values import (
     ATOMS,
     canonical,
@@ -25,6 +24,7 @@ from antecede.checker.semantics.values import (
     shown,
     stands_for_another,
 )
+from antecede.checker.support.errors import ProtocolError
 
 
 def text_of(value: Any) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from antecede.checker.purity.effects import clock_in
-from antecede.checker.sources import Owner, Search, is_followed, text_of_plain
+from antecede.checker.support.sources import Owner, Search, is_followed, text_of_plain
 
 
 @frozen(eq=False)

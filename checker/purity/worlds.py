@@ -16,11 +16,11 @@ from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeAlias
 
-from antecede.checker.errors import ProtocolError
 from antecede.checker.purity.effects import is_of_user
 from antecede.checker.purity.usable import children, copied
 from antecede.checker.semantics.values import canonical, field_names
-from antecede.checker.sources import codes_in, names_in
+from antecede.checker.support.errors import ProtocolError
+from antecede.checker.support.sources import codes_in, names_in
 
 Order: TypeAlias = Callable[[list[Any]], list[Any]]
 

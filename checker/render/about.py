@@ -8,7 +8,6 @@ from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.check.report import CheckReport
 from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import lost, wrong_order
@@ -17,6 +16,7 @@ from antecede.checker.render.prose import Wording, length_text, listed, printabl
 from antecede.checker.semantics.failing import HANDLER_RETURNS, PREDICATE_RETURNS
 from antecede.checker.semantics.programs import ANY_MESSAGE
 from antecede.checker.semantics.transition import EndlessSystem, System
+from antecede.checker.support.amounts import counted
 
 FAILS = {HANDLER_RETURNS: "a handler", PREDICATE_RETURNS: "an invariant or witness"}
 """What fails in a run that violates one of `FAILURES`."""

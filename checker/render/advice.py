@@ -9,16 +9,16 @@ from types import MappingProxyType
 import attrs
 
 from antecede.checker.check.report import CheckReport
-from antecede.checker.extras import is_installed
-from antecede.checker.interrupts import is_interruption
 from antecede.checker.model import CausalSend, What
 from antecede.checker.paths.path import Path
-from antecede.checker.registry import PIPE, proof_names
 from antecede.checker.render.prose import listed
 from antecede.checker.render.terminal import WIDTH, wrapped
 from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import Question, as_asked, options_of
+from antecede.checker.support.extras import is_installed
+from antecede.checker.support.interrupts import is_interruption
+from antecede.checker.support.registry import PIPE, proof_names
 
 _REMEDIES = {
     "no final state can be reached": "Check can-deliver, which needs no final state.",

@@ -6,9 +6,14 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from antecede.checker.check.targets import shipped_for_broadcasts
-from antecede.checker.errors import unknown
 from antecede.checker.model import Protocol
-from antecede.checker.registry import (
+from antecede.checker.render.terminal import WIDTH, wrapped
+from antecede.checker.search.options import ENGINES, SEARCHES
+from antecede.checker.semantics.history import HISTORIES
+from antecede.checker.semantics.network import NETWORKS
+from antecede.checker.semantics.workload import SUMMARIES
+from antecede.checker.support.errors import unknown
+from antecede.checker.support.registry import (
     default_properties,
     property_named,
     property_names,
@@ -16,11 +21,6 @@ from antecede.checker.registry import (
     protocol_names,
     protocols_in,
 )
-from antecede.checker.render.terminal import WIDTH, wrapped
-from antecede.checker.search.options import ENGINES, SEARCHES
-from antecede.checker.semantics.history import HISTORIES
-from antecede.checker.semantics.network import NETWORKS
-from antecede.checker.semantics.workload import SUMMARIES
 
 
 def columns(rows: Iterable[tuple[str, str]], indent: str = "  ") -> str:

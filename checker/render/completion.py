@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from antecede.checker.registry import property_names, protocol_names
 from antecede.checker.semantics.network import NETWORKS
 from antecede.checker.semantics.workload import SUMMARIES
+from antecede.checker.support.registry import property_names, protocol_names
 
 MADE_OF_NETWORKS = (
     *NETWORKS,

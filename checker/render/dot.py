@@ -18,10 +18,10 @@ from typing import Any
 
 import networkx as nx
 
-from antecede.checker.amounts import counted
-from antecede.checker.errors import InputError
 from antecede.checker.render.geometry import cut
 from antecede.checker.render.svg_style import DARK, LIGHT, darkening
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import InputError
 
 MOST_WORDED, MOST_IN_A_ROW = 60, 8
 """The greatest numbers of states, in all and in a row, for a graph with text in its boxes."""

@@ -8,8 +8,8 @@ import os
 import time
 from pathlib import Path
 
-from antecede.checker import interrupts
-from antecede.checker.errors import InputError
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError
 
 
 def check_writable(target: str) -> None:

@@ -10,7 +10,6 @@ from types import MappingProxyType
 import networkx as nx
 from attrs import evolve
 
-from antecede.checker.errors import InputError
 from antecede.checker.model import (
     Arm,
     CausalSend,
@@ -32,6 +31,7 @@ from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.plain import first_states
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
 from antecede.checker.semantics.transition import Outcome, System, initial_state, successor
+from antecede.checker.support.errors import InputError
 
 MOST_STATES = 400
 """The greatest number of states in a readable drawing."""

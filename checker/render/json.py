@@ -19,13 +19,10 @@ from attrs import evolve, frozen
 
 from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError, ReplayError, unknown
 from antecede.checker.liveness.fairness import ENDINGS
 from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Receive, Timeout
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Loop, Path, PathStep, holds_along, key_text, replay_keys
-from antecede.checker.reading import json_in, text_in
-from antecede.checker.registry import PIPE, protocol_names
 from antecede.checker.render.about import explanation_of
 from antecede.checker.render.prose import Wording
 from antecede.checker.search import measures
@@ -33,7 +30,10 @@ from antecede.checker.semantics.names import names_from
 from antecede.checker.semantics.question import MODEL, Question, model_of
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import identifying, message_in
-from antecede.checker.settings import check_text, is_kind, kind_named, settings_of, shown
+from antecede.checker.support.errors import InputError, ReplayError, unknown
+from antecede.checker.support.reading import json_in, text_in
+from antecede.checker.support.registry import PIPE, protocol_names
+from antecede.checker.support.settings import check_text, is_kind, kind_named, settings_of, shown
 
 RESULT_SCHEMA = "antecede/result/1"
 RESULTS_SCHEMA = "antecede/results/1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from antecede.checker.extras import check_installed
+from antecede.checker.support.extras import check_installed
 
 PICTURES = ("png", "pdf")
 """Kinds of pictures other than SVG; each is the ending of its files."""

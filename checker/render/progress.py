@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from antecede.checker.amounts import memory
 from antecede.checker.check.spec import Spec
 from antecede.checker.render.terminal import SHORTEST, elapsed, rounded
 from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.search.loop import Measuring, Progress
+from antecede.checker.support.amounts import memory
 
 EXACT = 100_000
 """Numbers below this are never rounded."""

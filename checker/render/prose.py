@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.model import (
     Arm,
     CausalSend,
@@ -35,6 +34,7 @@ from antecede.checker.semantics.values import (
     shown,
     stands_for_another,
 )
+from antecede.checker.support.amounts import counted
 
 Remarks: TypeAlias = Mapping[tuple[int, Message], str]
 """(step number, message) -> the fault of its delivery, in two words."""

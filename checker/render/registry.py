@@ -10,7 +10,6 @@ from typing import TypeAlias
 from attrs import frozen
 
 from antecede.checker.check.report import CheckReport
-from antecede.checker.errors import InputError, unknown
 from antecede.checker.paths.path import Path
 from antecede.checker.render import json
 from antecede.checker.render.about import about, protocol_reference
@@ -20,6 +19,7 @@ from antecede.checker.render.markup import plain
 from antecede.checker.render.pictures import PICTURES, check_picture, converted_picture
 from antecede.checker.render.terminal import wrapped
 from antecede.checker.render.text import path_text, steps_text
+from antecede.checker.support.errors import InputError, unknown
 
 Writer: TypeAlias = Callable[[Path, CheckReport | None], str]
 

@@ -21,10 +21,8 @@ from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
 
 from antecede.checker.check.report import Checked, CheckReport, Refused, decides, exit_code_of
-from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Internal, Protocol, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep
-from antecede.checker.reading import MOST_BYTES, content_of
 from antecede.checker.render import json as formats
 from antecede.checker.render.about import about, explanation_of, question
 from antecede.checker.render.markup import plain
@@ -32,6 +30,8 @@ from antecede.checker.render.prose import Wording
 from antecede.checker.render.source import Source, source_of
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import model_of
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.reading import MOST_BYTES, content_of
 
 Object: TypeAlias = dict[str, Any]
 

@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from antecede.checker.amounts import counted
 from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import wrapped
 from antecede.checker.search.result import Result
+from antecede.checker.support.amounts import counted
 
 
 def symmetry_figures(result: Result) -> Mapping[str, Any]:

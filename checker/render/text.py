@@ -8,14 +8,12 @@ from itertools import zip_longest
 from pathlib import Path as FilePath
 from types import MappingProxyType
 
-from antecede.checker.amounts import counted, memory
 from antecede.checker.check.report import Checked, CheckReport, Refused, decides
 from antecede.checker.check.spec import Expectation
 from antecede.checker.liveness import starvation
 from antecede.checker.model import Property, Where
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
-from antecede.checker.registry import default_properties
 from antecede.checker.render.about import model_variant, most, network_text
 from antecede.checker.render.advice import advice, next_steps
 from antecede.checker.render.diagram import Diagram, diagram
@@ -37,6 +35,8 @@ from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.failing import FAILURES, failure_in
 from antecede.checker.semantics.transition import EndlessSystem, System
+from antecede.checker.support.amounts import counted, memory
+from antecede.checker.support.registry import default_properties
 
 WIDEST = 150
 """Columns of the widest diagram that is worth printing."""

@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
-from antecede.checker.errors import InputError
-from antecede.checker.memory import memory_bytes
 from antecede.checker.model import Property, State, Transition, What
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.path import Path, replay
@@ -19,6 +17,8 @@ from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.judge import Fault
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.memory import memory_bytes
 
 Shape: TypeAlias = tuple[Any, ...]
 """What kind a counterexample is of; equal for two that differ in names only."""

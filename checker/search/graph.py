@@ -3,7 +3,7 @@
 A breadth-first search numbers states as it finds them, so the first state with some property is a
 nearest one. Edges are compressed rows: the edges of state k are at first[k]:first[k + 1]. Ways
 back, fairness and the drawings all work on this graph. The compiled engine makes the same arrays
-(see `checker.local.graph`), and compiles the functions on arrays of `checker.liveness`.
+(see `checker.engine.threads.graph`), and compiles the functions on arrays of `checker.graphs`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
-from antecede.checker.liveness.cycles import (
+from antecede.checker.graphs.cycles import (
     judge_components,
     number_components,
     reach,
@@ -94,7 +94,7 @@ class Rows:
 
 @frozen(eq=False)
 class Passes:
-    """The functions of `checker.liveness.cycles`, as Python runs them, or compiled."""
+    """The functions of `checker.graphs.cycles`, as Python runs them, or compiled."""
 
     number_components: Callable[..., int] = number_components
     sort_components: Callable[..., None] = sort_components

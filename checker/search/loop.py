@@ -14,15 +14,6 @@ from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
-from antecede.checker import interrupts
-from antecede.checker.errors import (
-    NO_THREAD,
-    CapacityError,
-    HandlerError,
-    ProtocolError,
-    is_refused_thread,
-)
-from antecede.checker.memory import memory_bytes, peak_memory_bytes
 from antecede.checker.model import Property, Transition, Where
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.growth import growth_of
@@ -32,6 +23,15 @@ from antecede.checker.search.graph import Explored
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Counts, Result, Verdict, overall
 from antecede.checker.semantics.transition import System
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import (
+    NO_THREAD,
+    CapacityError,
+    HandlerError,
+    ProtocolError,
+    is_refused_thread,
+)
+from antecede.checker.support.memory import memory_bytes, peak_memory_bytes
 
 
 @frozen

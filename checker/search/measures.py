@@ -20,12 +20,12 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from antecede.checker.errors import CapacityError
 from antecede.checker.model import Message, Packet, Predicate, State
 from antecede.checker.search.graph import StateGraph, integers
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.transition import Outcome, System, enabled, initial_state
 from antecede.checker.semantics.values import field_names, packet_class
+from antecede.checker.support.errors import CapacityError
 
 MOST_STATES = 300_000
 """The default bound. Plain Python explores about 10,000 states per second, at 2 KB per state."""

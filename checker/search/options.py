@@ -10,8 +10,8 @@ from pathlib import Path
 
 from attrs import asdict, evolve, frozen
 
-from antecede.checker.amounts import memory
-from antecede.checker.settings import setting
+from antecede.checker.support.amounts import memory
+from antecede.checker.support.settings import setting
 
 SEARCHES = {
     "breadth": "breadth-first, level by level: shortest counterexamples, exact counts",

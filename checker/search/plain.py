@@ -10,15 +10,13 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from antecede.checker.amounts import counted
-from antecede.checker.errors import ProtocolError
-from antecede.checker.liveness.ag_ef import lost
+from antecede.checker.graphs.backwards import first_lost
 from antecede.checker.model import Property, State, Transition
 from antecede.checker.search.coverage import kind_of
 from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.loop import Explorer, Found, decided
 from antecede.checker.search.result import Counts
-from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
+from antecede.checker.semantics.judge import as_wanted, at_end, in_deliveries, in_state
 from antecede.checker.semantics.limits import reached
 from antecede.checker.semantics.reached import Edge
 from antecede.checker.semantics.transition import (
@@ -30,6 +28,8 @@ from antecede.checker.semantics.transition import (
     successor,
 )
 from antecede.checker.semantics.workload import Position, most_sent
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import ProtocolError
 
 
 @define(eq=False)
@@ -196,7 +196,7 @@ class BreadthFirst(PlainExplorer):
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
-        path = lost(self.system, self.graph, prop, tick)
+        path = path_to_lost(self.system, self.graph, prop, tick)
         return None if path is None else Found((*self.before, *path))
 
     def so_far(self, _tick: Callable[[], None]) -> StateGraph:
@@ -217,6 +217,22 @@ def first_states(system: System, states: int, total: float = math.inf) -> Breadt
     while search.frontier and search.unique < states and search.total < total:
         search.step()
     return search
+
+
+def path_to_lost(
+    system: System, graph: StateGraph, prop: Property, tick: Callable[[], None] = lambda: None
+) -> tuple[Transition, ...] | None:
+    """Return a shortest path to a state that cannot reach a state with `prop`, or None.
+
+    Args:
+        system: the system.
+        graph: its complete state graph, in plain Python.
+        prop: the property.
+        tick: called now and then; it may raise.
+    """
+    good = bytearray(as_wanted(system, prop, state) for state in graph.states)
+    hopeless = first_lost(graph.rows.first, graph.rows.target, good, tick)
+    return None if hopeless is None else graph.path_to(hopeless)
 
 
 def found_lost(system: System, prop: Property, tick: Callable[[], None]) -> Found | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 
-from antecede.checker.errors import unknown
 from antecede.checker.model import Transition
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.search.plain import first_states
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.support.errors import unknown
 
 SAMPLES = {
     "random": "transitions drawn by --seed, up to a final state",

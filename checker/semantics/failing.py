@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 from attrs import evolve, frozen
 
-from antecede.checker.errors import HandlerError, ProtocolError
 from antecede.checker.model import Message, Property, Protocol, State, Step, What, Where
 from antecede.checker.semantics.handlers import answer_of, called, traceback_of
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import HandlerError, ProtocolError
 
 HANDLER_RETURNS, PREDICATE_RETURNS = "handler-returns", "predicate-returns"
 FAILURES = {

@@ -20,10 +20,10 @@ from typing import Any, TypeAlias
 
 from attrs import define, field, frozen
 
-from antecede.checker import interrupts
-from antecede.checker.errors import AntecedeError, HandlerError, InputError, ProtocolError
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
 from antecede.checker.semantics.values import Values, message_in
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import AntecedeError, HandlerError, InputError, ProtocolError
 
 _OURS = str(Path(__file__).parent.parent)
 _LIBRARIES = (

@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede.checker.errors import unknown
 from antecede.checker.model import Delivery, Message, with_item
+from antecede.checker.support.errors import unknown
 
 Stamp: TypeAlias = Any
 """The causal past of a message: a vector clock, or a mask of the messages that precede it."""

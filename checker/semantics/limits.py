@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 
 from attrs import field, frozen
 
-from antecede.checker.errors import InputError, ProtocolError, unknown
 from antecede.checker.model import LocalState, Measure, Message, Protocol, State
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.values import messages_in, parts
-from antecede.checker.settings import shown, whole_number
+from antecede.checker.support.errors import InputError, ProtocolError, unknown
+from antecede.checker.support.settings import shown, whole_number
 
 
 def held(state: LocalState) -> int:

@@ -7,10 +7,10 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.amounts import counted
-from antecede.checker.errors import InputError, unknown
 from antecede.checker.semantics.workload import EndlessWorkload, Workload
-from antecede.checker.settings import shown
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.settings import shown
 
 KEYS = ("actors", "messages")
 LONGEST = 40

@@ -13,10 +13,10 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Packet
 from antecede.checker.semantics.values import canonical
-from antecede.checker.settings import whole_number
+from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.settings import whole_number
 
 Channel: TypeAlias = tuple[Packet, ...]
 Taken: TypeAlias = tuple[tuple[Packet, Channel], ...]

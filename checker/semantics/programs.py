@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede.checker.amounts import counted
-from antecede.checker.errors import InputError, unknown
 from antecede.checker.model import Message, Request
 from antecede.checker.semantics.workload import Destinations, Workload, check_destination
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import InputError, unknown
 
 
 @frozen

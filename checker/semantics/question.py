@@ -13,7 +13,7 @@ from attrs import frozen
 
 from antecede.checker.semantics.history import CLOCK_AT, HISTORIES
 from antecede.checker.semantics.workload import SENDS
-from antecede.checker.settings import setting, settings_of
+from antecede.checker.support.settings import setting, settings_of
 
 
 @frozen

@@ -1,7 +1,7 @@
 """Recoverability of one state: a state with everything delivered is reachable from it (EF).
 
 Protocols that retransmit may never reach a final state, so properties of final states say nothing
-about them. `checker.liveness.ag_ef` decides on the state graph whether all reachable states are
+about them. `checker.graphs.backwards` decides on the state graph whether all reachable states are
 recoverable.
 """
 

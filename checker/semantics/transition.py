@@ -11,8 +11,6 @@ from functools import cached_property
 
 from attrs import evolve, field, frozen
 
-from antecede.checker.errors import CapacityError
-from antecede.checker.memory import lacking
 from antecede.checker.model import (
     Arm,
     CausalSend,
@@ -40,6 +38,8 @@ from antecede.checker.semantics.normal import normal_form
 from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.values import messages_in
 from antecede.checker.semantics.workload import ARM, EndlessWorkload, Workload
+from antecede.checker.support.errors import CapacityError
+from antecede.checker.support.memory import lacking
 
 
 @frozen(eq=False)

@@ -20,8 +20,8 @@ from typing import Any
 import attrs
 from attrs import define, field
 
-from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Message
+from antecede.checker.support.errors import ProtocolError
 
 ATOMS = frozenset((type(None), bool, int, float, str, bytes))
 """The classes of values without parts."""

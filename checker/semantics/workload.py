@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from antecede.checker.amounts import counted
-from antecede.checker.errors import InputError
 from antecede.checker.model import Message, Request
-from antecede.checker.settings import whole_number
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.settings import whole_number
 
 Position: TypeAlias = Any
 

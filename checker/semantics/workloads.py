@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from antecede.checker.errors import InputError, unknown
 from antecede.checker.semantics.programs import program, reaction
 from antecede.checker.semantics.workload import (
     CHOICES,
@@ -16,6 +15,7 @@ from antecede.checker.semantics.workload import (
     json_list,
     script,
 )
+from antecede.checker.support.errors import InputError, unknown
 
 _LISTED: dict[str, Callable[[int, list[Any]], Workload]] = {
     "script": script,

@@ -15,11 +15,11 @@ from typing import Any
 from attrs import frozen
 
 from antecede.checker.claims.claim import Claim, Ruling, Runs, source_named
-from antecede.checker.errors import InputError
 from antecede.checker.render.pages import text_page
 from antecede.checker.simulate.experiment import kept_in
 from antecede.checker.simulate.rules import RULES, MissingError, Numbers
 from antecede.checker.simulate.scenario import parameters, written
+from antecede.checker.support.errors import InputError
 from antecede.checker.sweep.kept import Row
 
 

@@ -10,17 +10,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.claims.claim import Ruling
-from antecede.checker.errors import InputError
-from antecede.checker.exit_codes import (
-    AS_EXPECTED,
-    INCOMPLETE,
-    INPUT_ERROR,
-    NOT_AS_EXPECTED,
-    most_urgent,
-)
-from antecede.checker.extras import check_installed
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.simulate import claims, report
 from antecede.checker.simulate.experiment import (
@@ -38,6 +28,16 @@ from antecede.checker.simulate.experiment import (
 )
 from antecede.checker.simulate.figures import Grid, combined, figure_named
 from antecede.checker.simulate.scenario import Scenario, parsed_list
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.exit_codes import (
+    AS_EXPECTED,
+    INCOMPLETE,
+    INPUT_ERROR,
+    NOT_AS_EXPECTED,
+    most_urgent,
+)
+from antecede.checker.support.extras import check_installed
 from antecede.checker.sweep.kept import Row
 
 __all__ = ["NEVER_NULL", "PARQUET", "Found", "draw", "grids_of", "run", "runner_of"]

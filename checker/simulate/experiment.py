@@ -9,14 +9,14 @@ from typing import TypeAlias
 import attrs
 from attrs import frozen
 
-from antecede.checker import interrupts
-from antecede.checker.errors import AntecedeError, CapacityError, ClusterError, InputError
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.handlers import digest, handlers_of
 from antecede.checker.simulate.results import RESULTS, results
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import FIELDS, Scenario, parameters
 from antecede.checker.simulate.workload import plan_of
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import AntecedeError, CapacityError, ClusterError, InputError
 from antecede.checker.sweep.elsewhere import on_spark
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.processes import Workers

@@ -11,9 +11,9 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from antecede.checker.errors import InputError
-from antecede.checker.reading import own_table
 from antecede.checker.simulate.scenario import Scenario, parameters, parsed, parsed_list
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.reading import own_table
 
 K = 1_000
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.errors import InputError
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
-from antecede.checker.registry import is_object, protocol_named
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.simulate.encoding import Contents, contents_of
-from antecede.checker.sources import digest_of, sources_of
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import is_object, protocol_named
+from antecede.checker.support.sources import digest_of, sources_of
 
 HERE = Path(__file__).resolve().parent
 
@@ -94,8 +94,8 @@ def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
 def digest(reference: str, *, twins: bool = True) -> str:
     """Return 12 hexadecimal digits that change with the sources that a protocol's runs depend on.
 
-    These are the sources of the protocol, see `checker.sources`, the module of its twin, and the
-    modules of this room that run them.
+    These are the sources of the protocol, see `checker.support.sources`, the module of its twin,
+    and the modules of this room that run them.
     """
     handlers = handlers_of(reference, twins=twins)
     sources = sources_of(handlers.protocol)

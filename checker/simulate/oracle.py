@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from antecede.checker.errors import AntecedeError
 from antecede.checker.model import Message
+from antecede.checker.support.errors import AntecedeError
 
 
 class WrongRun(AntecedeError):

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import field, frozen
 
-from antecede.checker.errors import InputError
 from antecede.checker.simulate import tornado
 from antecede.checker.simulate.chart import Panel, Point, chart
 from antecede.checker.simulate.figures import HYBRID, PICTURES, Grid
 from antecede.checker.simulate.scenario import MS, Scenario, written
 from antecede.checker.simulate.statistics import Cell, Estimate, added, cell_of, medians, speedups
+from antecede.checker.support.errors import InputError
 from antecede.checker.sweep.kept import Row
 
 SECOND = 1e9

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from attrs import define, field
 
-from antecede.checker.amounts import counted
 from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import elapsed, wrapped
 from antecede.checker.render.ticker import Ticker, fitting
@@ -21,6 +20,7 @@ from antecede.checker.simulate.statistics import (
     speedups,
     varied,
 )
+from antecede.checker.support.amounts import counted
 from antecede.checker.sweep.kept import Row
 
 COLUMNS = {

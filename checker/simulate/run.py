@@ -14,7 +14,6 @@ from typing import Any
 
 from attrs import define, field
 
-from antecede.checker.errors import ProtocolError
 from antecede.checker.model import (
     CausalSend,
     LocalState,
@@ -31,6 +30,7 @@ from antecede.checker.simulate.network import Network
 from antecede.checker.simulate.oracle import Oracle, WrongRun
 from antecede.checker.simulate.scenario import Scenario
 from antecede.checker.simulate.workload import NOTHING, Plan, plan_of
+from antecede.checker.support.errors import ProtocolError
 
 NEVER = -1
 MOST_VAIN_TIMEOUTS = 10_000

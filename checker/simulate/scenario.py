@@ -15,8 +15,8 @@ from typing import Any
 import attrs
 from attrs import evolve, frozen
 
-from antecede.checker.errors import InputError, unknown
-from antecede.checker.reading import own_table
+from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.reading import own_table
 
 MS = 10**6
 """A millisecond."""

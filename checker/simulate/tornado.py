@@ -13,12 +13,12 @@ from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.errors import InputError
 from antecede.checker.render.svg_style import LIGHT
 from antecede.checker.simulate.chart import picture
 from antecede.checker.simulate.figures import KEY_NUMBERS, KeyNumber
 from antecede.checker.simulate.scenario import written
 from antecede.checker.simulate.statistics import Estimate, cell_of, speedups
+from antecede.checker.support.errors import InputError
 from antecede.checker.sweep.kept import Row
 
 

@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from antecede.checker.errors import InputError
 from antecede.checker.simulate.scenario import Scenario
+from antecede.checker.support.errors import InputError
 
 NOTHING = -1
 

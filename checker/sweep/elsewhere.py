@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from attrs import evolve, frozen
 
-from antecede.checker.errors import ClusterError
-from antecede.checker.registry import with_objects
+from antecede.checker.support.errors import ClusterError
+from antecede.checker.support.registry import with_objects
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -46,7 +46,7 @@ def on_spark(
         ClusterError: the cluster as a whole is lost.
     """
     # The import loads compiled kernels; `antecede list` must not wait for them.
-    from antecede.checker.spark.pool import scattered
+    from antecede.checker.engine.spark.pool import scattered
 
     pairs = [(item, _elsewhere(item)) for item in items]
     for (item, _), value in scattered(

@@ -18,9 +18,9 @@ from typing import Any, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
-from antecede.checker.errors import InputError
-from antecede.checker.reading import json_in, text_in
 from antecede.checker.render.files import append
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.reading import json_in, text_in
 
 Row: TypeAlias = dict[str, Any]
 Item = TypeVar("Item")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from antecede.checker.errors import InputError
 from antecede.checker.render.files import write_whole
 from antecede.checker.semantics.question import Question
-from antecede.checker.settings import settings_of
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.settings import settings_of
 
 _KINDS = {str: "string", int: "int32", tuple: "string"}
 

@@ -25,9 +25,9 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
-from antecede.checker import interrupts, streams
-from antecede.checker.errors import CapacityError
-from antecede.checker.registry import with_objects
+from antecede.checker.support import interrupts, streams
+from antecede.checker.support.errors import CapacityError
+from antecede.checker.support.registry import with_objects
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")

@@ -13,7 +13,14 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from antecede.checker.errors import AntecedeError
+from antecede.checker.engine.rows.components import Components
+from antecede.checker.engine.rows.symmetry import (
+    NotSymmetricError,
+    Permutation,
+    Symmetry,
+    renamed_message,
+    renamed_messages,
+)
 from antecede.checker.model import (
     Delivery,
     LocalState,
@@ -26,14 +33,7 @@ from antecede.checker.model import (
 )
 from antecede.checker.semantics.judge import looks_at_message
 from antecede.checker.semantics.transition import System
-from antecede.checker.tables.components import Components
-from antecede.checker.tables.symmetry import (
-    NotSymmetricError,
-    Permutation,
-    Symmetry,
-    renamed_message,
-    renamed_messages,
-)
+from antecede.checker.support.errors import AntecedeError
 
 
 @define(eq=False)

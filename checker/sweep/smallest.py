@@ -25,19 +25,19 @@ from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
-from antecede.checker.amounts import counted
 from antecede.checker.check.exploring import until
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.errors import CapacityError, InputError
-from antecede.checker.registry import is_object
+from antecede.checker.engine.rows.symmetry import group
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import options_of
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import CapacityError, InputError
+from antecede.checker.support.registry import is_object
 from antecede.checker.sweep.kept import Row
 from antecede.checker.sweep.processes import Workers
 from antecede.checker.sweep.renamings import Renamings
 from antecede.checker.sweep.sweep import asked_for, in_workers, kept_in, row_of, sweep
-from antecede.checker.tables.symmetry import group
 
 Script: TypeAlias = tuple[tuple[int, ...], ...]
 """Per actor the destinations of its messages, in order."""

@@ -17,26 +17,26 @@ from typing import Any, TypeAlias
 
 from attrs import asdict, define, evolve, field
 
-from antecede.checker import interrupts
-from antecede.checker.amounts import counted
 from antecede.checker.check.exploring import Around, as_it_is
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.errors import AntecedeError, CapacityError
-from antecede.checker.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR
-from antecede.checker.registry import protocol_named
+from antecede.checker.engine.rows.fingerprint import fingerprint
 from antecede.checker.render.json import own_version
 from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import elapsed
 from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import FIELDS, Question, as_asked
+from antecede.checker.support import interrupts
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import AntecedeError, CapacityError
+from antecede.checker.support.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR
+from antecede.checker.support.registry import protocol_named
 from antecede.checker.sweep.elsewhere import on_spark
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.parquet import COLUMNS
 from antecede.checker.sweep.processes import Workers
-from antecede.checker.tables.fingerprint import fingerprint
 
 KEYS = FIELDS
 """The fields of a question, which a sweep combines."""

@@ -9,7 +9,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from antecede.checker import interrupts, streams
+from antecede.checker.support import interrupts, streams
 
 FEW_COLLECTIONS = (50_000, 20, 100)
 """Thresholds of the garbage collector; with its own ones it takes a twentieth of a short check."""

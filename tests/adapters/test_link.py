@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from antecede.checker import interrupts
 from antecede.checker.adapters import guard, link
 from antecede.checker.adapters.link import Link
-from antecede.checker.errors import InputError
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError
 from tests.campaigns import child
 
 START: dict[str, Any] = {"do": "start", "actor": 0, "actors": 2}

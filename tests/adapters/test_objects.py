@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from antecede import Message
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from antecede.testing import assert_holds, assert_violated
 from antecede.testing.adapter import Out, Running, protocol
 

@@ -9,8 +9,8 @@ from attrs import define
 
 from antecede import Message
 from antecede.checker.adapters.packets import Parcel, as_value
-from antecede.checker.errors import ProtocolError
 from antecede.checker.semantics.values import messages_in
+from antecede.checker.support.errors import ProtocolError
 from antecede.testing import assert_holds, assert_violated
 from antecede.testing.adapter import Out, protocol
 

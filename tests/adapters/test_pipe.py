@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from antecede.cli import main
 from antecede.testing import assert_holds, assert_violated
 from antecede.testing.adapter import program

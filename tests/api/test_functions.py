@@ -18,11 +18,11 @@ from attrs import evolve
 
 import antecede
 from antecede import audit, check, claims, explore, prove, replay, simulate, sweep, table
-from antecede.checker import extras
 from antecede.checker.api.sweep import rows_file
-from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol
 from antecede.checker.search.result import Verdict
+from antecede.checker.support import extras
+from antecede.checker.support.errors import InputError
 from antecede.checker.sweep.sweep import kept_in
 from antecede.protocols.fifo import FIFO
 from antecede.protocols.mfss import MFSS

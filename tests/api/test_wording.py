@@ -18,7 +18,7 @@ from attrs import evolve
 
 from antecede import audit, check, prove, replay, simulate, sweep
 from antecede.checker.api.results import Report
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from antecede.protocols.fifo import FIFO
 from antecede.protocols.rst import RST
 from tests.api.test_functions import LOG, Node

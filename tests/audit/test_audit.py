@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit.findings import Audit
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from tests.conftest import ROOT, Command
 
 ALICE_BOB_CAROL = """

@@ -14,8 +14,8 @@ from antecede.checker.audit.compiled import Compiled
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.audit.records import Fields, fields_from
 from antecede.checker.audit.sources import opened
-from antecede.checker.errors import InputError
-from antecede.checker.tables import cache
+from antecede.checker.engine.compiled import cache
+from antecede.checker.support.errors import InputError
 from tests.audit.test_audit import ALICE_BOB_CAROL, log
 
 Lines = list[tuple[str, str]]

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from antecede.checker import interrupts
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import picture
 from antecede.checker.audit.judge import Judge
 from antecede.checker.audit.sources import Source
-from antecede.checker.errors import InputError
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError
 from tests.audit.test_audit import ALICE_BOB_CAROL, audit, log
 from tests.conftest import COMMAND, Command
 
@@ -129,7 +129,7 @@ def test_max_seconds_ends_an_audit_that_waits_for_a_pipe() -> None:
 
 DEAF = """
 import time
-from antecede.checker import interrupts
+from antecede.checker.support import interrupts
 interrupts.at_start()
 with interrupts.within(0.1, "--max-seconds 0.1 reached"):
     while True:

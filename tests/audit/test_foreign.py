@@ -11,7 +11,7 @@ from antecede.checker.audit import audit as audits
 from antecede.checker.audit.findings import Audit, Foreign
 from antecede.checker.audit.records import fields_from
 from antecede.checker.audit.sources import parts_of_logs
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from tests.audit.test_audit import ALICE_BOB_CAROL, log
 from tests.audit.test_compiled import all_of
 from tests.audit.test_spread import in_pieces

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from antecede.checker.audit.records import fields_from
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from tests.audit.test_audit import ALICE_BOB_CAROL, audit, log
 
 EVENTS = [line.split() for line in ALICE_BOB_CAROL.strip().splitlines()]

@@ -202,7 +202,7 @@ def test_the_report_and_its_first_chains_do_not_depend_on_the_lines(
 def cluster() -> Iterator[Any]:
     """One cluster for all audits."""
     pytest.importorskip("pyspark")
-    from antecede.checker.spark.cluster import Cluster
+    from antecede.checker.engine.spark.cluster import Cluster
 
     started = Cluster.start("local[2]")
     yield started

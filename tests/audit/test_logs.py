@@ -22,11 +22,11 @@ from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.logs import events, open_log
 from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.audit.sources import opened
-from antecede.checker.errors import InputError
 from antecede.checker.paths.path import Path as Run
 from antecede.checker.render.prose import Wording
 from antecede.checker.render.registry import trace_text
 from antecede.checker.render.shiviz import PARSER
+from antecede.checker.support.errors import InputError
 from tests import runs
 from tests.conftest import ROOT, Command, counterexample
 from tests.models import MODELS, UNRELIABLE, Model

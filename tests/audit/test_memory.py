@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antecede.checker import memory
 from antecede.checker.audit import arrays, capacity, chains, parser
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import kernels as k
@@ -29,7 +28,8 @@ from antecede.checker.audit.oracle import Oracle
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.store import Store
-from antecede.checker.errors import CapacityError, InputError
+from antecede.checker.support import memory
+from antecede.checker.support.errors import CapacityError, InputError
 from tests.audit.interleavings import found_in, interleaved, whole, wild, write
 from tests.audit.test_audit import ALICE_BOB_CAROL, log
 from tests.conftest import Command

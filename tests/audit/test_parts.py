@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit.findings import Audit
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from tests.audit.test_compiled import Lines, shuffled, wild, write
 
 MOST = 10_000

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from antecede.testing.recorder import Recorder
 from tests.audit.test_audit import audit
 

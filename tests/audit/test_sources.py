@@ -14,7 +14,7 @@ import pytest
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import sources
 from antecede.checker.audit.sources import Source
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from tests.audit.test_audit import ALICE_BOB_CAROL, log
 from tests.conftest import COMMAND, Command
 

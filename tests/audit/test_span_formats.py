@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from antecede.checker.audit.report import verdict
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from tests.audit.test_audit import audit
 from tests.audit.test_spans import span
 

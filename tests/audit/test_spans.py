@@ -11,7 +11,7 @@ import pytest
 
 from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.report import as_object, text, verdict
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from tests.audit.test_audit import audit
 from tests.audit.test_formats import EVENTS
 from tests.conftest import Command

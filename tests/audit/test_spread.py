@@ -16,7 +16,7 @@ from antecede.checker.audit import on_spark, spread
 from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.splits import names_at, read, splits_of
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from antecede.cli import main
 from tests.audit.test_compiled import all_of, shuffled, wild, write
 from tests.audit.test_parts import cuts_in, in_parts, written
@@ -177,7 +177,7 @@ def test_options_that_do_not_fit_a_cluster_are_refused(
 def cluster() -> Iterator[Any]:
     """One cluster for all audits: each would start its own."""
     pytest.importorskip("pyspark")
-    from antecede.checker.spark.cluster import Cluster
+    from antecede.checker.engine.spark.cluster import Cluster
 
     started = Cluster.start("local[2]")
     yield started

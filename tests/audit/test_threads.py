@@ -18,10 +18,10 @@ from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.judge import Judge
 from antecede.checker.audit.records import fields_from
 from antecede.checker.audit.store import Store
-from antecede.checker.errors import NO_THREAD, AntecedeError, CapacityError, InputError
+from antecede.checker.support.errors import NO_THREAD, AntecedeError, CapacityError, InputError
 from tests.audit.test_compiled import all_of, wild, write
 from tests.conftest import Command
-from tests.local.test_little_memory import refuse
+from tests.engine.threads.test_little_memory import refuse
 
 Patch = pytest.MonkeyPatch
 Work = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]

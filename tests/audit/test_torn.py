@@ -15,7 +15,7 @@ from antecede.checker.audit import audit as audits
 from antecede.checker.audit import sources
 from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.torn import records
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from tests.audit.test_compiled import all_of
 from tests.audit.test_spread import in_pieces
 from tests.conftest import Command

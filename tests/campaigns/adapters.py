@@ -31,11 +31,11 @@ from attrs import evolve, frozen
 from antecede.checker.adapters.packets import Parcel
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Message, Protocol, Receive, Step, Timeout
 from antecede.checker.paths.path import Path as Run
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
+from antecede.checker.support.errors import InputError
 from antecede.testing.adapter import Out, protocol
 from tests.campaigns.draw import Case, drawn, smaller
 from tests.campaigns.machine import Ack, Cell, Data, Nack

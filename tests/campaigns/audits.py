@@ -15,7 +15,7 @@ from unittest import mock
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import parser, spread
 from antecede.checker.audit.findings import Audit
-from antecede.checker.errors import AntecedeError
+from antecede.checker.support.errors import AntecedeError
 from tests.audit.interleavings import (
     Order,
     Own,

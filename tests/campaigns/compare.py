@@ -12,15 +12,15 @@ from attrs import astuple, define, evolve, frozen
 
 from antecede import properties as package
 from antecede.checker.check.pipeline import check
-from antecede.checker.local import expansion
+from antecede.checker.engine.threads import expansion
 from antecede.checker.model import Message, Protocol, Step, What
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.judge import looks_at_message
 from tests.campaigns.draw import SAFETY, Case
 from tests.campaigns.user_properties import REGISTRY, USER
+from tests.engine.spark.common import without_cluster
 from tests.models import naive_counts
-from tests.spark.common import without_cluster
 
 HISTORIES = ("knowledge", "clocks", "full")
 SMALL, LARGE = 350, 10_000

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.conftest import COMMAND, ROOT, Ran
-from tests.test_interrupts import POINTS
+from tests.support.test_interrupts import POINTS
 
 SMALL = ("--actors", "2", "--messages", "1", "--engine", "plain")
 COMMANDS: tuple[tuple[str, ...], ...] = (

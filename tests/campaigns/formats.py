@@ -20,7 +20,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit.report import HOLDS, UNDECIDED, VIOLATED, verdict
-from antecede.checker.errors import AntecedeError
+from antecede.checker.support.errors import AntecedeError
 from tests.naive_audit import Event
 from tests.naive_audit import audit as naive
 

@@ -25,7 +25,7 @@ from attrs import Factory, define, frozen
 
 from antecede import cli
 from antecede.checker.commands.help_pages import PAGES
-from antecede.checker.exit_codes import INCOMPLETE, INTERNAL_ERROR
+from antecede.checker.support.exit_codes import INCOMPLETE, INTERNAL_ERROR
 from tests.campaigns import raising
 from tests.campaigns.nasty import NUMBERS, TEXTS, WORKLOADS, changed, damaged, dumped, toml
 from tests.conftest import ROOT

@@ -22,8 +22,8 @@ from antecede.checker.prove import front
 from antecede.checker.prove.front import model_named
 from antecede.checker.prove.link import Event, Link, View, link
 from antecede.checker.prove.vocabulary import Model
-from antecede.checker.registry import load, protocol_named
 from antecede.checker.semantics.values import message_in
+from antecede.checker.support.registry import load, protocol_named
 from tests.models import plan_of
 from tests.naive import explore
 

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from attrs import evolve
 
-from antecede.checker.errors import InputError
 from antecede.checker.prove import obligations as proving
 from antecede.checker.prove.obligations import Answer
 from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import Model
+from antecede.checker.support.errors import InputError
 from tests.campaigns.model_explorer import Explorer, Placement, placements
 from tests.campaigns.variations import Variation, drawn
 

@@ -9,9 +9,9 @@ import random
 from pathlib import Path
 
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError
 from antecede.checker.explore.site import Refused, Site
 from antecede.checker.explore.tree import Tree, text_of
+from antecede.checker.support.errors import InputError
 
 PROTOCOL = '''\
 """Sends each message at once, and a timeout repeats it; fails at one call of one function."""

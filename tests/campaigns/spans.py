@@ -22,7 +22,7 @@ from attrs import define, frozen
 
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit.report import HOLDS, UNDECIDED, VIOLATED, verdict
-from antecede.checker.errors import AntecedeError
+from antecede.checker.support.errors import AntecedeError
 from tests.naive_audit import Event
 from tests.naive_audit import audit as naive
 

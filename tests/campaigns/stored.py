@@ -13,12 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from antecede.checker.tables import cache
+from antecede.checker.engine.compiled import cache
 from tests.campaigns.hostile import Ended, run
 
 PROTOCOL = """\
 from attrs import evolve
-from antecede.checker.registry import protocol_named
+from antecede.checker.support.registry import protocol_named
 {limit}
 def limited(states):
     return sum(sum(map(sum, state.SENT)) for state in states) != {use}
@@ -177,7 +177,7 @@ def odd_kernel(chance: random.Random, kind: str, folder: Path) -> list[str]:
     copy = folder / "kernels" / "antecede" / kept.name
     shutil.copytree(kept, copy)
     # A kernel is kept for each of its uses, and the check needs only some of them.
-    files = sorted(copy.glob(f"levels.insert-*{cache.SUFFIX}"))
+    files = sorted(copy.glob(f"sets_kernels.insert-*{cache.SUFFIX}"))
     other = chance.choice([each for each in copy.glob(f"*{cache.SUFFIX}") if each not in files])
     for file in files:
         file.unlink()

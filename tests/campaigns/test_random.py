@@ -13,15 +13,15 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.check.spec import load_spec
-from antecede.checker.errors import InputError
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.tabulate import _FILLERS, Tabulation
+from antecede.checker.engine.spark.cluster import Cluster
 from antecede.checker.model import Property, Where
 from antecede.checker.search import loop
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.semantics.network import Channel, Network, network_named
 from antecede.checker.semantics.transition import System
-from antecede.checker.spark.cluster import Cluster
-from antecede.checker.tables import kernels
-from antecede.checker.tables.tabulate import _FILLERS, Tabulation
+from antecede.checker.support.errors import InputError
 from tests.campaigns import compare
 from tests.campaigns.draw import DECLARED, EXTRA, SAFETY, Case, as_json, drawn, smaller
 from tests.campaigns.random import KINDS, campaign, disagreements, shrunk, written
@@ -174,7 +174,7 @@ def test_a_search_that_judges_one_name_of_a_final_state_is_found(
         return [each for several in found for each in several]
 
     assert [] == wrong()
-    monkeypatch.setitem(_FILLERS, kernels.FINAL, judged_under_one_name)
+    monkeypatch.setitem(_FILLERS, g.FINAL, judged_under_one_name)
     assert wrong()
     assert not any("--no-symmetry" in each.tried for each in wrong())
 

@@ -83,7 +83,7 @@ def test_an_abort_for_little_address_space_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it was: kernels were loaded whatever was left."""
-    bug = "import antecede.checker.memory as memory\nmemory.lacking = lambda *needed: None"
+    bug = "import antecede.checker.support.memory as memory\nmemory.lacking = lambda *needed: None"
     monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
     assert [] != hostile.cramped(*SCARCE, tmp_path)
 
@@ -100,7 +100,7 @@ def test_an_odd_file_that_is_not_refused_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it was: only ValueError was expected of a manifest."""
-    bug = "import antecede.checker.tables.checkpoint as c\nc.UNFIT = (ValueError,)"
+    bug = "import antecede.checker.engine.storage.checkpoint as c\nc.UNFIT = (ValueError,)"
     monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
     faults = stored.odd_file("a nested list", "manifest.json", tmp_path)
     assert any("RecursionError" in fault for fault in faults)
@@ -115,8 +115,8 @@ def test_a_kernel_that_is_loaded_under_another_name_would_be_seen(
 ) -> None:
     """Neither the seal nor the description of the arguments is compared."""
     bug = (
-        "import antecede.checker.tables.cache as cache, pathlib\n"
-        "import antecede.checker.tables.kernels.loading as loading, json\n"
+        "import antecede.checker.engine.compiled.cache as cache, pathlib\n"
+        "import antecede.checker.engine.compiled.loading as loading, json\n"
         "cache.opened = lambda file: pathlib.Path(file).read_bytes()[16:]\n"
         "unpacked = loading.unpacked\n"
         "def bad(content, kinds):\n"
@@ -258,9 +258,9 @@ def test_the_edges_of_a_command_are_in_order(name: str, tmp_path: Path) -> None:
 
 
 BUGS = {
-    "streams": "import antecede.checker.streams as s\ns.replace = lambda *_: None",
-    "signals": "import antecede.checker.interrupts as i\ni.at_start = lambda: None",
-    "GitHub": "import antecede.checker.streams as s\ns.in_github_job = lambda _: False",
+    "streams": "import antecede.checker.support.streams as s\ns.replace = lambda *_: None",
+    "signals": "import antecede.checker.support.interrupts as i\ni.at_start = lambda: None",
+    "GitHub": "import antecede.checker.support.streams as s\ns.in_github_job = lambda _: False",
 }
 """As it was: streams as they are, signals as Python takes them, lines as they come."""
 

@@ -27,10 +27,10 @@ from antecede.checker.claims.claim import (
 )
 from antecede.checker.claims.judge import Finding, Judge, Judged, command_of
 from antecede.checker.claims.report import markdown
-from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol, Receive, Step
-from antecede.checker.registry import protocol_named
 from antecede.checker.search.options import Bounds, Options
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import protocol_named
 from antecede.protocols.cykas import Yct
 from antecede.protocols.mfss import MFSS, Mfss
 from antecede.protocols.unordered import Data

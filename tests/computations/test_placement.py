@@ -10,7 +10,7 @@ from attrs import evolve
 
 import antecede
 from antecede import Step
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 from antecede.protocols.mfss import MFSS
 from tests.conftest import Command
 

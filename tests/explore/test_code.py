@@ -12,7 +12,7 @@ import pytest
 from antecede.checker.check.spec import Spec
 from antecede.checker.explore.code import Code, code_of_step
 from antecede.checker.explore.tree import Tree
-from antecede.checker.registry import protocol_named
+from antecede.checker.support.registry import protocol_named
 from tests import runs
 from tests.explored import fetch, serving, tree_of
 

@@ -22,18 +22,18 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.explore import server as serving_module
 from antecede.checker.explore import start
 from antecede.checker.explore.page import command_of
 from antecede.checker.explore.server import HEADERS, LARGEST, PORT, Server
 from antecede.checker.explore.tree import MOST_STEPS, Tree, numbers_in, text_of
 from antecede.checker.paths.path import Path, replay
-from antecede.checker.registry import protocol_named
 from antecede.checker.render.json import replay_file, trace_text
 from antecede.checker.render.prose import Wording
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.transition import enabled
+from antecede.checker.support.errors import InputError, ProtocolError
+from antecede.checker.support.registry import protocol_named
 from tests import runs
 from tests.conftest import COMMAND, ROOT, Command, counterexample
 from tests.explored import Got, fetch, never_ending, post, searched, serving, token_of, tree_of

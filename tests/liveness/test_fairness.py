@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from antecede.checker.engine.threads.graphs_kernels import COMPILED
 from antecede.checker.liveness.fairness import (
     ENDINGS,
     Lasso,
@@ -21,7 +22,6 @@ from antecede.checker.model import CausalSend, Receive, Timeout, Transition
 from antecede.checker.render.explanation import _ENDINGS
 from antecede.checker.search.graph import Passes
 from antecede.checker.semantics.transition import System, initial_state, successor
-from antecede.checker.tables.kernels import COMPILED
 from tests import naive_endless
 from tests.search.test_graph import Edges, graph_of, rows_of
 from tests.semantics.test_marked import system

@@ -26,9 +26,9 @@ from attrs import evolve, frozen
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.model import Protocol
-from antecede.checker.registry import default_properties, protocol_named
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
+from antecede.checker.support.registry import default_properties, protocol_named
 from antecede.protocols import REGISTRY
 
 ROOT = Path(__file__).parent.parent.parent

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from attrs import frozen
 
-from antecede.checker.amounts import counted
-from antecede.checker.registry import protocol_named
 from antecede.checker.render.files import write_whole
+from antecede.checker.support.amounts import counted
+from antecede.checker.support.registry import protocol_named
 from tests.mutants.mutant import (
     FILES,
     ROOT,

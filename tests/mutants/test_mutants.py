@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.model import Protocol, Step
-from antecede.checker.registry import protocol_named
+from antecede.checker.support.registry import protocol_named
 from tests.mutants import mutant, run
 from tests.mutants.mutant import (
     EXPLANATIONS,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from antecede.checker.errors import ReplayError
 from antecede.checker.liveness.fairness import Lasso, lasso
 from antecede.checker.model import CausalSend, Message, Receive, Transition
 from antecede.checker.paths.endless import anonymous, check_cycle, numbered, renamed
 from antecede.checker.paths.path import for_replay, replay
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.support.errors import ReplayError
 from antecede.protocols.cykas import Normal
 from tests.search.test_graph import graph_of
 from tests.semantics.test_marked import system

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from antecede.checker import interrupts
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec
@@ -23,6 +22,7 @@ from antecede.checker.render.text import check_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import HANDLER_RETURNS, PREDICATE_RETURNS, Raised
+from antecede.checker.support import interrupts
 from antecede.cli import main
 
 EVERYWHERE = [

@@ -10,11 +10,11 @@ import pytest
 
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.paths.path import Path, holds_along, replay
-from antecede.checker.registry import protocol_named
 from antecede.checker.search.counterexample_kinds import collect, shape
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import DepthFirst, RandomWalks
+from antecede.checker.support.registry import protocol_named
 from tests.conftest import Command, search
 from tests.semantics.test_transition import system_for
 

@@ -9,7 +9,6 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.errors import ReplayError
 from antecede.checker.model import CausalSend, Message, Receive
 from antecede.checker.paths import path as path_module
 from antecede.checker.paths.confirm import confirm
@@ -23,8 +22,9 @@ from antecede.checker.paths.path import (
     transition_key,
 )
 from antecede.checker.paths.violation import Violation, wrong_order
-from antecede.checker.registry import property_named
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.support.errors import ReplayError
+from antecede.checker.support.registry import property_named
 from antecede.protocols.unordered import Data
 from tests.conftest import counterexample
 from tests.runs import walk

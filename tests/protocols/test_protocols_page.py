@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from antecede.checker.registry import protocol_names
+from antecede.checker.support.registry import protocol_names
 from benchmarks.page import part
 from benchmarks.protocols import NETWORKS, PAGE, cell, cost
 

@@ -16,7 +16,6 @@ from antecede.checker.check import pipeline
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.spec import Spec
 from antecede.checker.model import Message, Packet, Protocol, Step
-from antecede.checker.registry import property_named
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict
@@ -25,6 +24,7 @@ from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.workload import Workload, counted_sends
 from antecede.checker.semantics.workloads import workload_from
+from antecede.checker.support.registry import property_named
 from antecede.protocols import cbcast, ks, mfss_fifo, newtop, rst, rst_before, rst_few, ses
 from antecede.protocols.cbcast import CBCAST
 from antecede.protocols.ks import KS, Entry

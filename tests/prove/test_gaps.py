@@ -10,7 +10,6 @@ import z3
 from attrs import evolve
 
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Protocol, Step
 from antecede.checker.prove import front
 from antecede.checker.prove.front import model_named
@@ -32,7 +31,8 @@ from antecede.checker.prove.vocabulary import (
     sent,
     src,
 )
-from antecede.checker.registry import load, protocol_named
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import load, protocol_named
 from antecede.cli import main
 from tests.campaigns.variations import delivers_early
 

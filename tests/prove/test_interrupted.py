@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 import z3
 
-from antecede.checker import interrupts
-from antecede.checker.interrupts import Ended
 from antecede.checker.prove import front, mutants, suggest
 from antecede.checker.prove.front import declared, model_named
 from antecede.checker.prove.link import link
@@ -22,7 +20,9 @@ from antecede.checker.prove.obligations import Answer, Proof, obligations, prove
 from antecede.checker.prove.report import short, text
 from antecede.checker.prove.solver import check, solver_for
 from antecede.checker.render.ticker import Ticker
-from tests.test_interrupts import WITHIN, Start, starting
+from antecede.checker.support import interrupts
+from antecede.checker.support.interrupts import Ended
+from tests.support.test_interrupts import WITHIN, Start, starting
 
 ENDLESS = """
 import sys

@@ -13,7 +13,7 @@ from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.prove import front
 from antecede.checker.prove.front import model_named
 from antecede.checker.prove.link import Linked, link
-from antecede.checker.registry import load, protocol_named
+from antecede.checker.support.registry import load, protocol_named
 from antecede.cli import main
 from antecede.protocols import (
     PROOFS,

@@ -9,7 +9,6 @@ import pytest
 import z3
 from attrs import evolve
 
-from antecede.checker.errors import InputError
 from antecede.checker.prove import delivery, report, vacuity
 from antecede.checker.prove.front import model_named
 from antecede.checker.prove.obligations import Answer, prove
@@ -28,6 +27,7 @@ from antecede.checker.prove.vocabulary import (
     sent,
     src,
 )
+from antecede.checker.support.errors import InputError
 from antecede.protocols import PROOFS
 
 x, y = messages("x y")

@@ -10,7 +10,6 @@ import pytest
 import z3
 from attrs import evolve
 
-from antecede.checker.errors import InputError
 from antecede.checker.prove.front import model_named
 from antecede.checker.prove.link import link
 from antecede.checker.prove.obligations import prove
@@ -48,6 +47,7 @@ from antecede.checker.prove.vocabulary import (
     times,
     without_guard,
 )
+from antecede.checker.support.errors import InputError
 from antecede.cli import main
 from antecede.protocols import PROOFS
 

@@ -15,9 +15,9 @@ import pytest
 from antecede.checker.check import afresh, pipeline
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.registry import protocol_named, protocol_names
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
+from antecede.checker.support.registry import protocol_named, protocol_names
 from tests.conftest import Command
 
 TOY = """

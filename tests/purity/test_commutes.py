@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import CapacityError, ProtocolError
 from antecede.checker.model import (
     CausalSend,
     Envelope,
@@ -26,13 +25,14 @@ from antecede.checker.model import (
     Step,
 )
 from antecede.checker.purity.commutes import FormCheck
-from antecede.checker.registry import protocol_named
 from antecede.checker.render.json import result_object
 from antecede.checker.render.text import check_text, headline
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.normal import normal_form, rewritten
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.support.errors import CapacityError, ProtocolError
+from antecede.checker.support.registry import protocol_named
 from antecede.properties import ENDLESS
 from antecede.protocols.fifo import FIFO, Fifo
 from antecede.protocols.newtop import NEWTOP_NULL, Null

@@ -10,12 +10,12 @@ from attrs import evolve, frozen
 
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError
 from antecede.checker.model import Message, Property, Protocol, Step, What, Where
 from antecede.checker.purity.opaque import Opaque, opaque, told
 from antecede.checker.render.text import check_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
+from antecede.checker.support.errors import InputError
 from antecede.protocols.unordered import UNORDERED
 
 ENGINES = pytest.mark.parametrize("engine", ["plain", "local"])

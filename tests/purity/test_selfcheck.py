@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 from antecede.checker.check import pipeline
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.purity.selfcheck import FIRST, look_back, watched
 from antecede.checker.purity.worlds import ORDERS, World, scrambled_class
@@ -31,6 +30,7 @@ from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import UNORDERED
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.semantics.workload import counted_sends
+from antecede.checker.support.errors import InputError, ProtocolError
 from antecede.protocols import REGISTRY
 
 HEAD = """

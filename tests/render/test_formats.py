@@ -15,7 +15,6 @@ from attrs import evolve, frozen
 
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError
 from antecede.checker.model import Lose, Message, Receive
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, transition_key
@@ -27,6 +26,7 @@ from antecede.checker.render.prose import Wording
 from antecede.checker.render.registry import FORMATS, format_of, trace_text, write_trace
 from antecede.checker.render.spacetime import layout_of
 from antecede.checker.search.options import Options
+from antecede.checker.support.errors import InputError
 from tests import readers, runs
 from tests.runs import FIGURE_3, RUNS, VIOLATIONS
 

@@ -12,10 +12,10 @@ from xml.etree import ElementTree
 import networkx as nx
 import pytest
 
-from antecede.checker.errors import InputError
-from antecede.checker.registry import protocol_named
 from antecede.checker.render import dot
 from antecede.checker.render.graph import graphml, html, state_graph
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import protocol_named
 from tests.conftest import Command, search
 from tests.semantics.test_transition import system_for
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from antecede import check, sweep
-from antecede.checker import extras
-from antecede.checker.errors import InputError
+from antecede.checker.support import extras
+from antecede.checker.support.errors import InputError
 from tests.conftest import Command
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from antecede.checker.amounts import memory
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Expectation, Spec, expected_verdict, system_of
@@ -28,6 +27,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.values import message_in
+from antecede.checker.support.amounts import memory
 from tests.conftest import counterexample
 from tests.models import DELIVERS_TWICE, FORGES, KEEPS, LOSES, WRONG_ACTOR, Data
 

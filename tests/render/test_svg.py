@@ -14,7 +14,6 @@ from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.model import CausalSend, Lose, Receive, Timeout
 from antecede.checker.paths.path import Loop, Path
-from antecede.checker.registry import protocol_named
 from antecede.checker.render import svg, svg_style
 from antecede.checker.render.about import about
 from antecede.checker.render.geometry import (
@@ -34,6 +33,7 @@ from antecede.checker.render.spacetime import layout_of
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.names import names_from
 from antecede.checker.semantics.values import message_in
+from antecede.checker.support.registry import protocol_named
 from tests import runs
 from tests.conftest import ROOT
 from tests.runs import EVIL, RUNS, walk

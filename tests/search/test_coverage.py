@@ -11,10 +11,8 @@ from attrs import evolve
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.errors import InputError
 from antecede.checker.model import Protocol, Step
 from antecede.checker.paths.path import replay
-from antecede.checker.registry import protocol_named
 from antecede.checker.render.json import replay_file, result_object
 from antecede.checker.render.text import check_text
 from antecede.checker.search.options import Options
@@ -23,6 +21,8 @@ from antecede.checker.search.plain import first_states
 from antecede.checker.search.result import Verdict
 from antecede.checker.search.sample import sample
 from antecede.checker.semantics.transition import enabled
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import protocol_named
 from antecede.protocols import mfss
 from antecede.protocols.cbcast import Stamped
 from antecede.protocols.unordered import Data

@@ -19,18 +19,20 @@ from antecede.checker.check import engine
 from antecede.checker.check.engine import begins_plainly, explorer_at_once, explorer_for
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.local import compiling
-from antecede.checker.local.transport import search_on_threads
+from antecede.checker.engine.compiled import cache
+from antecede.checker.engine.rows import composites
+from antecede.checker.engine.tabulated import levels_kernels
+from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
+from antecede.checker.engine.threads import compiling
+from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.search.engine_warmup import EngineWarmup
 from antecede.checker.search.loop import Progress, explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
-from antecede.checker.search.tabulated import TabulatedSearch
-from antecede.checker.tables import cache, composites, kernels
 from tests.conftest import ROOT, Command, begun, in_a_process, method
-from tests.local.test_local import found, plainly, small
-from tests.test_interrupts import WITHIN, until
+from tests.engine.threads.test_local import found, plainly, small
+from tests.support.test_interrupts import WITHIN, until
 
 SYSTEMS = [("mfss", 3, 1), ("mfss", 2, 2), ("cykas", 3, 1)]
 
@@ -198,14 +200,14 @@ def test_what_is_compiled_later_serves_long_rows_and_the_history_full(
     done = compiling.compile_more()
     assert {Verdict.HOLDS} == {result.verdict for result in done}
     assert {16} == {result.statistics["row_bytes"] for result in done[:-1]}
-    versions = set(kernels.expand._known)
+    versions = set(levels_kernels.expand._known)
     for history in ("clocks", "full"):
         system = small("cykas", 3, 1, history=history)
         search = explorer_for(system, Options(symmetry=False))
         assert search.statistics()["row_bytes"] > 8
         explore(system, search)
         search.close()
-    assert versions == set(kernels.expand._known)
+    assert versions == set(levels_kernels.expand._known)
 
 
 @pytest.mark.slow

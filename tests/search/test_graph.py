@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.liveness.ag_ef import first_lost
+from antecede.checker.engine.threads.graphs_kernels import COMPILED
+from antecede.checker.graphs.backwards import first_lost
 from antecede.checker.model import Timeout, Transition
 from antecede.checker.purity.opaque import Opaque
-from antecede.checker.registry import protocol_named
 from antecede.checker.search.graph import Passes, Rows, StateGraph, integers
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.semantics.values import messages_in
-from antecede.checker.tables.kernels import COMPILED
+from antecede.checker.support.registry import protocol_named
 from antecede.properties import ENDLESS
 from tests.semantics.test_transition import system_for
 

@@ -11,14 +11,14 @@ from attrs import evolve
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import ProtocolError
 from antecede.checker.liveness.fairness import lasso
 from antecede.checker.model import Protocol, State
-from antecede.checker.registry import protocol_named
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.limits import greatest, held, limits_from
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.support.errors import ProtocolError
+from antecede.checker.support.registry import protocol_named
 from tests.conftest import Command
 from tests.search.test_graph import graph_of
 from tests.semantics.test_marked import system

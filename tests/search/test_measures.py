@@ -12,14 +12,14 @@ from attrs import evolve, frozen
 from antecede.checker.check import pipeline
 from antecede.checker.check.pipeline import Extras, check
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.errors import CapacityError
 from antecede.checker.model import Message, Protocol, Step
-from antecede.checker.registry import protocol_named
 from antecede.checker.render.progress import progress_text
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.measures import Kind, Measures, Size, measure, size_of
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
+from antecede.checker.support.errors import CapacityError
+from antecede.checker.support.registry import protocol_named
 from tests.conftest import ROOT, Command
 
 

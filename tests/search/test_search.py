@@ -10,13 +10,13 @@ from attrs import define, evolve
 
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.errors import InputError, ProtocolError, ReplayError
 from antecede.checker.model import Message, Protocol, Step
-from antecede.checker.registry import protocol_named
 from antecede.checker.search.loop import Progress, explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Result, Verdict
+from antecede.checker.support.errors import InputError, ProtocolError, ReplayError
+from antecede.checker.support.registry import protocol_named
 from tests.conftest import search
 from tests.models import DIRECT, LOSES, toy
 

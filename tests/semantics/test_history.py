@@ -9,7 +9,6 @@ from attrs import evolve, frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antecede.checker.errors import InputError
 from antecede.checker.model import Delivery, Message
 from antecede.checker.semantics.history import (
     HISTORIES,
@@ -19,6 +18,7 @@ from antecede.checker.semantics.history import (
     deliver,
     oracle_named,
 )
+from antecede.checker.support.errors import InputError
 
 ENCODINGS = tuple(HISTORIES)
 ACTORS = 3

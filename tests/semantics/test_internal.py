@@ -13,12 +13,10 @@ from attrs import evolve
 
 from antecede.checker.check.pipeline import Extras, check
 from antecede.checker.check.spec import Spec, load_spec, system_of
-from antecede.checker.errors import InputError
-from antecede.checker.local.transport import search_on_threads
+from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.model import Internal, Message, Protocol, Receive, Step
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.minimise import minimise
-from antecede.checker.registry import protocol_named
 from antecede.checker.render.prose import Wording
 from antecede.checker.render.registry import FORMATS, trace_text
 from antecede.checker.render.text import path_text
@@ -27,6 +25,8 @@ from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.simulate.handlers import handlers_of
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import protocol_named
 from tests.conftest import ROOT, Command, counterexample, method, search
 from tests.models import COLLECTS, GREETS, Data, Hello, Toy, naive_counts
 from tests.runs import walk

@@ -13,15 +13,15 @@ from attrs import evolve
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.pipeline import Extras, check
 from antecede.checker.check.spec import Spec, load_spec, system_of
-from antecede.checker.errors import InputError
 from antecede.checker.explore.judgement import judged
 from antecede.checker.explore.tree import with_witnesses
 from antecede.checker.model import Protocol
-from antecede.checker.registry import protocol_named
 from antecede.checker.render.registry import FORMATS, trace_text
 from antecede.checker.render.text import path_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import protocol_named
 from tests.conftest import ROOT, Command
 from tests.models import plan_of
 from tests.naive import Actor, State, successors

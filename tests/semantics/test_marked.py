@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, load_spec
-from antecede.checker.errors import InputError
 from antecede.checker.model import CausalSend, Delivery, Protocol, State
-from antecede.checker.registry import protocol_named
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics import transition
@@ -31,6 +29,8 @@ from antecede.checker.semantics.transition import (
 )
 from antecede.checker.semantics.workload import EndlessWorkload
 from antecede.checker.semantics.workloads import workload_from
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import protocol_named
 from tests.conftest import ROOT
 from tests.models import pairs
 from tests.random_systems import RandomSystem, random_systems, scripts

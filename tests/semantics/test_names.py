@@ -11,7 +11,6 @@ from attrs import evolve
 
 from antecede.checker.check.pipeline import check as run_check
 from antecede.checker.check.spec import Spec, load_spec, overridden, spec_from, system_of
-from antecede.checker.errors import InputError
 from antecede.checker.paths.path import for_replay
 from antecede.checker.render.graph import state_graph
 from antecede.checker.render.prose import Wording
@@ -19,6 +18,7 @@ from antecede.checker.render.registry import FORMATS
 from antecede.checker.render.shiviz import hosts_of
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.names import Names, names_from
+from antecede.checker.support.errors import InputError
 from antecede.testing import assert_holds
 from tests.conftest import Command, counterexample
 from tests.runs import FIGURE_3, walk

@@ -9,11 +9,11 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.check.spec import Expectation, Spec, load_spec, overridden, system_of
-from antecede.checker.errors import InputError
-from antecede.checker.registry import protocol_named, protocol_names
 from antecede.checker.render.about import question
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import protocol_named, protocol_names
 from antecede.checker.sweep.sweep import combined
 from tests.conftest import ROOT, Command, search
 

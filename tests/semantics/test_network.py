@@ -11,9 +11,9 @@ from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antecede.checker.errors import InputError
 from antecede.checker.model import Message, Packet
 from antecede.checker.semantics.network import NETWORKS, Channel, Network, network_named
+from antecede.checker.support.errors import InputError
 
 UNORDERED = network_named("unordered")
 FIFO = network_named("fifo")

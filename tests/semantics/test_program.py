@@ -13,9 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from antecede.checker.check.spec import Spec, load_spec, system_of
-from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.model import Message, Protocol, Request
-from antecede.checker.registry import protocol_named
 from antecede.checker.render.explanation import explain
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
@@ -23,9 +21,11 @@ from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.workload import Workload
 from antecede.checker.semantics.workloads import workload_from
+from antecede.checker.support.errors import InputError, ProtocolError
+from antecede.checker.support.registry import protocol_named
 from tests import naive
 from tests.conftest import Command, counterexample, search
-from tests.local.test_local import found, plainly, searched
+from tests.engine.threads.test_local import found, plainly, searched
 from tests.models import naive_counts, plan_of
 from tests.random_systems import RandomSystem, programs, random_systems
 

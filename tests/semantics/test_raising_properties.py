@@ -8,8 +8,8 @@ import pytest
 
 import antecede
 from antecede import properties
-from antecede.checker.errors import InputError
 from antecede.checker.model import Property, What, Where
+from antecede.checker.support.errors import InputError
 from tests.conftest import Command
 
 SIZE = ("--actors", "2", "--messages", "1")

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.model import State
-from antecede.checker.registry import property_named, protocol_named
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.plain import found_lost
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
+from antecede.checker.support.registry import property_named, protocol_named
 from tests.conftest import Command
 from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_transition import system_for

@@ -8,7 +8,6 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 
-from antecede.checker.errors import ProtocolError
 from antecede.checker.model import (
     CausalSend,
     Delivery,
@@ -33,6 +32,7 @@ from antecede.checker.semantics.transition import (
     successor,
 )
 from antecede.checker.semantics.workloads import workload_from
+from antecede.checker.support.errors import ProtocolError
 from antecede.properties import DEFAULT
 from antecede.properties.all_delivered import ALL_DELIVERED
 from antecede.properties.causal_delivery import CAUSAL_DELIVERY

@@ -14,11 +14,11 @@ from attrs import field, frozen
 
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import ProtocolError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.values import Values, canonical, contains, messages_in, same
+from antecede.checker.support.errors import ProtocolError
 
 EVERYWHERE = [
     (engine, search) for engine in ("plain", "local") for search in ("breadth", "depth", "random")

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Arm, Message, Protocol, State, Step, Transition
 from antecede.checker.paths.path import PathStep, replay
-from antecede.checker.registry import protocol_named
 from antecede.checker.semantics.history import CLOCK_AT, HISTORIES
 from antecede.checker.semantics.transition import (
     System,
@@ -26,8 +25,9 @@ from antecede.checker.semantics.transition import (
     successor,
 )
 from antecede.checker.semantics.workload import SENDS
+from antecede.checker.support.registry import protocol_named
 from tests.conftest import ROOT, Command, search
-from tests.local.test_local import found, plainly, searched, toy
+from tests.engine.threads.test_local import found, plainly, searched, toy
 from tests.models import plan_of
 from tests.naive import explore
 from tests.random_systems import RandomSystem, random_systems

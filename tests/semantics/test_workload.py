@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from antecede.checker.errors import InputError
 from antecede.checker.model import Message
 from antecede.checker.semantics.workload import SUMMARIES, Workload, counted_sends, script
 from antecede.checker.semantics.workloads import workload_from
+from antecede.checker.support.errors import InputError
 
 CHAIN = (
     'reaction:[{"name":"m1","from":0,"to":[2]},{"name":"m2","from":0,"to":[1]},'

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from antecede import cli
-from antecede.checker import extras
 from antecede.checker.render.svg_style import darkening
 from antecede.checker.simulate.chart import DARK_OF, LOOKS, Panel, Point, chart
+from antecede.checker.support import extras
 from tests.conftest import ROOT
 
 

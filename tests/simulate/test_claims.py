@@ -11,13 +11,13 @@ from attrs import asdict, evolve, field, frozen
 
 from antecede import cli
 from antecede.checker.claims.claim import Claim, Ruling
-from antecede.checker.errors import InputError
 from antecede.checker.simulate import rules
 from antecede.checker.simulate.claims import decide, decided_by, markdown, runs_of, timed_claims
 from antecede.checker.simulate.figures import FIGURES
 from antecede.checker.simulate.results import RESULTS
 from antecede.checker.simulate.rules import Numbers
 from antecede.checker.simulate.scenario import Scenario
+from antecede.checker.support.errors import InputError
 
 CLAIMS = timed_claims()
 BY_KEY = {claim.key: claim for claim in CLAIMS}

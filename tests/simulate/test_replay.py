@@ -6,7 +6,6 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.model import Protocol, Receive, State, Step, Transition
-from antecede.checker.registry import property_named
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
@@ -14,6 +13,7 @@ from antecede.checker.semantics.workloads import workload_from
 from antecede.checker.simulate.handlers import Handlers, handlers_of
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import Scenario
+from antecede.checker.support.registry import property_named
 
 Event = tuple[Transition, Step]
 

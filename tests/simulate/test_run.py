@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.model import Message, Protocol, Step
 from antecede.checker.simulate.encoding import contents_of
 from antecede.checker.simulate.handlers import Handlers, handlers_of
@@ -13,6 +12,7 @@ from antecede.checker.simulate.oracle import WrongRun
 from antecede.checker.simulate.run import Run, simulate
 from antecede.checker.simulate.scenario import UNLIMITED, Scenario
 from antecede.checker.simulate.workload import Planned
+from antecede.checker.support.errors import InputError, ProtocolError
 
 MS = 1_000_000
 LINK = Scenario(

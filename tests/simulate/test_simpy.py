@@ -13,12 +13,12 @@ import simpy
 from attrs import evolve
 
 from antecede.checker.model import Message, Step
-from antecede.checker.registry import protocol_named
 from antecede.checker.simulate.encoding import contents_of
 from antecede.checker.simulate.handlers import handlers_of
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import Scenario
 from antecede.checker.simulate.workload import NOTHING, Plan, plan_of
+from antecede.checker.support.registry import protocol_named
 
 Process = Generator[Any, Any, None]
 

@@ -7,7 +7,6 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from attrs import asdict, evolve
 
-from antecede.checker.errors import InputError
 from antecede.checker.simulate.experiment import row_of, runs_of
 from antecede.checker.simulate.figures import FIGURES, KEY_NUMBERS, Grid
 from antecede.checker.simulate.plots import drawn
@@ -15,6 +14,7 @@ from antecede.checker.simulate.results import RESULTS
 from antecede.checker.simulate.scenario import MS, Scenario, parameters, parsed, written
 from antecede.checker.simulate.statistics import added, cell_of
 from antecede.checker.simulate.tornado import bars
+from antecede.checker.support.errors import InputError
 
 
 def row(protocol: str, seed: int, value: int, scenario: Scenario) -> dict[str, object]:

@@ -13,13 +13,13 @@ import pytest
 from attrs import astuple
 
 from antecede.checker.model import Message
-from antecede.checker.registry import protocol_named
 from antecede.checker.simulate import twin_rst
 from antecede.checker.simulate.encoding import contents_of
 from antecede.checker.simulate.handlers import TWINS, handlers_of
 from antecede.checker.simulate.results import results
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import Scenario
+from antecede.checker.support.registry import protocol_named
 from antecede.protocols import cykas, rst
 
 SIZES = ((2, 12), (3, 8), (4, 10), (6, 12))

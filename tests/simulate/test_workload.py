@@ -7,11 +7,11 @@ from collections import Counter
 import pytest
 from attrs import evolve
 
-from antecede.checker.errors import InputError
 from antecede.checker.simulate.handlers import handlers_of
 from antecede.checker.simulate.run import simulate
 from antecede.checker.simulate.scenario import Scenario, parsed, written
 from antecede.checker.simulate.workload import NOTHING, WORKLOADS, plan_of
+from antecede.checker.support.errors import InputError
 
 SCENARIO = Scenario(actors=20, messages=50, job_share=0.2, reacting=0.3)
 

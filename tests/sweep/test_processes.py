@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.errors import CapacityError
+from antecede.checker.support.errors import CapacityError
 from antecede.checker.sweep.processes import KILLED, SAFE_PATH, Workers
 from tests.conftest import ROOT, begun
-from tests.test_interrupts import WITHIN, started, until
+from tests.support.test_interrupts import WITHIN, started, until
 
 
 def dying_at_two(number: int) -> int:

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from antecede.checker import registry
 from antecede.checker.check.exploring import until
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import CapacityError
+from antecede.checker.engine.rows.symmetry import group
 from antecede.checker.model import Message, Property, Protocol, Step, What, Where
 from antecede.checker.search.options import Bounds, Options
+from antecede.checker.support import registry
+from antecede.checker.support.errors import CapacityError
 from antecede.checker.sweep.kept import Row
 from antecede.checker.sweep.renamings import Renamings
 from antecede.checker.sweep.smallest import (
@@ -31,7 +32,6 @@ from antecede.checker.sweep.smallest import (
     text,
 )
 from antecede.checker.sweep.sweep import kept_in
-from antecede.checker.tables.symmetry import group
 from antecede.protocols.cykas_yct_acked import CYKAS_YCT_ACKED
 from tests.conftest import Command
 from tests.mutants.mutant import FILES, mutants_in, mutated

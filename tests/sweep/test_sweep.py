@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker import extras
 from antecede.checker.check.spec import Spec
-from antecede.checker.errors import InputError
 from antecede.checker.render.ticker import Line, Ticker
 from antecede.checker.search.options import Bounds, Options
+from antecede.checker.support import extras
+from antecede.checker.support.errors import InputError
 from antecede.checker.sweep import parquet
 from antecede.checker.sweep.sweep import (
     SweepProgress,

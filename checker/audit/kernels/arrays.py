@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from antecede.checker.tables.kernels import jit
+from antecede.checker.engine.compiled import jit
 
 Array = np.ndarray[Any, Any]
 

@@ -23,7 +23,7 @@ from antecede.checker.audit.kernels.arrays import (
     kernel,
 )
 from antecede.checker.audit.kernels.names import actor_of, hashed_message, hashes, place, put
-from antecede.checker.tables.kernels.jit import prefetch
+from antecede.checker.engine.compiled.jit import prefetch
 
 
 class Vocabulary(NamedTuple):

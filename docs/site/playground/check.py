@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from antecede import check
-from antecede.checker.errors import InputError
+from antecede.checker.support.errors import InputError
 
 FILE = Path("protocol.py")
 

@@ -1,0 +1,276 @@
+"""The cache of compiled kernels, so that they are compiled only once.
+
+The folder is named by a digest of all kernel sources. A kernel contains the kernels that it calls,
+so an edit of one source must invalidate all of them. A file has one kernel for arguments of certain
+kinds: a digest, a description, and an object file (see `loading`).
+
+This module does not import Numba.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import hashlib
+import importlib.util
+import os
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from antecede.checker.support import interrupts, memory
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.private import changed_by_others, create, private_folder
+from antecede.checker.support.reading import content_of
+
+ENTRY = "antecede_entry"
+"""The name of the function that a compiled kernel offers."""
+
+SUFFIX = ".kernel"
+"""The ending of the file of a compiled kernel."""
+
+KEPT_DAYS = 30
+"""Days without use after which kernels of other sources are removed."""
+
+LOADING, COMPILING = 140 << 20, 400 << 20
+"""Bytes of memory that kernels need: cached ones, and kernels that must be compiled.
+
+Measured with Numba 0.68 and Python 3.11 on Linux: the process takes 105 MB after it has loaded all
+kernels of breadth-first search, and 370 MB after it has compiled them.
+"""
+
+SPACE, COMPILING_SPACE = 600 << 20, 600 << 20
+"""Bytes of address space for cached kernels, and for compiling in addition; plus cores and threads.
+
+Measured on two cores when Numba still loaded the kernels: LLVM and the C library aborted searches
+on one thread up to 575 MB (`ulimit -v`), on eight threads up to 650 MB, and compiling up to 650 MB.
+A search needs more than it maps, because the tables reserve half of what is left. Without Numba,
+400 MB suffice for one thread.
+"""
+
+SPACE_PER_CORE = 40 << 20
+"""OpenBLAS, which NumPy loads, maps a buffer of 32 MB and a stack of 8 MB per core."""
+
+SPACE_PER_THREAD = 20 << 20
+"""A stack of 8 MB, twice, and the C library's overhead; a heap per thread is optional."""
+
+EACH, EACH_COMPILED = 32 << 20, 150 << 20
+"""Bytes that must be free to load one more kernel, and to compile one."""
+
+_ENGINE = Path(__file__).parents[1]
+_SOURCES = ("compiled/*.py", "rows/geometry.py", "*/*_kernels.py")
+"""The files that compiled code of a search is made from: the compiler, constants, and kernels."""
+
+
+def home_of(file: str) -> Path | None:
+    """Return the folder of a file with stand-alone kernels; None for the kernels of a search."""
+    folder = Path(file).parent
+    return None if _ENGINE in folder.parents else folder
+
+
+def sources(home: Path | None = None) -> list[Path]:
+    """Return the files on which a kernel's machine code depends; `home` is as in `digest`."""
+    ours = {file for pattern in _SOURCES for file in _ENGINE.glob(pattern)}
+    return [*sorted(ours), *(sorted(home.glob("*.py")) if home else ())]
+
+
+@functools.cache
+def digest(home: Path | None = None) -> str:
+    """Return a digest of the kernels' sources and of the versions of Python and the compiler.
+
+    Args:
+        home: the folder of other kernels, which may call the kernels of a search.
+    """
+    hasher = hashlib.blake2b(sys.version.encode(), digest_size=8)
+    for package in ("numba", "llvmlite"):
+        hasher.update(_version_file(package))
+    for file in sources(home):
+        hasher.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return hasher.hexdigest()
+
+
+def _version_file(package: str) -> bytes:
+    """Return the source of a package's version, without importing the package; or nothing."""
+    spec = importlib.util.find_spec(package)
+    for folder in spec.submodule_search_locations or () if spec else ():
+        with contextlib.suppress(OSError):
+            return (Path(folder) / "_version.py").read_bytes()
+    return b""
+
+
+CHOSEN = "NUMBA_CACHE_DIR"
+"""The environment variable that names the folder for compiled kernels."""
+
+
+def places() -> list[Path]:
+    """Return the folders where compiled kernels may be cached, the best one first.
+
+    If `CHOSEN` is set, only its folder counts. Otherwise they are the user's cache folder and the
+    folder of the sources. Other users could put their machine code into a folder that is not
+    private, so such a folder is left out. If none remains, there is a temporary folder.
+    """
+    found = [private_folder(place) for place in _named()]
+    usable = [place for place, _ in found if place is not None]
+    return usable or _temporary("; ".join(reason for _, reason in found))
+
+
+def _named() -> list[Path]:
+    chosen = os.environ.get(CHOSEN)
+    if chosen:
+        return [Path(chosen) / "antecede"]
+    # XDG's rule is to ignore a path that is not absolute. Nor is ~ one, if the user has no home.
+    homes = (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache"))
+    own = [Path(home) / "antecede" for home in homes if os.path.isabs(home)]
+    return [*own[:1], _ENGINE / "compiled" / "__pycache__"]
+
+
+@functools.cache
+def _temporary(reasons: str) -> list[Path]:
+    """Return a folder for the kernels of this process and the processes that it starts."""
+    try:
+        made = tempfile.mkdtemp(prefix="antecede-kernels-")
+    except OSError:
+        return []
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    os.environ[CHOSEN] = made
+    say(
+        f"compiled search code is kept only until this command ends, because {reasons}. Name a "
+        f"folder that only you can write to with {CHOSEN}."
+    )
+    place, _ = private_folder(Path(made))
+    return [] if place is None else [place]
+
+
+def compiled_in(home: Path | None = None) -> Path | None:
+    """Return the folder that has the kernels of these sources, or None if they must be compiled."""
+    folders = (place / f"kernels-{digest(home)}" for place in places())
+    wanted = ("levels_kernels.expand" if home is None else "judging.judge") + f"-*{SUFFIX}"
+    return next((folder for folder in folders if _holds(folder, wanted)), None)
+
+
+def _holds(folder: Path, wanted: str) -> bool:
+    try:
+        return changed_by_others(folder) is None and any(folder.glob(wanted))
+    except OSError:
+        return False
+
+
+def lacking(threads: int = 1, home: Path | None = None) -> str | None:
+    """Return the reason why kernels cannot be loaded, or None if there is enough memory.
+
+    Call it before NumPy and Numba are imported. If LLVM gets no memory, it ends the process
+    without an exception.
+
+    Args:
+        threads: the number of threads that run the kernels.
+        home: as in `digest`.
+    """
+    if f"{__package__}.jit" in sys.modules:
+        return None
+    compiled = compiled_in(home) is not None
+    space = SPACE + (os.cpu_count() or 1) * SPACE_PER_CORE + threads * SPACE_PER_THREAD
+    needed = (LOADING, space) if compiled else (COMPILING, space + COMPILING_SPACE)
+    lacks = memory.lacking(*needed)
+    what = "load the compiled search code" if compiled else "compile the search code"
+    return lacks and f"there is too little memory to {what}: {lacks}"
+
+
+@functools.cache
+def folder(home: Path | None = None) -> Path | None:
+    """Return the folder for compiled kernels; None if no place can be written to."""
+    compiled = compiled_in(home)
+    if compiled is not None and _writable(compiled):
+        os.utime(compiled)
+        return compiled
+    for place in places():
+        here = place / f"kernels-{digest(home)}"
+        if _writable(here):
+            _remove_old(place, here)
+            return here
+    return compiled
+
+
+def _writable(folder: Path) -> bool:
+    """Create a folder if it does not exist; return whether files can be written to it."""
+    try:
+        create(folder)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _remove_old(place: Path, kept: Path) -> None:
+    """Remove kernels of other sources that were not used for `KEPT_DAYS`."""
+    old = time.time() - KEPT_DAYS * 24 * 3600
+    for other in place.glob("kernels-*"):
+        with contextlib.suppress(OSError):
+            if other != kept and other.stat().st_mtime < old:
+                shutil.rmtree(other, ignore_errors=True)
+
+
+MOST_BYTES = 1 << 28
+"""The size in bytes that a cached kernel stays below."""
+
+
+def sealed(data: bytes, file: str) -> bytes:
+    """Return `data` with a digest that binds the data to this file; see `opened`."""
+    return _seal(data, file) + data
+
+
+def opened(file: str) -> bytes | None:
+    """Return the data sealed for a file; None if they are damaged or belong to another file.
+
+    The seal finds damage. It is no signature, because everybody can make it.
+
+    Raises:
+        InputError: the file cannot be read, is not a regular file, or others can change it.
+    """
+    if (reason := changed_by_others(Path(file))) is not None:
+        raise InputError(reason)
+    data = content_of(file, "the kernel", MOST_BYTES)
+    content = data[16:]
+    return content if _seal(content, file) == data[:16] else None
+
+
+def _seal(data: bytes, file: str) -> bytes:
+    """Return a digest of the data and of the file's name, which identifies the kernel."""
+    name = os.fsencode("/".join(Path(file).parts[-2:]))
+    return hashlib.blake2b(name + b"\0" + data, digest_size=16).digest()
+
+
+def keep(file: str | None, content: bytes) -> None:
+    """Write the file of a kernel; print a message if that is impossible.
+
+    Args:
+        file: None: there is no folder for kernels.
+    """
+    if file is None:
+        say(
+            "compiled search code cannot be kept, so every start compiles it. Name a folder that "
+            f"only you can write to with {CHOSEN}."
+        )
+        return
+    new = f"{file}.{os.getpid()}.new"
+    try:
+        with interrupts.shielded():
+            with open(new, "wb") as written:
+                written.write(sealed(content, file))
+            os.replace(new, file)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
+        say(f"compiled search code cannot be kept: {error}; the next start compiles it")
+
+
+_said: set[str] = set()
+
+
+def say(problem: str) -> None:
+    """Print a problem with the cache and its consequence on standard error, once per problem."""
+    if problem not in _said:
+        _said.add(problem)
+        print(f"antecede: {problem}", file=sys.stderr, flush=True)

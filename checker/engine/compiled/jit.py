@@ -1,0 +1,195 @@
+"""Kernels: functions that are compiled at their first call, or loaded from the disk.
+
+Kernels release the GIL. No kernel writes to an array that another thread reads at the same time.
+
+This module imports neither Numba nor LLVM, because a kernel that is on the disk needs no compiler.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from antecede.checker.engine.compiled import cache
+from antecede.checker.engine.compiled.arguments import Kind, kind_of, packer
+from antecede.checker.support import interrupts, memory
+from antecede.checker.support.errors import CapacityError
+
+if TYPE_CHECKING:
+    from antecede.checker.engine.compiled.loading import Entry
+
+_lock = threading.RLock()
+"""Held while a kernel is loaded or compiled."""
+
+
+def _is_on(variable: str) -> bool:
+    return os.environ.get(variable, "0").strip() not in ("", "0")
+
+
+INTERPRETED = _is_on("NUMBA_DISABLE_JIT")
+"""Kernels run as plain Python functions, for debugging."""
+
+
+@functools.cache
+def compiler() -> Any:
+    """Import the module that compiles. Numba then reads no settings in the current folder."""
+    yaml = sys.modules.get("yaml")
+    sys.modules["yaml"] = None  # type: ignore[assignment]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Numba says that it could not read such a file
+            return import_module("antecede.checker.engine.compiled.compiler")
+    finally:
+        if yaml is None:
+            del sys.modules["yaml"]
+        else:
+            sys.modules["yaml"] = yaml
+
+
+class Kernel:
+    """A compiled function; called like the function from Python, and by other kernels.
+
+    Attributes:
+        compiled: the number of times that it was compiled by this process.
+        loaded: the number of times that it was loaded from the disk.
+    """
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.compiled = self.loaded = 0
+        self._function, self._options = function, options
+        self._entries: list[tuple[Callable[..., bytes | None], Entry]] = []
+        self._known: set[tuple[Kind, ...]] = set()
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the kernel.
+
+        Raises:
+            TypeError: it takes no such arguments.
+            CapacityError: there is too little memory to compile it.
+        """
+        for pack, entry in self._entries:
+            words = pack(args)
+            if words is not None:
+                return entry.run(words)
+        self._add_entry(tuple(map(kind_of, args)))
+        return self(*args)
+
+    def _add_entry(self, kinds: tuple[Kind, ...]) -> None:
+        """Load or compile the kernel for arguments of these kinds.
+
+        Ctrl-C is delayed meanwhile. LLVM calls Python back, and an exception raised there would
+        only be printed on the terminal.
+        """
+        with interrupts.shielded("the compilation of a kernel"), _lock:
+            if kinds in self._known:  # made by another thread
+                return
+            entry = self._load(kinds) or self._compile(kinds)
+            self._known.add(kinds)
+            self._entries.append((packer(kinds), entry))
+
+    def _load(self, kinds: tuple[Kind, ...]) -> Entry | None:
+        """Return the kernel from the disk, or None; its file may be unreadable.
+
+        Raises:
+            CapacityError: there is too little memory. LLVM would abort the process.
+        """
+        _check_memory(cache.EACH)
+        file = self._file(kinds)
+        if file is None or not os.path.lexists(file):
+            return None
+        from antecede.checker.engine.compiled.loading import unpacked
+
+        try:
+            content = cache.opened(file)
+            if content is None:
+                raise ValueError(f"{file} is damaged or another kernel's")
+            entry = unpacked(content, _text(kinds))
+        except Exception as error:
+            cache.say(f"a compiled kernel cannot be read, and is compiled anew: {error}")
+            return None
+        self.loaded += entry is not None
+        return entry
+
+    def _compile(self, kinds: tuple[Kind, ...]) -> Entry:
+        _check_memory(cache.EACH_COMPILED)
+        from antecede.checker.engine.compiled.loading import Entry, packed
+
+        made = compiler().object_code(self._dispatcher, kinds)
+        self.compiled += 1
+        cache.keep(self._file(kinds), packed(made.code, made.returns, _text(kinds)))
+        return Entry(made.code, made.returns)
+
+    def _file(self, kinds: tuple[Kind, ...]) -> str | None:
+        """Return the kernel's file for arguments of these kinds; None if there is no folder."""
+        code = self._function.__code__
+        folder = cache.folder(cache.home_of(code.co_filename))
+        if folder is None:
+            return None
+        key = hashlib.blake2b(_text(kinds).encode(), digest_size=8).hexdigest()
+        module = self._function.__module__.rpartition(".")[2]
+        return str(folder / f"{module}.{code.co_name}-{code.co_firstlineno}-{key}{cache.SUFFIX}")
+
+    @functools.cached_property
+    def _dispatcher(self) -> Any:
+        return compiler().dispatcher(self._function, **self._options)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba takes this name for in a kernel that it compiles."""
+        return compiler().type_of(self._dispatcher)
+
+
+class _Intrinsic:
+    """A function that only compiled code can call; see `compiler`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def _numba_type_(self) -> Any:
+        return compiler().type_of(compiler().INTRINSICS[self._name])
+
+
+def _text(kinds: tuple[Kind, ...]) -> str:
+    """Describe everything, besides the sources, that the machine code depends on."""
+    checked = " with bounds checks" if _is_on("NUMBA_BOUNDSCHECK") else ""
+    return f"({', '.join(map(str, kinds))}){checked}"
+
+
+def _check_memory(needed: int) -> None:
+    if lacks := memory.lacking(needed, needed):
+        raise CapacityError(f"too little memory for another compiled kernel: {lacks}")
+
+
+def kernel(function: Callable[..., Any], **options: Any) -> Any:
+    """Return a function that is compiled at its first call; the result is cached."""
+    return function if INTERPRETED else Kernel(function, **options)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Return a function that is inlined into the kernels that call it."""
+    return kernel(function, forceinline=True)
+
+
+def _prefetch(_array: Any, _index: Any) -> None:
+    """Do nothing: interpreted code gains nothing from prefetching."""
+
+
+def _borrow(array: Any) -> Any:
+    """Return the array: interpreted code needs no borrowing."""
+    return array
+
+
+borrow: Any = _borrow if INTERPRETED else _Intrinsic("borrow")
+"""Return a view of a contiguous array without reference counting; see `compiler.borrow`."""
+
+prefetch: Any = _prefetch if INTERPRETED else _Intrinsic("prefetch")
+"""Ask the processor to load array[index] into its caches."""

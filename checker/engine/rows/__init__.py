@@ -1,0 +1,1 @@
+"""A state as a row of numbers: components, composites, layout, symmetry."""

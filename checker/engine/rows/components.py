@@ -1,0 +1,287 @@
+"""The components of a system's states, numbered: equal values get one number.
+
+The components are an actor's state, its workload position, the two parts of its ghost and the
+content of a channel. The protocol is called at most once for each distinct argument.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.storage.arrays import Words
+from antecede.checker.model import Packet, Property, State, Step, What
+from antecede.checker.semantics.history import Ghost, Oracle, oracle_named, with_pending
+from antecede.checker.semantics.judge import looks_at_order, shown
+from antecede.checker.semantics.transition import System, initial_state
+from antecede.checker.semantics.values import canonical
+from antecede.checker.support.errors import CapacityError, ProtocolError
+
+MOST_PROPERTIES = 30
+"""The most properties that an entry has room for, besides the bit for a handler that raised."""
+
+
+@define
+class Interner:
+    """Numbers distinct values 0, 1, 2, … in the order of their first appearance.
+
+    Attributes:
+        what: the plural noun for the values in error messages.
+        share: the number of parts of a key's field for numbers; these numbers use one part.
+        numbers: value -> number, by equality.
+        places: id of an object in `values` -> number; avoids hashing a value that is known.
+    """
+
+    what: str
+    share: int = 1
+    numbers: dict[Hashable, int] = field(factory=dict)
+    places: dict[int, int] = field(factory=dict)
+    values: list[Any] = field(factory=list)
+    _digested: int = 0
+    _digest: Any = field(factory=hashlib.blake2b)
+
+    def digest(self) -> str:
+        """Return a digest of all values, in the order of their numbers."""
+        for value in self.values[self._digested :]:
+            self._digest.update(canonical(value).encode() + b"\0")
+        self._digested = len(self.values)
+        return str(self._digest.hexdigest())
+
+    def number(self, value: Hashable) -> int:
+        """Return the number of `value`; a new value gets the next number.
+
+        Raises:
+            CapacityError: a key has no room for another number.
+            ProtocolError: the value is not equal to itself.
+        """
+        number_before = self.places.get(id(value))
+        if number_before is None:
+            number_before = self.numbers.get(value)
+        if number_before is not None:
+            return number_before
+        number, limit = len(self.values), g.NUMBER_LIMIT // self.share
+        if number >= limit:
+            raise CapacityError(
+                f"more than {limit:,} distinct values of {self.what}; "
+                "the plain engine (--engine plain) has no such limit"
+            )
+        if value != value:
+            raise ProtocolError(
+                f"{value!r}, one of the {self.what}, is not equal to itself (does it hold NaN?), "
+                "so no state with it is ever met again"
+            )
+        self.numbers[value] = number
+        self.places[id(value)] = number  # the id stays valid, because `values` keeps the object
+        self.values.append(value)
+        return number
+
+
+def bits_of(system: System, chosen: Callable[[Property], bool]) -> int:
+    """Return the bit set of the chosen properties, as tables and kernels use it."""
+    return sum(1 << rank for rank, prop in enumerate(system.properties) if chosen(prop))
+
+
+def in_bits(system: System, bits: int) -> Iterator[Property]:
+    """Yield the properties in a bit set."""
+    return (prop for rank, prop in enumerate(system.properties) if bits >> rank & 1)
+
+
+@define(eq=False)
+class Components:
+    """The components of one system.
+
+    Attributes:
+        self_channels: actors may send packets to themselves.
+        channels, channel_of: (source, destination) of each channel, and the number of each.
+        sequences: column of records -> the number of numbered sequences.
+        packets: received packets; only `steps` needs their numbers.
+        steps: (actor, state, source, number of the packet) -> the result of `receive`.
+        asks_of_states: some property looks at the states of single actors.
+        shown_states: states that `shown` judged; many table entries lead to one state.
+        judged: number of a state in `shown_states` -> the result of `shown`.
+        calls: the number of calls of the protocol.
+    """
+
+    system: System
+    self_channels: bool = False
+    oracle: Oracle = field(init=False)
+    channels: list[tuple[int, int]] = field(init=False)
+    channel_of: dict[tuple[int, int], int] = field(init=False)
+    states: list[Interner] = field(init=False)
+    positions: list[Interner] = field(init=False)
+    knows: list[Interner] = field(init=False)
+    pending: list[Interner] = field(init=False)
+    contents: list[Interner] = field(init=False)
+    bundles: list[Interner] = field(init=False)
+    messages: Interner = field(init=False)
+    sent: Interner = field(init=False)
+    stamps: Interner = field(init=False)
+    records: Interner = field(init=False)
+    packets: Interner = field(init=False)
+    asks_of_states: bool = field(init=False)
+    shown_states: Interner = field(init=False)
+    sequences: dict[int, int] = field(factory=dict)
+    steps: dict[Hashable, Step] = field(factory=dict)
+    judged: dict[int, int] = field(factory=dict)
+    calls: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        """Number the components of the initial state.
+
+        Raises:
+            CapacityError: the tables have no room for this many actors or properties.
+        """
+        system = self.system
+        _refuse_too_many("actors", system.actors, g.MOST_ACTORS)
+        _refuse_too_many("properties", len(system.properties), MOST_PROPERTIES)
+        actors = range(system.actors)
+        self.oracle = _tabulated_oracle(system)
+        self.channels = [(i, j) for i in actors for j in actors if i != j or self.self_channels]
+        self.channel_of = {pair: k for k, pair in enumerate(self.channels)}
+        self.states = [Interner(f"states of actor {i}") for i in actors]
+        self.positions = [Interner(f"workload positions of actor {i}") for i in actors]
+        self.knows = [Interner(f"causal pasts of actor {i}") for i in actors]
+        self.pending = [Interner(f"undelivered messages of actor {i}") for i in actors]
+        self.contents = [Interner(f"channel {i} to {j}") for i, j in self.channels]
+        self.bundles = [Interner(f"sends from {i} to {j}") for i, j in self.channels]
+        self.messages = Interner("messages", share=system.actors)
+        self.sent = Interner("messages with their stamps")
+        self.stamps = Interner("stamps")
+        self.records = Interner("recorded stamps")
+        self.packets = Interner("packets")
+        self.asks_of_states = any(prop.what is What.STATE for prop in system.properties)
+        self.shown_states = Interner("states")
+        self.records.number(None)
+        for content in self.contents:
+            content.number(())
+
+    @property
+    def full(self) -> bool:
+        """The history also records sequences."""
+        return self.system.oracle.name == "full"
+
+    def columns(self, state: State) -> list[list[int]]:
+        """Return, per actor, the numbers in its columns; `state` has no records."""
+        rows = []
+        for i in range(self.system.actors):
+            row = [
+                self.states[i].number(state.actors[i]),
+                self.positions[i].number(state.workload[i]),
+                *self._ghost_numbers(i, state.history[i]),
+                0,
+                0,
+                state.losses if i == 0 else 0,
+            ]
+            for k, (src, dst) in enumerate(self.channels):
+                if src == i:
+                    content = state.channels[src * self.system.actors + dst]
+                    row.append(self.contents[k].number(content))
+            rows.append(row)
+        return rows
+
+    def initial_states(self) -> list[int]:
+        """Return the number of each actor's initial state."""
+        states = initial_state(self.system).actors
+        return [self.states[i].number(state) for i, state in enumerate(states)]
+
+    def _ghost_numbers(self, actor: int, ghost: Ghost) -> tuple[int, int]:
+        """Return the numbers of a ghost's two parts: its knowledge and its pending messages."""
+        return (
+            self.knows[actor].number(with_pending(ghost, ())),
+            self.pending[actor].number(ghost.pending),
+        )
+
+    def shown(self, state: Any) -> int:
+        """Return the bit set of invariants that `state` violates and witnesses that it reaches."""
+        if not self.asks_of_states:
+            return 0
+        number = self.shown_states.number(state)
+        bits = self.judged.get(number)
+        if bits is None:
+            bits = self.judged[number] = bits_of(
+                self.system, lambda prop: prop.what is What.STATE and shown(prop, (state,))
+            )
+        return bits
+
+    def receive_step(self, actor: int, state: int, src: int, packet: Packet) -> Step:
+        """Return the result of `receive`, which is called once per distinct argument."""
+        memo = (actor, state, src, self.packets.number(packet))
+        if memo not in self.steps:
+            self.calls += 1
+            self.steps[memo] = self.system.handlers.receive(
+                self.states[actor].values[state], src, packet
+            )
+        return self.steps[memo]
+
+    @property
+    def internals(self) -> tuple[str | None, ...]:
+        """The actors' spontaneous actions, in order: None is the timeout, the others have names."""
+        protocol = self.system.protocol
+        timeout = () if protocol.timeout is None else (None,)
+        return (*timeout, *protocol.actions)
+
+    def internal_step(self, actor: int, state: int, name: str | None) -> Step | None:
+        """Call `timeout` if `name` is None, otherwise the action `name`."""
+        self.calls += 1
+        value, handlers = self.states[actor].values[state], self.system.handlers
+        return handlers.timeout(value) if name is None else handlers.action(name, value)
+
+    def _sent(self, actor: int) -> Words:
+        """Return the amount that each position of an actor adds to the progress."""
+        workload = self.system.workload
+        weight = workload.fan_out + 1
+        return np.array([weight * workload.sent(p) for p in self.positions[actor].values], np.int64)
+
+    def _undelivered(self, actor: int) -> Words:
+        """Return the number of undelivered copies for each pending component of an actor."""
+        pending = self.pending[actor].values
+        return np.array([sum(len(entry.remaining) for entry in row) for row in pending], np.int64)
+
+    def progress_by_value(self) -> tuple[Words, Words]:
+        """Return the progress that each position adds and each pending component subtracts.
+
+        A causal-send raises the progress by at least 1, because a message weighs more than its
+        copies. A delivery of a copy raises it by 1. No other transition changes it.
+
+        Both arrays are flat: value n of an actor is at actor * (length // actors) + n.
+        """
+        actors = range(self.system.actors)
+        room = max(len(interner.values) for interner in (*self.positions, *self.pending))
+
+        def flat(rows: list[Words]) -> Words:
+            return np.concatenate([np.pad(row, (0, room - len(row))) for row in rows])
+
+        return flat([self._sent(i) for i in actors]), flat([self._undelivered(i) for i in actors])
+
+    @property
+    def most_progress(self) -> int:
+        """The progress of a state with all messages sent and delivered; see `progress_by_value`."""
+        workload = self.system.workload
+        return self.system.actors * workload.most * (workload.fan_out + 1)
+
+
+def _refuse_too_many(things: str, count: int, most: int) -> None:
+    if count > most:
+        raise CapacityError(
+            f"the local engine has room for {most} {things}, and there are {count}; "
+            "the plain engine (--engine plain) has no such limit"
+        )
+
+
+def _tabulated_oracle(system: System) -> Oracle:
+    if system.oracle.number is not None:
+        return system.oracle
+    name = "clocks" if system.oracle.name == "full" else system.oracle.name
+    return oracle_named(
+        name,
+        system.actors,
+        system.workload.most,
+        self_sends=system.workload.self_sends,
+        track_order=any(map(looks_at_order, system.properties)),
+        clock_at=system.question.clock_at,
+    )

@@ -1,0 +1,185 @@
+"""Local words of one actor and the numbers of their combinations, its composites."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.engine.compiled.jit import borrow, inlined, kernel
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.fields_kernels import change_field, composite_in, field_of
+from antecede.checker.engine.rows.hashing_kernels import hash_words
+
+
+@inlined
+def get(loc, base, geo, actor, column):
+    """Return a column of `actor` from the local words at loc[base:]."""
+    word = loc[base + actor * geo[g.WORDS] + geo[g.COL_WORD + column]]
+    return (word >> geo[g.COL_SHIFT + column]) & geo[g.COL_MASK + column]
+
+
+@inlined
+def put(loc, geo, actor, column, value):
+    """Set a column of `actor` in the local words at loc[0:]."""
+    at = actor * geo[g.WORDS] + geo[g.COL_WORD + column]
+    shift = geo[g.COL_SHIFT + column]
+    old = (loc[at] >> shift) & geo[g.COL_MASK + column]
+    loc[at] ^= (old ^ value) << shift
+
+
+@inlined
+def seek(cons, words, loc, base, actor):
+    """Return the slot where probing for the local words loc[base:] of `actor` begins."""
+    mask = cons.shape[0] // (words + 1) - 1
+    return np.int64((hash_words(loc, base, words) + np.uint64(actor)) >> np.uint64(16)) & mask
+
+
+@inlined
+def probe(cons, words, loc, base, actor, slot):
+    """Return the composite of `actor` with the local words loc[base:], or -1; see `seek`."""
+    stride = words + 1
+    mask = cons.shape[0] // stride - 1
+    while True:
+        at = slot * stride
+        owner = cons[at + words]
+        if owner == -1:
+            return np.int64(-1)
+        if owner >> 48 == actor:
+            same = True
+            for k in range(words):
+                if cons[at + k] != loc[base + k]:
+                    same = False
+                    break
+            if same:
+                return owner & 0xFFFFFFFFFFFF
+        slot = (slot + 1) & mask
+
+
+@inlined
+def find_composite(cons, words, loc, base, actor):
+    """Return the composite of `actor` with the local words loc[base:], or -1."""
+    return probe(cons, words, loc, base, actor, seek(cons, words, loc, base, actor))
+
+
+@kernel
+def index_composite(cons, mask, dec, at, words, actor, number):
+    """Add one composite, with its local words at dec[at:], to `cons`."""
+    slot = np.int64((hash_words(dec, at, words) + np.uint64(actor)) >> np.uint64(16)) & mask
+    while cons[slot * (words + 1) + words] != -1:
+        slot = (slot + 1) & mask
+    for k in range(words):
+        cons[slot * (words + 1) + k] = dec[at + k]
+    cons[slot * (words + 1) + words] = (actor << 48) | number
+
+
+@kernel
+def index_composites(cons, dec, stride, words, counts):
+    """Fill an empty `cons` with all composites in `dec`."""
+    mask = cons.shape[0] // (words + 1) - 1
+    for actor in range(counts.shape[0]):
+        for number in range(counts[actor]):
+            at = actor * stride + number * words
+            index_composite(cons, mask, dec, at, words, actor, number)
+
+
+@kernel
+def add_composites(cons, dec, stride, words, counts, records, limits):
+    """Number the local words in `records` that have no number yet.
+
+    Args:
+        cons, dec: as in `Tables`, with room for all records.
+        stride: the distance in `dec` between the first words of neighbouring actors.
+        words: local words per actor.
+        counts: per actor, the number of composites so far; updated.
+        records: (n, 1 + words): actor, local words.
+        limits: per actor, the greatest number of composites that fits its row field.
+
+    Returns:
+        The number of records processed; fewer than n when a limit was reached.
+    """
+    mask = cons.shape[0] // (words + 1) - 1
+    loc = np.empty(words, np.int64)
+    for r in range(records.shape[0]):
+        actor = records[r, 0]
+        for k in range(words):
+            loc[k] = records[r, 1 + k]
+        if find_composite(cons, words, loc, 0, actor) != -1:
+            continue
+        if counts[actor] >= limits[actor]:
+            return r
+        at = actor * stride + counts[actor] * words
+        for k in range(words):
+            dec[at + k] = loc[k]
+        index_composite(cons, mask, dec, at, words, actor, counts[actor])
+        counts[actor] += 1
+    return records.shape[0]
+
+
+@kernel
+def compose_missed(misses, control, tables, composites):
+    """Number the composites in `misses` while there is room; keep the other records.
+
+    Args:
+        composites: a `Composites`; its counts are updated.
+
+    Returns:
+        Whether no record remains.
+    """
+    geo, cons, dec = tables.geo, tables.cons, tables.dec
+    counts, limits = composites.counts, composites.limits
+    words = geo[g.PART_WORDS]
+    mask = cons.shape[0] // (words + 1) - 1
+    total = np.int64(0)
+    for part in range(geo[g.PARTS]):
+        total += counts[part]
+    remaining = np.int64(0)
+    for r in range(control[g.MISSES]):
+        done = False
+        if misses[r, 0] >> 8 == g.COMPOSE:
+            part = misses[r, 0] & 0xFF
+            at = part * geo[g.DEC_STRIDE] + counts[part] * words
+            if counts[part] < limits[part] and total < limits[geo[g.PARTS]]:
+                done = True
+                for k in range(words):
+                    dec[at + k] = misses[r, 1 + k]
+                if find_composite(cons, words, dec, at, part) == -1:
+                    index_composite(cons, mask, dec, at, words, part, counts[part])
+                    counts[part] += 1
+                    total += 1
+        if not done:
+            for k in range(misses.shape[1]):
+                misses[remaining, k] = misses[r, k]
+            remaining += 1
+    control[g.MISSES] = remaining
+    return remaining == 0
+
+
+@kernel
+def mark_composites(rows, count, geo, marks):
+    """Mark the composites of the first `count` rows.
+
+    Args:
+        marks: bool, flat; composite g of part i is at i * (length // parts) + g.
+    """
+    rows, geo, marks = borrow(rows), borrow(geo), borrow(marks)
+    room = marks.shape[0] // geo[g.PARTS]
+    for r in range(count):
+        at = r * geo[g.ROW_WORDS]
+        for part in range(geo[g.PARTS]):
+            marks[part * room + composite_in(rows, at, field_of(geo, part))] = True
+
+
+@kernel
+def renumber(rows, count, geo, numbers):
+    """Replace the composites of the first `count` rows by other numbers, in place.
+
+    Args:
+        numbers: int64; the new numbers, at the indices that `mark_composites` uses.
+    """
+    rows, geo, numbers = borrow(rows), borrow(geo), borrow(numbers)
+    room = numbers.shape[0] // geo[g.PARTS]
+    for r in range(count):
+        at = r * geo[g.ROW_WORDS]
+        for part in range(geo[g.PARTS]):
+            field = field_of(geo, part)
+            old = composite_in(rows, at, field)
+            change_field(rows, at, field, old, numbers[part * room + old])

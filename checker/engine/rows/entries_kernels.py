@@ -1,0 +1,67 @@
+"""The hash table of the results of Python functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.engine.compiled.jit import inlined, kernel
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.hashing_kernels import mix
+
+
+@inlined
+def key_of(kind, column, x, y):
+    """Return the table key of a look-up."""
+    return (((kind << g.COLUMN_BITS | column) << g.NUMBER_BITS) | x) << g.NUMBER_BITS | y
+
+
+@inlined
+def find(table, key):
+    """Return the value of `key`, or -1."""
+    mask = (table.shape[0] >> 1) - 1
+    slot = np.int64(mix(key) >> np.uint64(20)) & mask
+    while True:
+        there = table[2 * slot]
+        if there == key:
+            return table[2 * slot + 1]
+        if there == -1:
+            return np.int64(-1)
+        slot = (slot + 1) & mask
+
+
+@inlined
+def look_up(table, key, misses, control):
+    """Return the value of `key`, or -1 after recording that it is missing."""
+    value = find(table, key)
+    if value == -1:
+        at = control[g.MISSES]
+        if at < misses.shape[0]:
+            misses[at, 0] = 0
+            misses[at, 1] = key
+            control[g.MISSES] = at + 1
+    return value
+
+
+@inlined
+def put_entry(table, key, value):
+    """Put a key with its value into `table`, which has room for it."""
+    mask = (table.shape[0] >> 1) - 1
+    slot = np.int64(mix(key) >> np.uint64(20)) & mask
+    while table[2 * slot] != -1 and table[2 * slot] != key:
+        slot = (slot + 1) & mask
+    table[2 * slot] = key
+    table[2 * slot + 1] = value
+
+
+@kernel
+def find_all(table, keys, values):
+    """Write the value of every key, or -1, to `values`."""
+    for k in range(keys.shape[0]):
+        values[k] = find(table, keys[k])
+
+
+@kernel
+def store(table, keys, values):
+    """Put new keys with their values into `table`, which has room for them."""
+    for k in range(keys.shape[0]):
+        put_entry(table, keys[k], values[k])

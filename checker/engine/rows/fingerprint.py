@@ -1,0 +1,53 @@
+"""The fingerprint of a checkpoint: the question that is checked and digests of all sources."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from attrs import asdict
+
+from antecede.checker.semantics.transition import System
+from antecede.checker.support.sources import digest_of, sources_of
+
+
+def fingerprint(system: System, **engine: Any) -> dict[str, Any]:
+    """Return all values that determine a checkpoint's content, as JSON values.
+
+    Args:
+        system: the system that is checked.
+        engine: the engine's options that change the content, by name.
+    """
+    return {
+        **asdict(system.question),
+        "properties": list(system.question.properties),
+        "sources": _sources(system),
+        **engine,
+    }
+
+
+_ROOMS = ("semantics", "graphs", "search", "liveness", "engine", "adapters")
+"""The checker's rooms on which the content of a checkpoint depends."""
+
+
+def _sources(system: System) -> dict[str, str]:
+    """Return a digest of each module and each captured value that the system depends on.
+
+    Captured values are values that the functions of the protocol and the properties were given.
+    The result also has the checker's own modules.
+    """
+    predicates = (prop.predicate for prop in system.properties)
+    return sources_of(system.protocol, *predicates).digests() | _own_sources()
+
+
+@functools.cache
+def _own_sources() -> dict[str, str]:
+    """Return the digest of each module of the checker, as its file was when the process began."""
+    own = Path(__file__).parents[2]
+    files = [own / "model.py", *(file for room in _ROOMS for file in (own / room).rglob("*.py"))]
+    return {_dotted(file.relative_to(own)): digest_of(file.read_bytes()) for file in sorted(files)}
+
+
+def _dotted(file: Path) -> str:
+    return ".".join(("antecede.checker", *file.with_suffix("").parts))

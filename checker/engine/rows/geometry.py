@@ -1,0 +1,341 @@
+"""The layout of all arrays: keys, columns, control slots, the geometry array, and the tables.
+
+All words are non-negative int64 (63 usable bits), so that no kernel mixes signed and unsigned
+arithmetic. Only hashes are uint64. An empty slot holds -1. Terms:
+
+* a *local word* packs the columns of one actor (see `checker.engine.rows.layout`); an actor has
+  WORDS;
+* a *part* is all of an actor's local words. Under the `full` history, each actor has two parts:
+  the protocol's columns and the history's columns. A part has PART_WORDS, and part p belongs to
+  actor p // (PARTS // ACTORS);
+* a *composite* is the number of a part's distinct local words; `cons` maps words to the number,
+  and `dec` maps the number to the words;
+* a *row* packs the composites of all parts into ROW_WORDS words: a global state;
+* an *entry* is a row followed by one word of information (parent, transition, kind).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# Kinds of table look-ups; the kind, a column and two numbers make a key.
+SEND, RECEIVE, INTERNAL, LOSE, APPEND, REACT = range(1, 7)
+TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME, UNSENT, TRIM, GATE = range(7, 20)
+NUMBER_BITS = 25
+COLUMN_BITS = 8
+NUMBER_LIMIT = 1 << NUMBER_BITS
+NETWORK_SENT = -2
+"""Replaces a delivered message's sender if the message is network-sent and not delivered."""
+COMPOSE = 1
+"""The kind of misses that are composites, not table look-ups.
+
+The first word of such a record is 256 * COMPOSE + actor. The local words follow.
+"""
+
+# Columns of an actor's local words; the channels to other actors follow.
+STATE, POSITION, KNOWS, PENDING, RECORDED, STAMPS, LOSSES, CHANNELS = range(8)
+
+# Slots of the control array of `expand`.
+(
+    AT_FRESH,
+    END_FRESH,
+    TODO,
+    POSTPONED,
+    MISSES,
+    FIRED,
+    FINALS,
+    FOUND,
+    FULL,
+    KNOWN,
+    ORBIT_STATES,
+    ORBIT_FIRED,
+    ORBIT_FINALS,
+    DECREASED,
+) = range(14)
+CONTROL_SIZE = 14
+
+FLAT_BITS = 63
+FLAT_MASK = (1 << FLAT_BITS) - 1
+PLACE_BITS = 16
+MOST_TRANSITIONS = 1 << PLACE_BITS
+"""The most transitions from one state; the index of a transition among them has PLACE_BITS."""
+LEAD_BITS = 16
+"""The number of bits for a depth in a *mark*.
+
+If levels are sums of weights, a row that travels has a mark: its least depth so far, in LEAD_BITS
+bits, and above it its lead. A lead of n is n levels after the next level; -1 is the current level.
+"""
+
+AHEAD = 8
+"""Prefetch distance: the number of rows between a prefetch and its use."""
+
+OK, MISSED, OVERFLOWED, SETTLED = 0, -1, -2, -7
+ROOM, TAINT, MARK, OVER = 1, 2, 4, 8
+"""The bits of an actor in GATE, if only one message is followed (geo[FOLLOWS]).
+
+ROOM: the actor may send, because its undelivered messages leave room for another one. TAINT: it
+knows of the marked message. MARK: it sent the marked message. OVER: the marked message was
+delivered everywhere, so that the state is SETTLED.
+"""
+NEW = np.int64(-1) << np.int64(63)
+"""Marks the information word of a successor that was not visited before."""
+
+
+# The geometry array: scalars, then arrays at fixed offsets; `Layout.geometry` makes it.
+ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
+PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, DROPS_BEHIND, CHECKS_PROGRESS = range(8, 13)
+ACTS, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS, PARTS, PART_WORDS, AT_NETWORK = range(13, 23)
+MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
+MOST_PARTS = 2 * MOST_ACTORS
+BAD = 23
+"""Per judgement of a delivery (sum of 1 known, 2 overtaken, 4 unexpected): violated properties."""
+UNEXPECTED = 4
+COL_WORD = BAD + 8
+COL_SHIFT = COL_WORD + MOST_COLUMNS
+COL_MASK = COL_SHIFT + MOST_COLUMNS
+ROW_WORD = COL_MASK + MOST_COLUMNS
+ROW_SHIFT = ROW_WORD + MOST_PARTS
+ROW_MASK = ROW_SHIFT + MOST_PARTS
+CHAN_SRC = ROW_MASK + MOST_PARTS
+CHAN_DST = CHAN_SRC + MOST_CHANNELS
+CHAN_COL = CHAN_DST + MOST_CHANNELS
+CHAN_OF = CHAN_COL + MOST_CHANNELS
+"""The channel of (src, dst), at src * actors + dst, or -1."""
+GEOMETRY_SIZE = CHAN_OF + MOST_ACTORS**2
+
+
+class Renamings(NamedTuple):
+    """Orbits of composites under renaming; all arrays are empty without symmetry.
+
+    A permutation is given by its index in the group; the identity's index is 0. An orbit gets its
+    number when the first of its composites is renamed.
+
+    Attributes:
+        targets: the part to which permutation k takes part i, at k * parts + i.
+        sources: the part that permutation k takes to i, at k * parts + i.
+        products: uint8; the permutation that applies j, then k, at j * (size of the group) + k.
+        kin: for composite g of part i, at i * geo[REN_STRIDE] + g: 256 * orbit + the permutation
+            that takes the orbit's first composite to g; -1: not known yet.
+        images: int32; the image of an orbit's first composite under permutation k, at
+            orbit * (size of the group) + k.
+        known: one element, the number of orbits.
+        choices: uint8; the permutation that gives the least orbits, per order of the actors'
+            orbits; see `renaming_kernels.chosen_by_order`. Empty if there are too many orders.
+    """
+
+    targets: np.ndarray[Any, Any]
+    sources: np.ndarray[Any, Any]
+    products: np.ndarray[Any, Any]
+    kin: np.ndarray[Any, Any]
+    images: np.ndarray[Any, Any]
+    known: np.ndarray[Any, Any]
+    choices: np.ndarray[Any, Any]
+
+
+class Tables(NamedTuple):
+    """Look-up tables of the kernels; all arrays are int64 and flat, except where noted.
+
+    Attributes:
+        geo: the geometry array, see above.
+        table: open addressing; slot s has a key at 2s (-1: empty) and its value at 2s + 1.
+        code: the effects of handlers; see `checker.engine.rows.tabulate`.
+        cons: open addressing; a slot has local words and part << 48 | composite (-1: empty).
+        dec: the local words of each composite; those for part i begin at i * geo[DEC_STRIDE].
+        renamings: the orbits of composites.
+        progress: int32; for composite g of part i, at i * geo[REN_STRIDE] + g; see `progress_of`.
+        one_word: True if rows have one word, as most have, and actors one part; otherwise None. The
+            compiler generates code for each of the two.
+    """
+
+    geo: np.ndarray[Any, Any]
+    table: np.ndarray[Any, Any]
+    code: np.ndarray[Any, Any]
+    cons: np.ndarray[Any, Any]
+    dec: np.ndarray[Any, Any]
+    renamings: Renamings
+    progress: np.ndarray[Any, Any]
+    one_word: bool | None
+
+
+class Missing(NamedTuple):
+    """Where a kernel records what the tables lack.
+
+    Attributes:
+        misses, control: as in `Told`.
+    """
+
+    misses: np.ndarray[Any, Any]
+    control: np.ndarray[Any, Any]
+
+
+class Outbox(NamedTuple):
+    """The successors that one thread sends to the owners in a chunk.
+
+    Attributes:
+        out: successors as entries, flat, with the same room for each owner. If the search has
+            weights, there is such room per lead and owner.
+        sizes: the number of entries of each owner (and lead).
+        order: uint16; the owner (and lead) of each entry, in the order of sending.
+        recent: recently sent rows, flat; a power of two of them (-1: none), or empty. A row found
+            there is not sent again.
+    """
+
+    out: np.ndarray[Any, Any]
+    sizes: np.ndarray[Any, Any]
+    order: np.ndarray[Any, Any]
+    recent: np.ndarray[Any, Any]
+
+
+class Weighing(NamedTuple):
+    """The weights of a search whose levels are sums of weights; otherwise all arrays are empty.
+
+    Attributes:
+        leads: per kind of transition, the number of levels that it skips.
+        depths: uint16; the depth of each row of the frontier.
+        recent: uint16; the depth with which each row of `Outbox.recent` was sent.
+    """
+
+    leads: np.ndarray[Any, Any]
+    depths: np.ndarray[Any, Any]
+    recent: np.ndarray[Any, Any]
+
+
+BY_DEPTH = Weighing(np.empty(0, np.int64), np.empty(0, np.uint16), np.empty(0, np.uint16))
+"""The value for a search whose levels are depths."""
+
+
+class Memo(NamedTuple):
+    """The transitions that one thread remembers; the arrays are flat.
+
+    Attributes:
+        figures: int64; the numbers named below.
+        sources: int64; per source of transitions (see `source_of`) the part that it is listed for,
+            its slot among that part's heads, and the receiver of its packets, or -1 if there is
+            none but that part.
+        heads: int32; where the list of a composite and a slot begins in `lists`; 0: not known yet.
+            The first slot is for its steps. Composite g of part p has figures[SLOTS] of them, at
+            (p * figures[MEMO_ROOM] + g) * figures[SLOTS]. If actors have two parts, this is so for
+            the first ones. The histories follow; each has the head of its steps and its moment.
+        lists: int32. A list of transitions is its length and its entries. An own transition has the
+            composite that follows, its kind, the code of the properties that it shows (see
+            `coded`), 1 + the delivered item, and 1 + the event of the history. An offer has the
+            event, and the sender's composite if the message is not taken and if it is taken (-1:
+            not known yet), and its kind << 1 | whether the packet stays. A composite's steps are a
+            hash table with open addressing: its capacity, the number of steps, and keys (-1: empty)
+            with values.
+        shows: int64; the bit sets of properties that codes stand for.
+        items: int64; per event, the delivered item, NO_ITEM, or STALE.
+        events: int64, open addressing; the number of an event, and the message that the receipt of
+            a packet delivers.
+        parted: True if an actor's second part is its history; None if actors have one part. The
+            compiler generates code for each of the two.
+    """
+
+    figures: np.ndarray[Any, Any]
+    sources: np.ndarray[Any, Any]
+    heads: np.ndarray[Any, Any]
+    lists: np.ndarray[Any, Any]
+    shows: np.ndarray[Any, Any]
+    items: np.ndarray[Any, Any]
+    events: np.ndarray[Any, Any]
+    parted: bool | None
+
+
+class Told(NamedTuple):
+    """Output arrays of `expand`.
+
+    Attributes:
+        postponed: indices of rows that miss something; control[POSTPONED] counts them.
+        misses: (n, 1 + words): records; control[MISSES] counts them.
+        shown: (n, 3): property bit set, row index * owners + me, index of the transition (-1: the
+            state itself); control[FOUND] counts them.
+        fired: per kind, the number of transitions taken.
+        control: slots as named above.
+        memo: the transitions that the thread remembers.
+    """
+
+    postponed: np.ndarray[Any, Any]
+    misses: np.ndarray[Any, Any]
+    shown: np.ndarray[Any, Any]
+    fired: np.ndarray[Any, Any]
+    control: np.ndarray[Any, Any]
+    memo: Memo
+
+
+class Frontier(NamedTuple):
+    """The states of one depth that a thread expands.
+
+    Attributes:
+        rows: the rows, flat.
+        parents, places: uint32 and uint16, per row; see `levels_kernels.gather`.
+    """
+
+    rows: np.ndarray[Any, Any]
+    parents: np.ndarray[Any, Any]
+    places: np.ndarray[Any, Any]
+
+
+class Composites(NamedTuple):
+    """The numbers of composites.
+
+    Attributes:
+        counts: per part, the number so far.
+        limits: per part, then over all parts: the number that there is room for.
+    """
+
+    counts: np.ndarray[Any, Any]
+    limits: np.ndarray[Any, Any]
+
+
+class RowSet(NamedTuple):
+    """An exact set of rows.
+
+    Attributes:
+        slots: open addressing.
+        figures: as for `sets_kernels.insert`.
+    """
+
+    slots: np.ndarray[Any, Any]
+    figures: np.ndarray[Any, Any]
+
+
+class Steps(NamedTuple):
+    """Output arrays of `descend` and `wander`.
+
+    Attributes:
+        misses: as in `Told`.
+        fired, kinds: per kind, the transitions taken, and the transitions that led to a new state.
+        control: slots as named below.
+    """
+
+    misses: np.ndarray[Any, Any]
+    fired: np.ndarray[Any, Any]
+    kinds: np.ndarray[Any, Any]
+    control: np.ndarray[Any, Any]
+
+
+# Slots of the control arrays of `descend` and `wander`; they use MISSES, FIRED, FINALS, KNOWN, too.
+(
+    STEPS,
+    MAX_DEPTH,
+    DEEPEST,
+    RAISING,
+    SHOWN,
+    VIOLATED,
+    FRAMES,
+    ENTERING,
+    CUT,
+    WALKS,
+    LENGTH,
+    TOTAL,
+) = range(CONTROL_SIZE, CONTROL_SIZE + 12)
+STEPWISE_CONTROL_SIZE = CONTROL_SIZE + 12
+
+SHOWS, RAISES, FULL_SET, CROWDED = -3, -4, -5, -6
+"""The results of `descend` and `wander` besides OK, MISSED and OVERFLOWED.
+
+SHOWS: a property is violated or reached. RAISES: a handler raised on the last transition.
+FULL_SET: a visited set must grow. CROWDED: a state has more than MOST_TRANSITIONS transitions.
+"""

@@ -1,0 +1,203 @@
+"""Fills missing table entries for the kernels; widens columns and rows for greater numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from attrs import define, field, frozen
+
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.grading import Weights
+from antecede.checker.engine.rows.layout import Layout
+from antecede.checker.engine.rows.packing import Fields
+from antecede.checker.engine.rows.sequences import RenamedSequences
+from antecede.checker.engine.rows.symmetry import Symmetry
+from antecede.checker.engine.rows.tabulate import Tabulation
+from antecede.checker.engine.storage.arrays import Words
+from antecede.checker.semantics.transition import System
+from antecede.checker.support.errors import CapacityError
+
+
+@contextmanager
+def wrapping() -> Iterator[None]:
+    """Silence NumPy's overflow warnings: without the JIT, hashes wrap around in NumPy."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+def refuse_crowds(transitions: int) -> None:
+    """Check that the index of every transition from a state fits its field.
+
+    Raises:
+        CapacityError: a state has more transitions than a kernel can number.
+    """
+    if transitions > g.MOST_TRANSITIONS:
+        raise CapacityError(
+            f"a state has more than {g.MOST_TRANSITIONS:,} transitions; "
+            "the plain engine (--engine plain) has no such limit"
+        )
+
+
+@frozen(eq=False)
+class Repacking:
+    """The old and the new packing of rows."""
+
+    before: Fields
+    after: Fields
+    old_words: int
+    new_words: int
+
+    def apply(self, rows: Words) -> Words:
+        """Return flat rows in the new packing."""
+        shaped = rows.reshape(-1, self.old_words)
+        return self.before.packed_as(self.after, shaped, self.new_words).ravel()
+
+
+@define(eq=False)
+class TableFiller:
+    """The tables of one system, as the kernels read them.
+
+    Attributes:
+        tabulation: the system's functions as tables.
+        sweep_line, check_progress: as in `Layout`.
+        self_channels: as in `Tabulation`.
+        parted: actors have two parts; needed for the `full` history, see `Layout`.
+        symmetric: learn renamings, and let kernels replace states by representatives.
+        layout: the packing of numbers into rows.
+        tables: the arrays that kernels read; replaced after every `fill`.
+    """
+
+    system: System
+    symmetric: bool = False
+    sweep_line: bool = False
+    check_progress: bool = False
+    self_channels: bool = False
+    parted: bool = False
+    tabulation: Tabulation = field(init=False)
+    layout: Layout = field(init=False)
+    tables: g.Tables = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Number the components of the initial state."""
+        self.tabulation = Tabulation(self.system, self.self_channels)
+        if self.symmetric:
+            symmetry = self.tabulation.symmetry = Symmetry(self.tabulation)
+            if self.tabulation.full:
+                self.tabulation.renamed = RenamedSequences(symmetry)
+        columns = self.tabulation.start()
+        self.layout = Layout(
+            self.tabulation,
+            self.sweep_line,
+            self.check_progress,
+            self.parted and self.tabulation.full,
+        )
+        with wrapping():
+            since = self.layout.counts.copy()
+            self.layout.add(self.layout.encode(columns))
+            self.layout.rename_since(since, self.layout.tables, self._fill_tables)
+        self.tables = self.layout.tables()
+
+    @property
+    def graded(self) -> bool:
+        """True as long as the tables prove one depth per state; see `rows.grading`."""
+        return self.tabulation.grading.reason is None
+
+    def leads(self, weights: Weights) -> Words:
+        """Return how many levels each kind of transition skips; empty if `weights` is empty."""
+        kinds = self.tabulation.kinds if weights else ()
+        return np.array([weights.get(kind, 1) - 1 for kind in kinds], np.int64)
+
+    def record(self) -> dict[str, Any]:
+        """Return the calls that made the tables, as data for `adopt`."""
+        return {
+            "tabulation": self.tabulation.record(),
+            "layout": self.layout.record(),
+        }
+
+    def adopt(self, record: Mapping[str, Any]) -> None:
+        """Rebuild the tables of another run of this search.
+
+        Raises:
+            InputError: the protocol's handlers now return different values.
+        """
+        with wrapping():
+            self.tabulation.make_again(record["tabulation"])
+            self.layout.adopt(record["layout"])
+        self.refresh()
+
+    def initial_row(self) -> Words:
+        """Return the row of the initial state."""
+        return self.layout.row_of([0] * len(self.layout.counts))
+
+    def refresh(self) -> None:
+        """Update `tables` after the layout or the tabulation was changed from outside."""
+        self.tables = self.layout.tables()
+
+    def misses(self) -> Words:
+        """Return an empty array of misses with the columns that kernels need now."""
+        return self.layout.misses()
+
+    def fill(self, missed: Words) -> Repacking | None:
+        """Make the table entries and composites that kernels missed, and update `tables`.
+
+        Records of misses may need more columns afterwards: take a new array from `misses`.
+
+        Args:
+            missed: (n, 1 + local words): records as the kernels write them.
+
+        Returns:
+            How to repack rows, or None if the packing is unchanged.
+        """
+        if not len(missed):
+            return None
+        before, old_words = self.layout.row_fields, self.layout.row_words
+        with wrapping():
+            since = self.layout.counts.copy()
+            self._fill_tables(missed)
+            self.layout.rename_since(since, self.layout.tables, self._fill_tables)
+        self.tables = self.layout.tables()
+        if self.layout.row_fields is before:
+            return None
+        return Repacking(before, self.layout.row_fields, old_words, self.layout.row_words)
+
+    def _fill_tables(self, missed: Words) -> None:
+        """Number new composites and make table entries; widen rows and columns as needed."""
+        records = missed[missed[:, 0] >> 8 == g.COMPOSE].copy()
+        records[:, 0] &= 0xFF
+        while len(records) and not self.layout.add(records):
+            self.layout.wider_rows()
+        keys = missed[missed[:, 0] == 0, 1]
+        if len(keys):
+            self.tabulation.fill(keys)
+        if not self.layout.columns_fit:
+            self.layout.widen_columns()
+
+    def keep(self, marks: Any) -> Words:
+        """Forget composites that no row contains; see `Layout.keep`."""
+        numbers = self.layout.keep(marks)
+        self.refresh()
+        return numbers
+
+    def figures(self, fired: Words, fresh_kinds: Words | None) -> dict[str, Any]:
+        """Return statistics of the tables and of the transitions taken, by name.
+
+        Args:
+            fired: per kind, the number of transitions taken.
+            fresh_kinds: per kind, the number of transitions that reached a new state, or None.
+        """
+        t = self.tabulation
+        return {
+            "protocol_calls": t.calls,
+            "actor_states": sum(len(states.values) for states in t.states),
+            "table_entries": t.entries,
+            "python_seconds": t.seconds,
+            **t.met,
+            "transitions": {
+                kind: {"total": int(fired[k])}
+                | ({} if fresh_kinds is None else {"new": int(fresh_kinds[k])})
+                for k, kind in enumerate(t.kinds)
+            },
+        }

@@ -1,0 +1,566 @@
+"""Tabulated exploration: a system's pure functions as tables, filled on demand.
+
+Components of a state are numbered (see `checker.engine.rows.components`). A table entry is made by
+calling the protocol, the network kind, the workload or the oracle once per distinct argument.
+The kernels then work on numbers alone.
+
+The `full` history is tabulated as `clocks` plus two sequences of records per actor: its
+deliveries, and the stamps of its own messages. The numbers of sequences need no Python call.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from attrs import define, evolve, field
+
+from antecede.checker.engine.rows import entries_kernels
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.components import bits_of, in_bits
+from antecede.checker.engine.rows.grading import ARMED, LOST, SENT, Change, Grading, packets_of
+from antecede.checker.engine.rows.histories import Histories, NetworkSend
+from antecede.checker.engine.rows.sequences import RenamedSequences, values_of
+from antecede.checker.engine.rows.symmetry import NotSymmetricError, Symmetry, renamed_messages
+from antecede.checker.engine.storage.arrays import Words
+from antecede.checker.engine.storage.validation import numbers, seconds, whole
+from antecede.checker.model import Message, Packet, Property, Step, What, Where
+from antecede.checker.semantics.history import Ghost
+from antecede.checker.semantics.judge import ENDS, Glimpse, in_deliveries, in_state
+from antecede.checker.semantics.marked import is_over, may_mark
+from antecede.checker.semantics.transition import initial_state, network_sent
+from antecede.checker.semantics.values import packet_class
+from antecede.checker.semantics.workload import ARM, EndlessWorkload, Position, most_sent
+from antecede.checker.support.errors import AntecedeError, CapacityError, InputError
+from antecede.checker.support.memory import without_collections
+
+MOST_KINDS = 1 << 10
+"""The most kinds of transitions that the kernels count."""
+
+
+class SelfPacketError(AntecedeError):
+    """An actor sends itself a packet but has no channel for it; restart with `self_channels`."""
+
+
+@define(eq=False)
+class Tabulation(Histories):
+    """The tables of one system.
+
+    Attributes:
+        table, code: as in `g.Tables`.
+        most_choices: per kind and column of a key, the most transitions that an entry offers.
+        kinds: names of the kinds of transitions, such as `receive Ack`.
+        asked: the keys of every completed `fill`; `make_again` rebuilds the tables from them.
+        filled: keys and values that `fill` stored, if another process needs them; otherwise None.
+        symmetry: learns renamings along with the tables; None without symmetry.
+        renamed: the renamings of sequences; None without symmetry or without sequences.
+        grading: learns along with the tables whether every state has only one depth.
+        delivers: some entry delivers a message. Kernels request entries of taken transitions only,
+            so a reachable transition delivers one.
+        seconds: time spent in `fill`.
+    """
+
+    most_choices: dict[int, int] = field(factory=dict)
+    kinds: list[str] = field(factory=list)
+    judgements: Words = field(init=False)
+    table: Words = field(init=False)
+    entries: int = 0
+    asked: list[Words] = field(factory=list)
+    filled: list[tuple[Words, Words]] | None = None
+    code: Words = field(init=False)
+    used_code: int = 0
+    symmetry: Symmetry | None = None
+    renamed: RenamedSequences | None = None
+    grading: Grading = field(factory=Grading)
+    _orbits: dict[tuple[int, int], tuple[int, int]] = field(factory=dict)
+    _envelopes: dict[tuple[int, int], list[tuple[int, int, bool]]] = field(factory=dict)
+    _receipts: dict[tuple[int, int, int, bool], tuple[int, ...]] = field(factory=dict)
+    delivers: bool = False
+    seconds: float = 0.0
+
+    def __attrs_post_init__(self) -> None:
+        """Start with empty tables.
+
+        Raises:
+            CapacityError: the system has more actors or properties than there is room for.
+        """
+        super().__attrs_post_init__()
+        self.judgements = self._judge_deliveries()
+        self.table = np.full(2 << 14, -1, np.int64)
+        self.code = np.empty(1 << 14, np.int64)
+
+    def start(self) -> list[list[int]]:
+        """Return the columns of the initial state."""
+        state = initial_state(self.system)
+        ghosts = tuple(self.oracle.initial(i) for i in range(self.system.actors))
+        if self.oracle.number is not None:
+            self.grading.refute("the application never stops")
+        for actor, number in enumerate(self.initial_states()):
+            self.grading.start(self._orbit(actor, number))
+        return self.columns(evolve(state, history=ghosts))
+
+    @without_collections()
+    def fill(self, keys: Words) -> None:
+        """Make the table entries for `keys`, by calling the functions that the keys encode.
+
+        Entries that exist are left alone: a second number for a sequence would tell equal states
+        apart.
+
+        Raises:
+            ProtocolError: a handler raised or returned something unusable.
+            CapacityError: too many distinct values.
+        """
+        started = time.perf_counter()
+        keys = distinct(keys)
+        keys = self._with_renamings(keys[values_of(self.table, keys) == -1])
+        kinds = _kinds(keys)
+        recorded = kinds == g.RECORD
+        values = np.empty(len(keys), np.int64)
+        self._fill_records(keys, recorded, values)
+        renamed = self._rename_records(keys, kinds, values)
+        for k in np.flatnonzero(~recorded & ~renamed):
+            values[k] = self._value(int(keys[k]))
+            if g.SEND <= kinds[k] <= g.LOSE:
+                self._note_choices(int(keys[k]), int(values[k]))
+        self._reserve(len(keys))
+        entries_kernels.store(self.table, keys, values)
+        if self.renamed is not None and recorded.any():
+            self.renamed.learn(keys[recorded], values[recorded], self.table)
+        self.entries += len(keys)
+        self.asked.append(keys)
+        if self.filled is not None:
+            self.filled.append((keys, values))
+        self.seconds += time.perf_counter() - started
+
+    def record(self) -> dict[str, Any]:
+        """Return the calls that made the tables, as data for `make_again`."""
+        return {
+            "asked": np.concatenate([np.empty(0, np.int64), *self.asked]),
+            "lengths": np.array([len(keys) for keys in self.asked], np.int64),
+            "made": self._made(),
+            "calls": self.calls,
+            "seconds": self.seconds,
+        }
+
+    def make_again(self, record: Mapping[str, Any]) -> None:
+        """Rebuild the tables of another run by the same calls in the same order.
+
+        All numbers then agree with the other run's numbers.
+
+        Args:
+            record: result of the other run's `record`; it begins with the calls made here so far.
+
+        Raises:
+            InputError: a call now returns a different value.
+            ValueError: this is no such record.
+        """
+        asked = numbers("table keys", record["asked"], np.int64)
+        lengths = numbers("numbers of table keys", record["lengths"], np.int64, most=len(asked))
+        if lengths.sum() != len(asked):
+            raise ValueError("the table keys do not fit their number")
+        with_first = np.split(asked, np.cumsum(lengths)[:-1]) if len(lengths) else []
+        for keys in with_first[len(self.asked) :]:
+            self.fill(keys)
+        if self._made() != record["made"]:
+            raise InputError(
+                "the protocol's handlers return something else than when the checkpoint was "
+                "written: are they pure functions? start again"
+            )
+        self.calls = whole("the number of calls", record["calls"])
+        self.seconds = seconds("the time of calls", record["seconds"])
+
+    def _made(self) -> str:
+        """Return a digest of the tables' content."""
+        hasher = hashlib.blake2b(digest_size=16)
+        hasher.update(self.code[: self.used_code].tobytes())
+        for interner in (*self.states, *self.bundles):
+            hasher.update(interner.digest().encode())
+        hasher.update(repr((self.entries, self.kinds, sorted(self.sequences.items()))).encode())
+        return hasher.hexdigest()
+
+    def _note_choices(self, key: int, spot: int) -> None:
+        """Update `most_choices` with the entry at `spot`."""
+        source = key >> 2 * g.NUMBER_BITS
+        self.most_choices[source] = max(self.most_choices.get(source, 0), int(self.code[spot]))
+
+    def _reserve(self, more: int) -> None:
+        """Keep the table at most half full."""
+        capacity = len(self.table) // 2
+        if (self.entries + more) * 2 <= capacity:
+            return
+        while (self.entries + more) * 2 > capacity:
+            capacity *= 2
+        old = self.table.reshape(-1, 2)
+        old = old[old[:, 0] != -1]
+        self.table = np.full(2 * capacity, -1, np.int64)
+        entries_kernels.store(self.table, old[:, 0].copy(), old[:, 1].copy())
+
+    def _fill_records(self, keys: Words, chosen: Any, values: Words) -> None:
+        """Number new sequences; a sequence is its predecessor plus one appended record."""
+        columns = keys >> (2 * g.NUMBER_BITS) & 0xFF
+        for column in distinct(columns[chosen]):
+            places = np.flatnonzero(chosen & (columns == column))
+            count = self.sequences.get(int(column), 1)
+            if count + len(places) >= g.NUMBER_LIMIT:
+                raise CapacityError(
+                    f"more than {g.NUMBER_LIMIT:,} distinct delivery sequences of an actor; "
+                    "use --history clocks or knowledge, which judge the same"
+                )
+            values[places] = count + np.arange(len(places))
+            self.sequences[int(column)] = count + len(places)
+
+    def _with_renamings(self, keys: Words) -> Words:
+        """Return `keys` together with the keys of all renamings of the new sequences."""
+        if self.renamed is None:
+            return keys
+        recorded = _kinds(keys) == g.RECORD
+        if not recorded.any():
+            return keys
+        return np.concatenate([keys[~recorded], self.renamed.closed(keys[recorded], self.table)])
+
+    def _rename_records(self, keys: Words, kinds: Words, values: Words) -> Any:
+        """Fill the values of keys that rename sequences; return the mask of these keys."""
+        column = (keys & (g.NUMBER_LIMIT - 1)) >> 4
+        of_sequences = (column == g.RECORDED) | (column == g.STAMPS)
+        chosen = (kinds == g.RENAME) & of_sequences
+        if self.renamed is not None and chosen.any():
+            values[chosen] = self.renamed.renamed(keys[chosen])
+        return chosen
+
+    def _value(self, key: int) -> int:
+        y = key & (g.NUMBER_LIMIT - 1)
+        x = key >> g.NUMBER_BITS & (g.NUMBER_LIMIT - 1)
+        column = key >> 2 * g.NUMBER_BITS & 0xFF
+        kind = key >> (g.COLUMN_BITS + 2 * g.NUMBER_BITS)
+        return _FILLERS[kind](self, column, x, y)
+
+    def _emit(self, codes: list[int]) -> int:
+        """Append to the code and return where it starts."""
+        start, end = self.used_code, self.used_code + len(codes)
+        if end > len(self.code):
+            larger = np.empty(max(2 * len(self.code), end), np.int64)
+            larger[:start] = self.code[:start]
+            self.code = larger
+        self.code[start:end] = codes
+        self.used_code = end
+        return start
+
+    def _kind(self, name: str) -> int:
+        if name not in self.kinds:
+            if len(self.kinds) == MOST_KINDS:
+                raise CapacityError(f"more than {MOST_KINDS:,} classes of packets")
+            self.kinds.append(name)
+        return self.kinds.index(name)
+
+    @property
+    def met(self) -> dict[str, Any]:
+        """Coverage: whether a message is delivered, and the most sends if sends may wait."""
+        coverage, workload = {"delivers": self.delivers}, self.system.workload
+        if workload.sends is None:
+            return coverage
+        return coverage | {"most_sent": most_sent(workload, [p.values for p in self.positions])}
+
+    @property
+    def sought_endings(self) -> int:
+        """The bit set of properties that require some final state."""
+        return bits_of(self.system, lambda prop: prop.where is Where.AT_SOME_FINAL_STATE)
+
+    def initially_shown(self) -> int:
+        """Return the bit set of invariants violated and witnesses reached in the initial state."""
+        state = initial_state(self.system)
+        return bits_of(self.system, lambda prop: in_state(prop, state))
+
+    def _step_codes(self, actor: int, step: Step) -> list[int]:
+        """Return the sends and deliveries of a step as the kernels read them."""
+        bundles: dict[int, list[Packet]] = {}
+        for destination, packet in step.sends:
+            bundles.setdefault(destination, []).append(packet)
+        codes = [len(bundles)]
+        for destination, packets in bundles.items():
+            channel = self._channel(actor, destination)
+            codes += [destination, self.bundles[channel].number(tuple(packets))]
+        events = self._events(actor, step)
+        codes.append(len(events) // 2)
+        return codes + events
+
+    def _events(self, actor: int, step: Step) -> list[int]:
+        """Return the history's events in a step, after its causal-send, in their order."""
+        at_network = self.oracle.network_send is not None
+        self.delivers |= bool(step.deliveries)
+        events = []
+        for message in step.deliveries:
+            is_actor = 0 <= message.sender < self.system.actors
+            if at_network and message.sender == actor:
+                events += [self.messages.number(NetworkSend(message)), g.NETWORK_SENT]
+            events += [self.messages.number(message), message.sender if is_actor else -1]
+        for message in network_sent(actor, step) if at_network else ():
+            events += [self.messages.number(NetworkSend(message)), g.NETWORK_SENT]
+        return events
+
+    def _channel(self, src: int, dst: int) -> int:
+        if (src, dst) not in self.channel_of:
+            raise SelfPacketError(f"actor {src} sends itself a packet")
+        return self.channel_of[src, dst]
+
+    def _fill_send(self, actor: int, state: int, position: int) -> int:
+        """Entry of SEND: per choice [state, shown, kind, position, message, step …]."""
+        offers = list(self._offers(actor, position))
+        codes = [len(offers)]
+        kind = self._kind("causal-send")
+        for message, after in offers:
+            if message is None:
+                self.grading.still({ARMED: 1}, "arm")
+                codes += [state, 0, self._kind("arm"), after, -1, 0, 0]
+                continue
+            self.calls += 1
+            step = self.system.handlers.causal_send(self.states[actor].values[state], message)
+            if self.symmetry is not None:
+                self.symmetry.learn_send(actor, state, message, step)
+            splits = self.system.workload.splits
+            self._grade(actor, state, step, {SENT: 1, ARMED: -splits}, "causal-send")
+            codes += [
+                self.states[actor].number(step.state),
+                self.shown(step.state),
+                kind,
+                after,
+                self.messages.number(message),
+                *self._step_codes(actor, step),
+            ]
+        return self._emit(codes)
+
+    def _offers(self, actor: int, position: int) -> Iterator[tuple[Message | None, int]]:
+        """Yield each message that an actor may causal-send, with the actor's next position.
+
+        The message None is the decision to send. If only one message is followed, positions carry
+        no information, and bits of GATE replace the number of the position.
+        """
+        workload = self.system.workload
+        if self.oracle.number is not None:
+            yield from ((message, -1) for message in self.followed_offers(actor, position))
+            return
+        here = self.positions[actor].values[position]
+        for destinations in workload.choices(actor, here):
+            after = self.positions[actor].number(workload.after_send(actor, here, destinations))
+            number = workload.sent(here) + 1
+            yield None if destinations == ARM else Message(actor, number, destinations), after
+
+    def followed_offers(self, actor: int, gate: int) -> Iterator[Message]:
+        """Yield the messages that an actor may causal-send if only one message is followed.
+
+        Args:
+            actor: the sender.
+            gate: bits of GATE.
+        """
+        assert self.oracle.number is not None
+        workload, ghost = self.system.workload, Ghost(knows=int(gate & g.TAINT > 0))
+        if not gate & g.ROOM:
+            return
+        for destinations in workload.choices(actor, workload.initial(actor)):
+            for marked in (False,) if gate & g.MARK else (False, True):
+                yield Message(actor, self.oracle.number(ghost, marked), destinations)
+
+    def _fill_gate(self, actor: int, knows: int, pending: int) -> int:
+        """Entry of GATE: bits derived from an actor's ghost, if only one message is followed."""
+        workload, entries = self.system.workload, self.pending[actor].values[pending]
+        ghost = evolve(self.knows[actor].values[knows], pending=entries)
+        assert isinstance(workload, EndlessWorkload)
+        bits: int = (
+            g.ROOM * (len(entries) < workload.buffer)
+            | g.TAINT * (ghost.knows > 0)
+            | g.MARK * (not may_mark((ghost,)))
+            | g.OVER * is_over((ghost,))
+        )
+        return bits
+
+    def _fill_receive(self, channel: int, state: int, content: int) -> int:
+        """Entry of RECEIVE: per envelope [state, shown, kind, what remains, packet, step …]."""
+        envelopes = self._envelopes.get((channel, content))
+        if envelopes is None:
+            envelopes = self._envelopes[channel, content] = self._taken(channel, content)
+        codes = [len(envelopes)]
+        for packet, rest, stays in envelopes:
+            receipt = self._receipts.get((channel, state, packet, stays))
+            if receipt is None:
+                receipt = self._receipt(channel, state, packet, stays)
+                self._receipts[channel, state, packet, stays] = receipt
+            codes += [*receipt[:3], rest, *receipt[3:]]
+        return self._emit(codes)
+
+    def _taken(self, channel: int, content: int) -> list[tuple[int, int, bool]]:
+        """Return the packets that may arrive, with what remains, and whether they remain, too."""
+        packets, number = self.contents[channel].values[content], self.contents[channel].number
+        return [
+            (self.packets.number(packet), number(rest), len(rest) == len(packets))
+            for packet, rest in self.system.network.take(packets)
+        ]
+
+    def _receipt(self, channel: int, state: int, number: int, stays: bool) -> tuple[int, ...]:
+        """Return the part of an entry of RECEIVE that does not depend on the other packets."""
+        src, dst = self.channels[channel]
+        packet = self.packets.values[number]
+        step = self.receive_step(dst, state, src, packet)
+        if self.symmetry is not None:
+            self.symmetry.learn_receive(dst, state, src, packet, step)
+        kind = f"receive {packet_class(packet)}"
+        if not stays:
+            self._grade(dst, state, step, packets_of([packet], -1), kind)
+        elif step.deliveries or step.sends or step.state != self.states[dst].values[state]:
+            self._grade(dst, state, step, {}, kind)
+        return (
+            self.states[dst].number(step.state),
+            self.shown(step.state),
+            self._kind(kind),
+            number,
+            *self._step_codes(dst, step),
+        )
+
+    def _grade(self, actor: int, state: int, step: Step, change: Change, kind: str) -> None:
+        """Learn from a transition whether every state has one depth, or one sum of weights."""
+        change = dict(change)
+        for name, count in packets_of(packet for _, packet in step.sends).items():
+            change[name] = change.get(name, 0) + count
+        after = self.states[actor].number(step.state)
+        self.grading.step(self._orbit(actor, state), self._orbit(actor, after), change, kind)
+
+    def _orbit(self, actor: int, state: int) -> tuple[int, int]:
+        """Return a key for the orbit of an actor's state; states in one orbit have one rank."""
+        if self.symmetry is None:
+            return actor, state
+        if (known := self._orbits.get((actor, state))) is None:
+            group, images = self.symmetry.group, self.symmetry.states[actor, state]
+            known = min((p[actor], image) for p, image in zip(group, images, strict=True))
+            self._orbits[actor, state] = known
+        return known
+
+    def _fill_internal(self, actor: int, state: int, _unused: int) -> int:
+        """Entry of INTERNAL: per enabled action as in RECEIVE; -1: no content, no packet."""
+        codes = [0]
+        for name in self.internals:
+            step = self.internal_step(actor, state, name)
+            what = "timeout" if name is None else f"internal {name}"
+            if self.symmetry is not None:
+                self.symmetry.learn_internal(actor, state, name, step)
+            if step is None:
+                continue
+            if step.deliveries or step.sends or step.state != self.states[actor].values[state]:
+                self._grade(actor, state, step, {}, what)
+            codes[0] += 1
+            codes += [
+                self.states[actor].number(step.state),
+                self.shown(step.state),
+                self._kind(what),
+                -1,
+                -1,
+                *self._step_codes(actor, step),
+            ]
+        return self._emit(codes)
+
+    def _fill_lose(self, channel: int, _unused: int, content: int) -> int:
+        """Entry of LOSE: per envelope, as in RECEIVE; -1: the state is unchanged."""
+        lose = self.system.network.lose
+        assert lose is not None
+        alternatives = lose(self.contents[channel].values[content])
+        codes = [len(alternatives)]
+        for packet, rest in alternatives:
+            kind = f"lose {packet_class(packet)}"
+            budget = self.system.network.budget is not None
+            self.grading.still({**packets_of([packet], -1), LOST: int(budget)}, kind)
+            codes += [-1, 0, self._kind(kind), self.contents[channel].number(rest), -1, 0, 0]
+        return self._emit(codes)
+
+    def _fill_append(self, channel: int, content: int, bundle: int) -> int:
+        packets = self.contents[channel].values[content]
+        for packet in self.bundles[channel].values[bundle]:
+            before, packets = packets, self.system.network.put(packets, packet)
+            if len(packets) == len(before):
+                self.grading.refute("a packet sent again merges with the one in flight")
+        return self.contents[channel].number(packets)
+
+    def _fill_react(self, actor: int, position: int, message: int) -> int:
+        before, workload = self.positions[actor].values[position], self.system.workload
+        after = workload.after_delivery(actor, before, self.messages.values[message])
+        if workload.sent(after) != workload.sent(before):
+            self.grading.refute("a delivery changes how many messages were sent")
+        return self.positions[actor].number(after)
+
+    def _fill_rename(self, p: int, value: int, where: int) -> int:
+        column, actor = divmod(where, 16)
+        assert self.symmetry is not None
+        return self.symmetry.renamed_column(p + 1, column, actor, value)
+
+    def _fill_final(self, actor: int, pending: int, position: int) -> int:
+        """Entry of FINAL: bit set of the final-state properties whose predicate the actor fails.
+
+        Raises:
+            NotSymmetricError: with other names of the actors, a predicate answers differently.
+        """
+        undelivered = tuple(entry.message for entry in self.pending[actor].values[pending])
+        here = self.positions[actor].values[position]
+        failed = self._failed_at_end(actor, undelivered, here)
+        for p in () if self.symmetry is None else self.symmetry.group:
+            renamed = self._failed_at_end(p[actor], renamed_messages(undelivered, p), here)
+            for prop in in_bits(self.system, failed ^ renamed):
+                raise NotSymmetricError(f"{prop.name} depends on actors' names")
+        return failed
+
+    def _failed_at_end(
+        self, actor: int, undelivered: tuple[Message, ...], position: Position
+    ) -> int:
+        """Return the bit set of the final-state properties whose predicate an actor fails."""
+        ended = self.system.workload.ended(actor, position)
+        things: Mapping[What, Any] = {What.UNDELIVERED: undelivered, What.ENDED: ended}
+        return bits_of(
+            self.system, lambda prop: prop.where in ENDS and not prop.predicate(things[prop.what])
+        )
+
+    def _judge_deliveries(self) -> Words:
+        """Return the bit set of violated or reached properties for each judgement of a delivery."""
+        bit_sets = []
+        for judgement in range(8):
+            delivery = Glimpse(
+                expected=not judgement & 4,
+                known=bool(judgement & 1),
+                overtaken=bool(judgement & 2),
+            )
+            bit_sets.append(bits_of(self.system, partial(_is_shown_by, delivery)))
+        return np.array(bit_sets, np.int64)
+
+
+def distinct(keys: Words) -> Words:
+    """Return the distinct keys in ascending order; `np.unique` would import another package."""
+    keys = np.sort(keys)
+    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+
+
+def _kinds(keys: Words) -> Words:
+    return keys >> (g.COLUMN_BITS + 2 * g.NUMBER_BITS)
+
+
+def _is_shown_by(delivery: Glimpse, prop: Property) -> bool:
+    return in_deliveries(prop, (delivery,))
+
+
+_FILLERS = {
+    g.SEND: Tabulation._fill_send,
+    g.RECEIVE: Tabulation._fill_receive,
+    g.APPEND: Tabulation._fill_append,
+    g.TICK: Tabulation._fill_tick,
+    g.TAKE: Tabulation._fill_take,
+    g.JOIN: Tabulation._fill_join,
+    g.PUSH: Tabulation._fill_push,
+    g.NOTE: Tabulation._fill_note,
+    g.FORGET: Tabulation._fill_forget,
+    g.TRIM: Tabulation._fill_trim,
+    g.DROP: Tabulation._fill_drop,
+    g.REACT: Tabulation._fill_react,
+    g.FINAL: Tabulation._fill_final,
+    g.RENAME: Tabulation._fill_rename,
+    g.INTERNAL: Tabulation._fill_internal,
+    g.LOSE: Tabulation._fill_lose,
+    g.UNSENT: Tabulation._fill_unsent,
+    g.GATE: Tabulation._fill_gate,
+}

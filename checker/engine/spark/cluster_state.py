@@ -1,0 +1,103 @@
+"""The progress of a search on a cluster, in one record."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from attrs import asdict, astuple, define, field
+
+from antecede.checker.engine.rows.packing import MOST_BITS
+from antecede.checker.engine.spark.row_accounting import RowCounts
+from antecede.checker.engine.storage.arrays import Words
+from antecede.checker.engine.storage.validation import numbers, table, truth, whole, wholes
+from antecede.checker.engine.tabulated.transport import Totals
+
+
+@define(eq=False)
+class ClusterState:
+    """The progress of a search since it moved to the cluster; saved in its checkpoints.
+
+    Attributes:
+        owners: partitions.
+        began_at: the depth of the level with which it moved.
+        graded: every state has one depth only, so earlier levels are forgotten.
+        totals: sums over the states that were expanded here.
+        links: per level and partition, the links of its states, in pieces. Those of the first level
+            are the addresses that the states had before, as part << INDEX_BITS | index.
+        stragglers: per partition, states of the current level, with their links; the next job finds
+            out which of them are new.
+        settled: the stragglers are known to be new, and were counted.
+        least: the least progress in the current level; or, if levels are weighted, the least lead
+            of an open one.
+        held: per partition, its row counts.
+        rounds: figures of each round.
+        columns: the widths of the columns in `composites`; empty: nothing was recorded yet.
+        composites: records of those that have numbers; None: rows are flat.
+    """
+
+    owners: int = 0
+    began_at: int = 0
+    graded: bool = False
+    totals: Totals = field(factory=lambda: Totals(new=None))
+    links: list[list[list[Words]]] = field(factory=list)
+    stragglers: dict[int, tuple[Words, Words]] = field(factory=dict)
+    settled: bool = False
+    least: int = 0
+    held: dict[int, RowCounts] = field(factory=dict)
+    rounds: list[dict[str, Any]] = field(factory=list)
+    columns: tuple[int, ...] = ()
+    composites: Words | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Return this as data."""
+        held = {p: astuple(counts) for p, counts in self.held.items()}
+        totals = astuple(self.totals, recurse=False)
+        return {**asdict(self, recurse=False), "held": held, "totals": totals}
+
+    @classmethod
+    def recorded(cls, record: dict[str, Any]) -> Self:
+        """Return the state that was recorded; what depends on the tables is not checked yet.
+
+        Raises:
+            ValueError: this is no such record.
+        """
+        owners = whole("the number of partitions", record["owners"], 1)
+        held = {
+            whole("a partition", p, most=owners - 1): RowCounts(*wholes("rows", counts))
+            for p, counts in record["held"].items()
+        }
+        composites = record["composites"]
+        if composites is not None:
+            composites = numbers("composites", composites, np.int64, (None, None))
+        return cls(
+            owners=owners,
+            began_at=whole("a depth", record["began_at"], 1),
+            graded=truth("whether states have one depth", record["graded"]),
+            totals=Totals.recorded(record["totals"]),
+            links=[_links_of_level(level, owners) for level in record["links"]],
+            stragglers={
+                whole("a partition", p, most=owners - 1): (
+                    numbers("rows", rows, np.int64),
+                    numbers("links", links, np.int64),
+                )
+                for p, (rows, links) in record["stragglers"].items()
+            },
+            settled=truth("whether rows are counted", record["settled"]),
+            least=whole("the least progress", record["least"], -1),
+            held=held,
+            rounds=[dict(table("a round", each)) for each in record["rounds"]],
+            columns=tuple(wholes("widths of columns", record["columns"], 0, MOST_BITS)),
+            composites=composites,
+        )
+
+
+def _links_of_level(level: Any, owners: int) -> list[list[Words]]:
+    """Return the links of a level, per partition and piece.
+
+    Raises:
+        ValueError: they are none.
+    """
+    if len(level) != owners:
+        raise ValueError("some partitions have no links")
+    return [[numbers("links", links, np.int64) for links in pieces] for pieces in level]

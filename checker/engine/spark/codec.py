@@ -1,0 +1,103 @@
+"""The packing of flat rows, which hold local words and can travel between processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from attrs import frozen
+
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.packing import Fields, Placement
+from antecede.checker.engine.spark import flat_kernels
+from antecede.checker.engine.storage.arrays import Words
+
+
+@frozen
+class Codec:
+    """The packing of flat rows.
+
+    Attributes:
+        widths: bits of each local word of each actor.
+        words: words of a flat row.
+        col_widths: bits of each column; equal `col_widths` imply equal codecs in one search.
+        actors: how many there are.
+        parted: as in `Layout`.
+        placed: the columns in an actor's local words.
+    """
+
+    widths: Words
+    words: int
+    col_widths: tuple[int, ...]
+    actors: int
+    parted: bool
+    placed: Placement
+
+    @classmethod
+    def of(cls, actors: int, col_widths: Iterable[int], *, parted: bool) -> Codec:
+        """Return the codec for columns of these widths."""
+        columns = tuple(col_widths)
+        placed = Placement.of(columns, parted=parted)
+        used = np.zeros(placed.words * (1 + parted), np.int64)
+        np.add.at(used, placed.in_actor.word, columns)
+        widths = np.tile(used, actors)
+        words = -(-int(widths.sum()) // g.FLAT_BITS)
+        return cls(widths, words, columns, actors, parted, placed)
+
+    @property
+    def fields(self) -> Fields:
+        """The fields of the columns in an actor's local words."""
+        return self.placed.in_actor
+
+    @property
+    def packing(self) -> flat_kernels.Packing:
+        """The packing, as the kernels take it."""
+        return flat_kernels.Packing(self.widths, self.words)
+
+    def with_widths(self, col_widths: Iterable[int]) -> Codec:
+        """Return the codec of the same search for columns of other widths."""
+        return Codec.of(self.actors, col_widths, parted=self.parted)
+
+    def packed(self, rows: Words, count: int, stride: int, geo: Words, dec: Words) -> Words:
+        """Return the flat rows of rows of composites; see `flat_kernels.flatten`."""
+        flat = np.empty(count * self.words, np.int64)
+        flat_kernels.flatten(rows, count, stride, geo, dec, self.packing, flat)
+        return flat
+
+    def unpacked(self, flat: Words) -> Words:
+        """Return the local words of flat rows, of shape (rows, actors, words of an actor)."""
+        local = np.empty((len(flat) // self.words, len(self.widths)), np.int64)
+        flat_kernels.unpack_rows(flat, self.packing, local)
+        return local.reshape(len(local), self.actors, len(self.widths) // self.actors)
+
+    def column(self, local: Words, number: int) -> Words:
+        """Return a column of unpacked local words, of shape (rows, actors)."""
+        return np.asarray(self.fields.read(local, number), np.int64)
+
+
+def repacked(records: Words, before: Codec, after: Codec) -> Words:
+    """Return records of composites with wider columns."""
+    if before.col_widths == after.col_widths:
+        return records
+    new = np.zeros((len(records), 1 + after.placed.words), np.int64)
+    new[:, 0] = records[:, 0]
+    for column, half in enumerate(after.placed.half):
+        its = records[:, 0] % (1 + after.parted) == half
+        words = np.zeros((int(its.sum()), after.placed.words), np.int64)
+        values = before.placed.fields.read(records[its, 1:], column)
+        after.placed.fields.write(words, column, values)
+        new[its, 1:] |= words
+    return new
+
+
+def widened(flat: Words, before: Codec, after: Codec) -> Words:
+    """Return flat rows with wider columns."""
+    if before.col_widths == after.col_widths:
+        return flat
+    old = before.unpacked(flat)
+    new = np.zeros((len(old), after.actors, len(after.widths) // after.actors), np.int64)
+    for k in range(len(before.col_widths)):
+        after.fields.write(new, k, before.column(old, k))
+    packed = np.empty(len(new) * after.words, np.int64)
+    flat_kernels.pack_rows(new.reshape(len(new), len(after.widths)), after.packing, packed)
+    return packed

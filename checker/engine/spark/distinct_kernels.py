@@ -1,0 +1,148 @@
+"""Removal of duplicate flat rows, bucket by bucket, so that a bucket's set fits the caches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.engine.compiled.jit import borrow, inlined, kernel
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.hashing_kernels import hash_words
+from antecede.checker.engine.visited.sets_kernels import slot_of
+
+HELD = -(1 << 63)
+"""The note of rows that are already known; it is less than any other note."""
+
+
+KEY_BITS = 16
+
+
+@inlined
+def key_in(array, at, row_words, shift):
+    """Return the key by which a row is put into a bucket; equal rows have equal keys.
+
+    Args:
+        shift: the key is the first word shifted to the right by so much; -1: the first KEY_BITS
+            bits of the row's hash.
+    """
+    if shift >= 0:
+        return array[at] >> shift
+    return np.int64(hash_words(array, at, row_words) >> np.uint64(64 - KEY_BITS))
+
+
+@kernel
+def count_keys(flat, row_words, shift, counts):
+    """Add the number of rows with each key to `counts`; see `key_in`."""
+    flat, counts = borrow(flat), borrow(counts)
+    for r in range(flat.shape[0] // row_words):
+        counts[key_in(flat, r * row_words, row_words, shift)] += 1
+
+
+@kernel
+def scatter(flat, notes, place_bits, base, row_words, shift, buckets, places, rows, their_notes):
+    """Copy rows and their notes, one word each, to their buckets.
+
+    Args:
+        flat: the rows.
+        notes: a note per row, or one note for all rows.
+        place_bits: the bits of the transition's place in a note; in a copied note there are
+            PLACE_BITS.
+        base: added to each note.
+        shift: as for `key_in`.
+        buckets: int32; per key, its bucket.
+        places: per bucket, the index of the next row to write; updated.
+        rows, their_notes: outputs.
+    """
+    flat, notes, places = borrow(flat), borrow(notes), borrow(places)
+    rows, their_notes, buckets = borrow(rows), borrow(their_notes), borrow(buckets)
+    own, mask = notes.shape[0] > 1, (np.int64(1) << place_bits) - 1
+    for r in range(flat.shape[0] // row_words):
+        at = r * row_words
+        bucket = buckets[key_in(flat, at, row_words, shift)]
+        place = places[bucket]
+        places[bucket] = place + 1
+        for k in range(row_words):
+            rows[place * row_words + k] = flat[at + k]
+        note = notes[r if own else 0]
+        their_notes[place] = base + (note >> place_bits << g.PLACE_BITS | note & mask)
+
+
+@kernel
+def keep_least(rows, notes, row_words, ends, slots):
+    """Move the distinct rows to the front, in their order, each with its least note.
+
+    Rows with a note HELD are dropped. The cost is one pass over the rows, plus clearing the set
+    once per bucket.
+
+    Args:
+        rows, notes: sorted by bucket; updated.
+        ends: per bucket, the index after its last row.
+        slots: the size of the set, a power of two, at least 1.5 times the rows of any bucket.
+
+    Returns:
+        The number of rows kept.
+    """
+    rows, notes, ends, slots = borrow(rows), borrow(notes), borrow(ends), borrow(slots)
+    kept, first = np.int64(0), np.int64(0)
+    for bucket in range(ends.shape[0]):
+        last, base = ends[bucket], kept
+        capacity = np.int64(16)
+        while 2 * capacity < 3 * (last - first):
+            capacity *= 2
+        for empty in range(capacity):
+            slots[empty] = -1
+        for r in range(first, last):
+            at = r * row_words
+            slot = np.int64(hash_words(rows, at, row_words) & np.uint64(capacity - 1))
+            one = np.int64(0)
+            while slots[slot] >= 0:
+                one = base + slots[slot]
+                same = True
+                for k in range(row_words):
+                    same = same and rows[one * row_words + k] == rows[at + k]
+                if same:
+                    break
+                slot = (slot + 1) & (capacity - 1)
+            if slots[slot] >= 0:
+                notes[one] = min(notes[one], notes[r])
+                continue
+            slots[slot] = kept - base
+            for k in range(row_words):
+                rows[kept * row_words + k] = rows[at + k]
+            notes[kept] = notes[r]
+            kept += 1
+        new = base
+        for old in range(base, kept):
+            if notes[old] != HELD:
+                for k in range(row_words):
+                    rows[new * row_words + k] = rows[old * row_words + k]
+                notes[new] = notes[old]
+                new += 1
+        kept, first = new, last
+    return kept
+
+
+@kernel
+def mark(flat, row_words, shift, keys, slots, figures, marks):
+    """Mark the slots of a set whose rows are among the flat rows.
+
+    Args:
+        shift: as for `key_in`.
+        keys: by key, how many rows of the set have it.
+        slots, figures: of the set.
+        marks: per slot; updated.
+    """
+    flat, slots, marks, keys = borrow(flat), borrow(slots), borrow(marks), borrow(keys)
+    for r in range(flat.shape[0] // row_words):
+        key = key_in(flat, r * row_words, row_words, shift)
+        if key < keys.shape[0] and keys[key] > 0:
+            slot = slot_of(slots, figures, flat, r * row_words, row_words)
+            if slot >= 0:
+                marks[slot] = 1
+
+
+@kernel
+def marked(flat, row_words, slots, figures, marks, out):
+    """Write to `out` whether the slot of each flat row is marked; all rows are in the set."""
+    flat, slots, marks, out = borrow(flat), borrow(slots), borrow(marks), borrow(out)
+    for r in range(out.shape[0]):
+        out[r] = marks[slot_of(slots, figures, flat, r * row_words, row_words)]

@@ -1,0 +1,405 @@
+"""Rows that travel between processes; see `checker.engine.spark.codec`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.composites_kernels import find_composite, get, index_composite
+from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
+from antecede.checker.engine.rows.hashing_kernels import mix, owner_by
+from antecede.checker.engine.rows.renaming_kernels import weight_of
+from antecede.checker.engine.rows.rows_kernels import decode
+
+
+class Packing(NamedTuple):
+    """The packing of local words into flat rows.
+
+    Attributes:
+        widths: the number of bits used in each local word of each actor.
+        words: words of a flat row.
+    """
+
+    widths: np.ndarray[Any, Any]
+    words: int
+
+
+class NoteSource(NamedTuple):
+    """The numbers from which `dispatch` makes notes.
+
+    Attributes:
+        place_bits: of a note are the transition's place; the parent's number takes the rest.
+        numbers: the parents' numbers (for marks: their depths), by the index in an entry's
+            information word.
+        leads: per kind of transition, the number of levels that it skips; or empty.
+    """
+
+    place_bits: int
+    numbers: np.ndarray[Any, Any]
+    leads: np.ndarray[Any, Any]
+
+
+class Numbers(NamedTuple):
+    """The numbers that the driver gave to composites; see `checker.engine.spark.numbering`.
+
+    Attributes:
+        geo: the geometry of rows of these numbers.
+        tags: for this process's composite g of part i, at i * geo[REN_STRIDE] of the tables + g: 32
+            bits of its weight, and in the 32 bits on the right its number, or NO_NUMBER; updated to
+            WANTED for composites without a number that are in a row that is sent.
+        sends: rows are sent as numbers; otherwise, as flat rows.
+    """
+
+    geo: np.ndarray[Any, Any]
+    tags: np.ndarray[Any, Any]
+    sends: bool
+
+
+AT_ONCE = 32
+"""The rows whose tags `dispatch` fetches at once."""
+
+NO_NUMBER, WANTED = 0xFFFFFFFF, 0xFFFFFFFE
+"""See `Numbers`. Both are greater than all numbers."""
+
+
+class FlatOutbox(NamedTuple):
+    """The rows that `dispatch` sends.
+
+    Attributes:
+        rows: of each owner, room for so many rows.
+        notes: the note of each row, of any type.
+        sizes: the number of rows for each owner; updated.
+        room: the most rows for an owner.
+        words: of a row.
+    """
+
+    rows: np.ndarray[Any, Any]
+    notes: np.ndarray[Any, Any]
+    sizes: np.ndarray[Any, Any]
+    room: int
+    words: int
+
+
+@inlined
+def pack_flat(loc, widths, out, start):
+    """Pack local words bit by bit into out[start:].
+
+    Args:
+        loc: the local words of all actors.
+        widths: as in `Packing`.
+    """
+    word, used = start, np.int64(0)
+    out[word] = 0
+    for k in range(widths.shape[0]):
+        value, width = loc[k], widths[k]
+        out[word] |= (value << used) & g.FLAT_MASK
+        used += width
+        if (used >= g.FLAT_BITS and k + 1 < widths.shape[0]) or used > g.FLAT_BITS:
+            used -= g.FLAT_BITS
+            word += 1
+            out[word] = value >> (width - used)
+
+
+@inlined
+def unpack_flat(flat, start, widths, loc):
+    """Write the local words packed at flat[start:] to loc[0:]."""
+    word, used = start, np.int64(0)
+    for k in range(widths.shape[0]):
+        width = widths[k]
+        value = flat[word] >> used
+        used += width
+        if (used >= g.FLAT_BITS and k + 1 < widths.shape[0]) or used > g.FLAT_BITS:
+            used -= g.FLAT_BITS
+            word += 1
+            if used:
+                value |= flat[word] << (width - used)
+        loc[k] = value & ((np.int64(1) << width) - 1)
+
+
+@inlined
+def find_or_add(loc, base, part, geo, cons, dec, composites):
+    """Return the composite of a part with the local words loc[base:]; -1 if it has no room."""
+    counts, limits = composites.counts, composites.limits
+    words, parts = geo[g.PART_WORDS], geo[g.PARTS]
+    number = find_composite(cons, words, loc, base, part)
+    if number == -1 and counts[part] < limits[part] and counts.sum() < limits[parts]:
+        number = counts[part]
+        at = part * geo[g.DEC_STRIDE] + number * words
+        for k in range(words):
+            dec[at + k] = loc[base + k]
+        index_composite(cons, cons.shape[0] // (words + 1) - 1, dec, at, words, part, number)
+        counts[part] = number + 1
+    return number
+
+
+@kernel
+def compose(flat, which, packing, tables, composites, rows):
+    """Translate flat rows into rows of composites, numbering new composites.
+
+    Args:
+        flat: flat rows.
+        which: the indices of the rows to translate.
+        packing: a `Packing`.
+        composites: a `Composites`; its counts are updated.
+        rows: output; the rows of composites.
+
+    Returns:
+        The number of translated rows; fewer than all if there is no room for more composites.
+    """
+    flat, which, rows = borrow(flat), borrow(which), borrow(rows)
+    widths, flat_words = borrow(packing.widths), packing.words
+    geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
+    words, parts, row_words = geo[g.PART_WORDS], geo[g.PARTS], geo[g.ROW_WORDS]
+    own_loc = np.empty(parts * words, np.int64)
+    loc = borrow(own_loc)
+    done = which.shape[0]
+    for r in range(which.shape[0]):
+        unpack_flat(flat, which[r] * flat_words, widths, loc)
+        for k in range(row_words):
+            rows[r * row_words + k] = 0
+        room = True
+        for part in range(parts):
+            number = find_or_add(loc, part * words, part, geo, cons, dec, composites)
+            room = number >= 0
+            if not room:
+                break
+            rows[r * row_words + geo[g.ROW_WORD + part]] |= number << geo[g.ROW_SHIFT + part]
+        if not room:
+            done = r
+            break
+    own_loc[0] = 0
+    return done
+
+
+@kernel
+def localize(numbered, which, others, mine, tables, composites, rows):
+    """Translate rows of the driver's numbers into rows of this process's composites.
+
+    Args:
+        numbered: rows of numbers.
+        which: the indices of the rows to translate.
+        others: the `Tables` of the numbers.
+        mine: int32; the composite of number g of part i, at i * geo[REN_STRIDE] of `others` + g;
+            -1: not known yet. Updated.
+        tables, composites, rows: as for `compose`, whose result is the same.
+    """
+    numbered, which, rows = borrow(numbered), borrow(which), borrow(rows)
+    geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
+    other, words_of, mine = borrow(others.geo), borrow(others.dec), borrow(mine)
+    parts, row_words = geo[g.PARTS], geo[g.ROW_WORDS]
+    done = which.shape[0]
+    for r in range(which.shape[0]):
+        for k in range(row_words):
+            rows[r * row_words + k] = 0
+        room = True
+        for part in range(parts):
+            number = composite_in(numbered, which[r] * other[g.ROW_WORDS], field_of(other, part))
+            spot = part * other[g.REN_STRIDE] + number
+            if mine[spot] == -1:
+                at = part * other[g.DEC_STRIDE] + number * other[g.PART_WORDS]
+                mine[spot] = find_or_add(words_of, at, part, geo, cons, dec, composites)
+            room = mine[spot] >= 0
+            if not room:
+                break
+            word = r * row_words + geo[g.ROW_WORD + part]
+            rows[word] |= np.int64(mine[spot]) << geo[g.ROW_SHIFT + part]
+        if not room:
+            done = r
+            break
+    return done
+
+
+@kernel
+def find_composites(one, other, part, first, found):
+    """Write which composites of one store are which ones of another, or -1, to `found`.
+
+    Args:
+        one, other: the `Tables` of both.
+        part: of the composites.
+        first: the first composite of `one`.
+    """
+    cons, dec, words = borrow(other.cons), borrow(one.dec), one.geo[g.PART_WORDS]
+    for k in range(found.shape[0]):
+        at = part * one.geo[g.DEC_STRIDE] + (first + k) * words
+        found[k] = find_composite(cons, words, dec, at, part)
+
+
+@kernel
+def list_unnumbered(flat, packing, tables, records):
+    """List the composites in flat rows that a store lacks; return their number.
+
+    Args:
+        tables: of the store.
+        records: output; (parts of all rows, 1 + words): part, local words.
+    """
+    geo, cons, words = tables.geo, borrow(tables.cons), tables.geo[g.PART_WORDS]
+    loc = np.empty(geo[g.PARTS] * words, np.int64)
+    count = np.int64(0)
+    for r in range(flat.shape[0] // packing.words):
+        unpack_flat(flat, r * packing.words, packing.widths, loc)
+        for part in range(geo[g.PARTS]):
+            if find_composite(cons, words, loc, part * words, part) == -1:
+                records[count, 0] = part
+                for k in range(words):
+                    records[count, 1 + k] = loc[part * words + k]
+                count += 1
+    return count
+
+
+@kernel
+def flatten(rows, count, stride, geo, dec, packing, flat):
+    """Translate rows of composites into flat rows.
+
+    Args:
+        rows: entries of `stride` words; each of the first `count` entries begins with a row.
+        flat: output; the flat rows.
+    """
+    rows, widths, flat = borrow(rows), borrow(packing.widths), borrow(flat)
+    geo, dec = borrow(geo), borrow(dec)
+    own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
+    loc = borrow(own_loc)
+    for r in range(count):
+        decode(rows, r * stride, geo, dec, loc, 0)
+        pack_flat(loc, widths, flat, r * packing.words)
+    own_loc[0] = 0
+
+
+@kernel
+def owners_of(flat, packing, geo, salts, owners, out):
+    """Write the owner of each flat row to `out`: a hash of its columns, for any packing.
+
+    `dispatch` computes the same owner from tags.
+
+    Args:
+        salts: as for `weigh`.
+    """
+    flat, widths, geo = borrow(flat), borrow(packing.widths), borrow(geo)
+    salts, out = borrow(salts), borrow(out)
+    own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
+    loc = borrow(own_loc)
+    for r in range(out.shape[0]):
+        unpack_flat(flat, r * packing.words, widths, loc)
+        h = np.int64(0)
+        for part in range(geo[g.PARTS]):
+            h += weight_of(loc, geo, part, salts) << 32 >> 32
+        out[r] = owner_by(mix(h), owners)
+    own_loc[0] = 0
+
+
+@kernel
+def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
+    """Send the rows of entries, each with a note, to their owners.
+
+    A note is the parent's number and the place of the transition, or a mark if levels are sums of
+    weights.
+
+    Args:
+        entries: the first `count` are sent.
+        packing: a `Packing`.
+        numbers: a `Numbers`.
+        source: a `NoteSource`.
+        outbox: a `FlatOutbox`; output.
+        rest: a `FlatOutbox`; output. If rows are sent as numbers, flat rows whose composites do not
+            all have one.
+    """
+    entries, tags, their_geo = borrow(entries), borrow(numbers.tags), borrow(numbers.geo)
+    geo, dec, widths = borrow(tables.geo), borrow(tables.dec), borrow(packing.widths)
+    numbers_of, leads = borrow(source.numbers), borrow(source.leads)
+    owners, row_words, parts = outbox.sizes.shape[0], geo[g.ROW_WORDS], geo[g.PARTS]
+    their_words = their_geo[g.ROW_WORDS]
+    own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
+    own_row = np.empty(max(packing.words, their_words), np.int64)
+    own_spots = np.empty(AT_ONCE * parts, np.int64)
+    loc, row, spots = borrow(own_loc), borrow(own_row), borrow(own_spots)
+    for e in range(count):
+        at, first = e * (row_words + 1), e % AT_ONCE * parts
+        if first == 0:
+            for later in range(min(AT_ONCE, count - e)):
+                for part in range(parts):
+                    composite = composite_in(
+                        entries, at + later * (row_words + 1), field_of(geo, part)
+                    )
+                    spots[later * parts + part] = part * geo[g.REN_STRIDE] + composite
+                    prefetch(tags, part * geo[g.REN_STRIDE] + composite)
+        h, numbered, word = np.int64(0), numbers.sends, np.int64(0)
+        for k in range(their_words):
+            row[k] = 0
+        for part in range(parts):
+            tag = tags[spots[first + part]]
+            h += tag >> 32
+            number = tag & NO_NUMBER
+            numbered = numbered and number < WANTED
+            if their_words == 1:
+                word |= number << their_geo[g.ROW_SHIFT + part]
+            else:
+                row[their_geo[g.ROW_WORD + part]] |= number << their_geo[g.ROW_SHIFT + part]
+        if their_words == 1:
+            row[0] = word
+        info = entries[at + row_words]
+        owner = owner_by(mix(h), owners)
+        number = np.int64(numbers_of[info >> 31])
+        if leads.shape[0]:
+            note = (leads[info >> 16 & 0x7FFF] << g.LEAD_BITS) + number + 1
+        else:
+            note = number << source.place_bits | info & 0xFFFF
+        if numbered:
+            put_row(row, note, owner, outbox)
+            continue
+        if numbers.sends:
+            for part in range(parts):
+                if tags[spots[first + part]] & NO_NUMBER == NO_NUMBER:
+                    tags[spots[first + part]] -= NO_NUMBER - WANTED
+        decode(entries, at, geo, dec, loc, 0)
+        pack_flat(loc, widths, row, 0)
+        put_row(row, note, owner, rest if numbers.sends else outbox)
+    own_loc[0] = own_row[0] = own_spots[0] = 0
+
+
+@inlined
+def put_row(row, note, owner, outbox):
+    """Append a row and its note to what goes to an owner."""
+    rows, notes, sizes = borrow(outbox.rows), borrow(outbox.notes), borrow(outbox.sizes)
+    place = owner * outbox.room + sizes[owner]
+    sizes[owner] += 1
+    notes[place] = note
+    for k in range(outbox.words):
+        rows[place * outbox.words + k] = row[k]
+
+
+@kernel
+def progress_of_flat(flat, packing, geo, sent, pending, out):
+    """Write the progress of flat rows to `out`; see `progress_of`.
+
+    Args:
+        sent: of shape (actors, room), flat; the amount that an actor's position adds.
+        pending: of the same shape, flat; the amount that an actor's undelivered copies subtract.
+    """
+    flat, widths, geo = borrow(flat), borrow(packing.widths), borrow(geo)
+    own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
+    loc = borrow(own_loc)
+    room = sent.shape[0] // geo[g.ACTORS]
+    for r in range(out.shape[0]):
+        unpack_flat(flat, r * packing.words, widths, loc)
+        total = np.int64(0)
+        for actor in range(geo[g.ACTORS]):
+            total += sent[actor * room + get(loc, 0, geo, actor, g.POSITION)]
+            total -= pending[actor * room + get(loc, 0, geo, actor, g.PENDING)]
+        out[r] = total
+    own_loc[0] = 0
+
+
+@kernel
+def pack_rows(local, packing, flat):
+    """Pack local words of shape (rows, words of all actors) into flat rows."""
+    for r in range(local.shape[0]):
+        pack_flat(local[r], packing.widths, flat, r * packing.words)
+
+
+@kernel
+def unpack_rows(flat, packing, local):
+    """Unpack flat rows into local words of shape (rows, words of all actors)."""
+    for r in range(local.shape[0]):
+        unpack_flat(flat, r * packing.words, packing.widths, local[r])

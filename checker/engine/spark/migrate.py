@@ -1,0 +1,71 @@
+"""Cuts the states of a search into the partitions of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.table_filler import TableFiller, wrapping
+from antecede.checker.engine.spark.cluster_state import ClusterState
+from antecede.checker.engine.spark.distinct import NOTHING
+from antecede.checker.engine.spark.partition import Partition
+from antecede.checker.engine.spark.rows import INDEX_BITS, NO_MARKS
+from antecede.checker.engine.spark.worker_composites import WorkerComposites
+from antecede.checker.engine.storage.arrays import Words
+from antecede.checker.engine.tabulated.transport import Part
+
+
+def partitions_of(
+    parts: Iterable[Part], filler: TableFiller, state: ClusterState, own: WorkerComposites
+) -> list[tuple[int, Partition]]:
+    """Return the pieces of partitions, each with its number.
+
+    Args:
+        parts: the rows of the transport that had the search, packed by the layout of `filler`.
+        filler: fills the tables.
+        state: takes the row counts, and the links or the least progress of the level.
+        own: the driver's composites.
+    """
+    levels, marks, origins, visited = [], [NO_MARKS], [], []
+    with wrapping():
+        for part in parts:
+            rows = _representatives(part.rows, filler, own)
+            if part.lead is None:
+                visited.append(rows)
+                continue
+            levels.append(rows)
+            marks.append((part.lead << g.LEAD_BITS) + part.depths.astype(np.int32))
+            origins.append((part.number << INDEX_BITS) + np.arange(len(rows) // own.codec.words))
+        following, old = np.concatenate(levels), np.concatenate([NOTHING, *visited])
+        owners, old_owners = (own.owners_of(rows, state.owners) for rows in (following, old))
+        progress = own.progress(old) if visited else NOTHING
+        weighted = np.concatenate(marks)
+        if not (state.graded or len(weighted)):
+            state.least = int(own.progress(following).min())
+    if not len(weighted):
+        links = np.concatenate(origins)
+        state.links = [[[links[owners == p]] for p in range(state.owners)]]
+    following, old = (rows.reshape(-1, own.codec.words) for rows in (following, old))
+    pieces = []
+    for p in range(state.owners):
+        partition = Partition(
+            form=own.form,
+            level=NOTHING,
+            todo=NOTHING,
+            visited=own.formed(old[old_owners == p].ravel()),
+            progress=progress[old_owners == p].astype(np.int32),
+            following=own.formed(following[owners == p].ravel()),
+            marks=weighted[owners == p] if len(weighted) else NO_MARKS,
+        )
+        state.held[p] = partition.held(own)
+        pieces += [(p, piece) for piece in partition.pieces(own.row_size, own.codec.words)]
+    return pieces
+
+
+def _representatives(rows: Words, filler: TableFiller, own: WorkerComposites) -> Words:
+    """Return the flat rows of the representatives that the cluster has of some rows."""
+    layout, geo = filler.layout, filler.tables.geo
+    count = len(rows) // layout.row_words
+    return own.representatives(own.codec.packed(rows, count, layout.row_words, geo, layout.dec))

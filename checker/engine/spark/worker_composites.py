@@ -1,0 +1,401 @@
+"""The composites and tables of one process on a cluster.
+
+A composite is a number that one process gave to local words, so rows of composites cannot travel.
+Rows travel with the driver's numbers instead (see `checker.engine.spark.numbering`), or else as
+*flat rows*, which hold the local words themselves, packed bit by bit (see
+`checker.engine.spark.codec`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define, field, frozen
+
+from antecede.checker.engine.rows import entries_kernels, renaming_kernels
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.composites import CompositeStore
+from antecede.checker.engine.rows.packing import wider
+from antecede.checker.engine.spark import flat_kernels
+from antecede.checker.engine.spark.codec import Codec, widened
+from antecede.checker.engine.spark.distinct import NOTHING, Scratch
+from antecede.checker.engine.spark.numbering import NO_NUMBERS, Form, Numbering, words_of
+from antecede.checker.engine.storage.arrays import Words
+from antecede.checker.engine.successors import memos
+from antecede.checker.support.errors import ClusterError
+
+SALTS = np.random.default_rng(0).integers(1 << 62, size=g.MOST_ACTORS * g.MOST_COLUMNS) | np.int64(
+    1
+)
+"""See `renaming_kernels.weigh`; the same in every process."""
+
+CHUNK = 1 << 15
+"""Rows that are worked on at a time: few enough that they and their successors stay in caches."""
+
+SMALLEST_ROOM = 1 << 12
+MOST_COMPOSITES = 1 << 23
+"""A process keeps at most this many composites from one task to the next."""
+
+
+@frozen(eq=False)
+class Growth:
+    """Additions to the tables since the version before.
+
+    Attributes:
+        version: the number of the tables' version that this makes.
+        geo: the geometry of the driver's columns; every process has its own rows and composites.
+        col_widths: bits of each column of a local word.
+        keys, values: new table entries.
+        code: new effects of handlers; they follow the old ones.
+        sent, pending: as for `flat_kernels.progress_of_flat`.
+        perms: as in `Orbits`. The renamings of all components that the tables know are among the
+            entries.
+        numbers: the widths of the numbers in rows; empty: rows are flat from now on.
+        composites: records of the composites that get the next numbers.
+    """
+
+    version: int
+    geo: Words
+    col_widths: tuple[int, ...]
+    keys: Words
+    values: Words
+    code: Words
+    sent: Words
+    pending: Words
+    perms: Sequence[Sequence[int]]
+    numbers: tuple[int, ...]
+    composites: Words
+
+
+@define(eq=False)
+class WorkerComposites(CompositeStore):
+    """The composites of one process, and the tables with them, as the kernels read them.
+
+    Unlike the composites of `checker.engine.rows.layout.Layout`, they name the states of a block
+    only while it is expanded, and may be forgotten then.
+
+    Attributes:
+        version: of the tables.
+        broadcasts: how many were taken over.
+        codec: of the flat rows that it reads and writes.
+        tables: the tables as the kernels read them.
+        known: per part, how many composites have weights and, under symmetry, an orbit.
+        weights: see `renaming_kernels.weigh`.
+        numbering: the composites that the driver has numbered.
+        numbered: rows have these numbers, and not the composites' columns.
+        tags, mine: the numbers of this process's composites, see `flat_kernels.dispatch`, and the
+            other way round, see `flat_kernels.localize`.
+        memo: the remembered transitions between these composites.
+        scratch: memory that is used while a task runs.
+    """
+
+    version: int = -1
+    broadcasts: int = 0
+    codec: Codec = field(init=False)
+    tables: g.Tables = field(init=False)
+    entries: int = 0
+    sent: Words = field(init=False)
+    pending: Words = field(init=False)
+    known: Words = field(init=False)
+    weights: Words = field(init=False)
+    numbering: Numbering = field(init=False)
+    numbered: bool = True
+    tags: Words = field(init=False)
+    mine: Any = field(init=False)
+    memo: g.Memo = field(init=False)
+    scratch: Scratch = field(factory=Scratch)
+
+    @property
+    def symmetric(self) -> bool:
+        """Rows are replaced by one of their renamings."""
+        return self.orbits.order > 0
+
+    def learn(self, growth: Growth) -> None:
+        """Take over what was added to the tables."""
+        first = self.version < 0
+        actors = int(growth.geo[g.ACTORS])
+        table = np.full(2 << 14, -1, np.int64) if first else self.tables.table
+        code = growth.code if first else np.concatenate([self.tables.code, growth.code])
+        table = self._stored(table, growth)
+        if first:
+            parts = int(growth.geo[g.PARTS])
+            self.codec = Codec.of(actors, growth.col_widths, parted=parts > actors)
+            self.numbering = Numbering()
+            self.numbering.words = self.codec.placed.words
+            self.numbering.begin(parts, (), SMALLEST_ROOM)
+            self._start_anew(growth.geo, growth.perms, table, code)
+        else:
+            before, self.codec = self.codec, self.codec.with_widths(growth.col_widths)
+            if before.col_widths != self.codec.col_widths:
+                for store in (self, self.numbering):
+                    store.repack(before.placed, self.codec.placed)
+            self.tables = self.tables._replace(table=table, code=code, geo=growth.geo)
+            self._refresh()
+        self.sent, self.pending, self.version = growth.sent, growth.pending, growth.version
+        self.numbered = bool(growth.numbers)
+        if self.numbered:
+            self.numbering.widen_rows(growth.numbers)
+            self.give_numbers(growth.composites)
+
+    def give_numbers(self, records: Words) -> Words:
+        """Number the composites in `records`; return those that had no number, in order."""
+        since, numbering = self.numbering.counts.copy(), self.numbering
+        while not numbering.add(records):
+            numbering.wider_rows()
+        numbering.refresh(self.tables)
+        self._make_room_for_numbers()
+        upto = numbering.counts
+        for part, numbers, found in _pairs(numbering.tables, self.tables, since, upto):
+            self.mine.reshape(len(upto), -1)[part, numbers] = found
+            self._tag(part, found[found >= 0], numbers[found >= 0])
+        return numbering.records(since)
+
+    def _make_room_for_numbers(self) -> None:
+        parts = len(self.counts)
+        if len(self.tags) != parts * self.room:
+            self.tags = wider(self.tags.reshape(parts, -1), self.room, -1)
+        if len(self.mine) != parts * self.numbering.room:
+            self.mine = wider(self.mine.reshape(parts, -1), self.numbering.room, -1)
+
+    def wanted(self) -> Words:
+        """Return records of the composites without a number that are in rows that were sent."""
+        wanted = (self.tags & flat_kernels.NO_NUMBER == flat_kernels.WANTED) & self.numbered
+        return self.records_of(map(np.flatnonzero, wanted.reshape(len(self.counts), -1)))
+
+    def _tag(self, part: int, composites: Words, numbers: Words) -> None:
+        """Note the numbers of some composites of a part; -1: they have none."""
+        weights = self.weights.reshape(len(self.counts), -1)[part, composites]
+        tags = self.tags.reshape(len(self.counts), -1)
+        tags[part, composites] = weights << 32 | numbers & flat_kernels.NO_NUMBER
+
+    @property
+    def form(self) -> Form:
+        """The present packing of rows."""
+        numbers = tuple(self.numbering.row_widths) if self.numbered else ()
+        return Form(self.codec.col_widths, numbers)
+
+    @property
+    def row_size(self) -> int:
+        """The words of a row that travels."""
+        return self.numbering.row_words if self.numbered else self.codec.words
+
+    @property
+    def first_shift(self) -> int:
+        """The lowest bit of the first number in the first word of a row; -1: rows are flat."""
+        return int(self.numbering.row_fields.shift[0]) if self.numbered else -1
+
+    def words_in(self, form: Form) -> int:
+        """Return the words of a row of another form."""
+        if form.numbers:
+            return words_of(form.numbers)
+        return self.codec.with_widths(form.columns).words
+
+    def _stored(self, table: Words, growth: Growth) -> Words:
+        capacity = len(table) // 2
+        self.entries += len(growth.keys)
+        if self.entries * 2 > capacity:
+            while self.entries * 2 > capacity:
+                capacity *= 2
+            old = table.reshape(-1, 2)
+            old = old[old[:, 0] != -1]
+            table = np.full(2 * capacity, -1, np.int64)
+            entries_kernels.store(table, old[:, 0].copy(), old[:, 1].copy())
+        entries_kernels.store(table, growth.keys, growth.values)
+        return table
+
+    def trim(self) -> None:
+        """Forget all composites if they are many: those that are needed again are made anew.
+
+        Rows of composites made before are of no use any more.
+        """
+        if int(self.counts.sum()) > MOST_COMPOSITES:
+            t = self.tables
+            self._start_anew(t.geo, self.orbits.perms, t.table, t.code)
+
+    def _start_anew(
+        self, geo: Words, perms: Sequence[Sequence[int]], table: Words, code: Words
+    ) -> None:
+        self.words = int(geo[g.PART_WORDS])
+        parts = int(geo[g.PARTS])
+        self.begin(parts, perms, SMALLEST_ROOM, parts // int(geo[g.ACTORS]))
+        self.known, self.weights = 0 * self.counts, np.zeros(0, np.int64)
+        self.tags, self.mine = NOTHING, NO_NUMBERS
+        self.tables = g.Tables(
+            geo, table, code, self.cons, self.dec, self.orbits.tables(), np.zeros(0, np.int32), None
+        )
+        self._refresh()
+        self.memo = memos.empty(self.tables.geo, self.counts)
+        self.numbering.refresh(self.tables)
+        self._make_room_for_numbers()
+
+    def _current(self) -> g.Tables:
+        self._refresh()
+        return self.tables
+
+    def _refresh(self) -> None:
+        """Give the kernels this process's own part, and put it into the geometry."""
+        geo = self.tables.geo.copy()
+        geo[g.ROW_WORDS] = self.row_words
+        self.row_fields.note(geo, (g.ROW_WORD, g.ROW_SHIFT, g.ROW_MASK))
+        geo[g.DEC_STRIDE], geo[g.REN_STRIDE] = self.stride, self.room
+        geo[g.PERMUTATIONS] = max(self.orbits.order - 1, 0)
+        geo[g.DROPS_BEHIND] = geo[g.CHECKS_PROGRESS] = 0
+        self.tables = self.tables._replace(
+            geo=geo,
+            cons=self.cons,
+            dec=self.dec,
+            renamings=self.orbits.tables(),
+            one_word=self.one_word,
+        )
+
+    def composed(self, given: Words, which: Words, *, flat: bool) -> Words:
+        """Return the rows of composites of some rows, which are flat, or have numbers."""
+        while True:
+            rows = np.empty(max(len(which), 1) * self.row_words, np.int64)
+            composites = g.Composites(self.counts, self.limits)
+            if flat:
+                packing = self.codec.packing
+                done = flat_kernels.compose(given, which, packing, self.tables, composites, rows)
+            else:
+                others = self.numbering.tables
+                done = flat_kernels.localize(
+                    given, which, others, self.mine, self.tables, composites, rows
+                )
+            if done == len(which) and self._learn_new():
+                return rows
+            if done < len(which):
+                self._extend()
+
+    def _extend(self) -> None:
+        """Make room where a kernel found too little; rows made before may be of no use any more."""
+        if (self.counts > self.row_fields.mask).any():
+            self.wider_rows()
+        else:
+            self.reserve(self.room)
+        self._refresh()
+
+    def number(self, records: Words) -> bool:
+        """Number the composites in `records`; return whether rows made before are still of use."""
+        before = self.row_fields
+        self._fill(records)
+        return self._learn_new() and before is self.row_fields
+
+    def _fill(self, records: Words) -> None:
+        assert (records[:, 0] >> 8 == g.COMPOSE).all(), "a renaming was not sent along"
+        records[:, 0] &= 0xFF
+        while not self.add(records):
+            self.wider_rows()
+        self._refresh()
+
+    def _learn_new(self) -> bool:
+        """Rename and weigh new composites; return whether rows made before are still of use."""
+        before, parts = self.row_fields, len(self.counts)
+        self.rename_since(self.known, self._current, self._fill)
+        if len(self.weights) != parts * self.room:
+            self.weights = wider(self.weights.reshape(parts, -1), self.room, 0)
+        t = self.tables
+        renaming_kernels.weigh(t.geo, t.dec, SALTS, self.known, self.counts, self.weights)
+        self._make_room_for_numbers()
+        numbering = self.numbering.tables
+        for part, composites, found in _pairs(self.tables, numbering, self.known, self.counts):
+            self._tag(part, composites, found)
+            self.mine.reshape(parts, -1)[part, found[found >= 0]] = composites[found >= 0]
+        self.known = self.counts.copy()
+        return before is self.row_fields
+
+    def represent(self, rows: Words, count: int, stride: int) -> None:
+        """Replace rows of composites, `stride` words apart, by their representatives."""
+        t = self.tables
+        if self.symmetric:
+            renaming_kernels.represent_by_weight(
+                rows, count, stride, t.geo, t.renamings, self.weights, t.dec
+            )
+
+    def orbit_sizes(self, given: Words) -> int:
+        """Return how many states the representatives in the present form stand for."""
+        count = len(given) // self.row_size
+        rows = self.composed(given, np.arange(count), flat=not self.numbered)
+        return int(renaming_kernels.orbits(rows, count, self.tables.geo, self.tables.renamings))
+
+    def representatives(self, flat: Words) -> Words:
+        """Return the representatives of flat rows."""
+        count = len(flat) // self.codec.words
+        if not self.symmetric:
+            return flat
+        rows, t = self.composed(flat, np.arange(count), flat=True), self.tables
+        self.represent(rows, count, self.row_words)
+        return self.codec.packed(rows, count, self.row_words, t.geo, t.dec)
+
+    def flat(self, rows: Words) -> Words:
+        """Return the flat rows of rows of the present form."""
+        if not self.numbered:
+            return rows
+        return self._flat(rows)
+
+    def _flat(self, rows: Words) -> Words:
+        words, t = self.numbering.row_words, self.numbering.tables
+        return self.codec.packed(rows, len(rows) // words, words, t.geo, t.dec)
+
+    def formed(self, flat: Words) -> Words:
+        """Return flat rows in the present form; the driver has numbered their composites."""
+        if not self.numbered:
+            return flat
+        numbering, count = self.numbering, len(flat) // self.codec.words
+        rows = np.empty(count * numbering.row_words, np.int64)
+        full = g.Composites(numbering.counts, np.append(numbering.counts, 0))
+        packing, which = self.codec.packing, np.arange(count)
+        done = flat_kernels.compose(flat, which, packing, numbering.tables, full, rows)
+        if done < count:
+            raise ClusterError("a composite was not numbered; please report this")
+        return rows
+
+    def converted(self, rows: Words, before: Form) -> Words:
+        """Return rows of another form in the present form."""
+        if before == self.form or not len(rows):
+            return rows
+        if not before.numbers:
+            flat = widened(rows, self.codec.with_widths(before.columns), self.codec)
+            return self.formed(flat)
+        rows = self.numbering.in_fields(rows, before.numbers)
+        return rows if self.numbered else self._flat(rows)
+
+    def unnumbered(self, flat: Words) -> Words:
+        """Return records of the composites in some flat rows that have no number."""
+        fresh, parts = CompositeStore(), len(self.counts)
+        fresh.words = self.words
+        fresh.begin(parts, (), SMALLEST_ROOM)
+        step = CHUNK * self.codec.words
+        for at in range(0, len(flat) * self.numbered, step):
+            some = flat[at : at + step]
+            records = np.empty((len(some) // self.codec.words * parts, 1 + self.words), np.int64)
+            t, packing = self.numbering.tables, self.codec.packing
+            count = flat_kernels.list_unnumbered(some, packing, t, records)
+            while not fresh.add(records[:count]):
+                fresh.wider_rows()
+        return fresh.records()
+
+    def owners_of(self, flat: Words, owners: int) -> Words:
+        """Return the owner of each flat row, which stays the same when columns become wider."""
+        out = np.empty(len(flat) // self.codec.words, np.int64)
+        flat_kernels.owners_of(flat, self.codec.packing, self.tables.geo, SALTS, owners, out)
+        return out
+
+    def progress(self, flat: Words) -> Words:
+        """Return the progress of flat rows, which the sweep-line goes by."""
+        out = np.empty(len(flat) // self.codec.words, np.int64)
+        packing, geo = self.codec.packing, self.tables.geo
+        flat_kernels.progress_of_flat(flat, packing, geo, self.sent, self.pending, out)
+        return out
+
+
+def _pairs(
+    one: g.Tables, other: g.Tables, since: Words, upto: Words
+) -> Iterator[tuple[int, Words, Words]]:
+    """Yield, per part, some composites of one store, and which ones of another they are, or -1."""
+    for part, (first, last) in enumerate(zip(since.tolist(), upto.tolist(), strict=True)):
+        if first < last:
+            found = np.empty(last - first, np.int64)
+            flat_kernels.find_composites(one, other, part, first, found)
+            yield part, np.arange(first, last), found

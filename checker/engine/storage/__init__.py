@@ -1,0 +1,1 @@
+"""Arrays that grow in place, files of arrays, and checkpoints."""

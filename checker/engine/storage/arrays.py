@@ -1,0 +1,10 @@
+"""The types of the engine's arrays."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Words: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+"""An array of 64-bit integers: rows, table entries, counts."""

@@ -1,0 +1,105 @@
+"""Checks of data from a checkpoint: each number is tested before it is an index or a count.
+
+A stranger can write a checkpoint with the right checksums. The kernels do not look at the bounds of
+their arrays, so a wrong index there would crash the process. All functions here raise ValueError.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from antecede.checker.support.settings import shown
+
+MOST = (1 << 52) - 1
+"""The greatest count."""
+
+MOST_WORD = (1 << 63) - 1
+"""The greatest number of an array."""
+
+PIECE = 1 << 20
+"""Rows that are looked at in one go."""
+
+KINDS = {np.dtype(kind).str for kind in (np.int64, np.int32, np.uint32, np.uint16, np.bool_)}
+"""The types of numbers that a checkpoint has."""
+
+
+def whole(what: str, value: Any, least: int = 0, most: int = MOST) -> int:
+    """Return a whole number between two bounds."""
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError(f"{what} is {shown(value)} and not a whole number from {least} to {most}")
+    return value
+
+
+def wholes(what: str, values: Any, least: int = 0, most: int = MOST) -> list[int]:
+    """Return a list of whole numbers between two bounds."""
+    if not isinstance(values, list | tuple):
+        raise ValueError(f"{what} is {shown(values)} and not a list")
+    return [whole(what, value, least, most) for value in values]
+
+
+def truth(what: str, value: Any) -> bool:
+    """Return True or False."""
+    if type(value) is not bool:
+        raise ValueError(f"{what} is {shown(value)} and neither true nor false")
+    return value
+
+
+def seconds(what: str, value: Any) -> float:
+    """Return a duration."""
+    if type(value) not in (int, float) or not 0 <= value < math.inf:
+        raise ValueError(f"{what} is {shown(value)} and no duration")
+    return float(value)
+
+
+def text(what: str, value: Any) -> str:
+    """Return a string."""
+    if not isinstance(value, str):
+        raise ValueError(f"{what} is {shown(value)} and no text")
+    return value
+
+
+def table(what: str, value: Any) -> Mapping[Any, Any]:
+    """Return a mapping."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{what} is {shown(value)} and no table")
+    return value
+
+
+def numbers(
+    what: str,
+    value: Any,
+    kind: Any,
+    shape: tuple[int | None, ...] = (None,),
+    least: int = 0,
+    most: int = MOST_WORD,
+) -> Any:
+    """Return an array whose type, shape and numbers are as they must be.
+
+    Args:
+        what: the noun for it in an error.
+        value: the array.
+        kind: the type of its numbers.
+        shape: per dimension, the length; None: any length.
+        least, most: bounds of its numbers.
+    """
+    if not isinstance(value, np.ndarray) or value.dtype != kind:
+        raise ValueError(f"{what} are no numbers of type {np.dtype(kind).name}")
+    lengths = zip(value.shape, shape, strict=False)
+    if value.ndim != len(shape) or any(n not in (None, length) for length, n in lengths):
+        raise ValueError(f"{what} have the shape {value.shape}")
+    for piece in pieces(value):
+        if int(piece.min()) < least or int(piece.max()) > most:
+            raise ValueError(f"{what} contain a number that is not between {least} and {most}")
+    return value
+
+
+def pieces(array: Any) -> Iterator[Any]:
+    """Yield parts of an array that are not empty, so that little of a file is in memory at once."""
+    each = max(PIECE // max(int(np.prod(array.shape[1:])), 1), 1)
+    for start in range(0, len(array), each):
+        if (piece := array[start : start + each]).size:
+            yield piece

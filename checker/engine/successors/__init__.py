@@ -1,0 +1,1 @@
+"""From a row to its successors: the memo, and what it does not know yet."""

@@ -1,0 +1,145 @@
+"""The history columns of local words: `checker.semantics.history` as table look-ups."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.engine.compiled.jit import inlined, kernel
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.composites_kernels import get, put
+from antecede.checker.engine.rows.entries_kernels import key_of, look_up
+
+
+@inlined
+def deliver(message, sender, actor, loc, geo, table, misses, control):
+    """Record a delivery in the history columns of `loc`; see `checker.semantics.history.deliver`.
+
+    Returns:
+        The judgement (see BAD), or MISSED.
+    """
+    item = message * geo[g.ACTORS] + actor
+    judgement = np.int64(g.UNEXPECTED)
+    if sender >= 0:
+        key = key_of(g.TAKE, sender, get(loc, 0, geo, sender, g.PENDING), item)
+        taken = look_up(table, key, misses, control)
+        if taken == -1:
+            judgement = np.int64(g.MISSED)
+        elif taken >> 57 & 1 == 0:
+            put(loc, geo, sender, g.PENDING, taken & 0x1FFFFFF)
+            key = key_of(g.JOIN, actor, get(loc, 0, geo, actor, g.KNOWS), taken >> 28 & 0x1FFFFFF)
+            joined = look_up(table, key, misses, control)
+            judgement = (joined >> 56 & 1) | (taken >> 56 & 1) << 1
+            if joined == -1:
+                judgement = np.int64(g.MISSED)
+            else:
+                put(loc, geo, actor, g.KNOWS, joined & 0x1FFFFFF)
+                if geo[g.FULL_HISTORY]:
+                    what = joined >> 28 & 0x1FFFFFF
+                    if not record(g.RECORDED, actor, what, loc, geo, table, misses, control):
+                        judgement = np.int64(g.MISSED)
+                if geo[g.FORGETS] and not forget(item, loc, geo, table, misses, control):
+                    judgement = np.int64(g.MISSED)
+                if geo[g.TRIMS] and not trim(actor, loc, geo, table, misses, control):
+                    judgement = np.int64(g.MISSED)
+                if geo[g.REACTS]:
+                    key = key_of(g.REACT, actor, get(loc, 0, geo, actor, g.POSITION), message)
+                    position = look_up(table, key, misses, control)
+                    if position == -1:
+                        judgement = np.int64(g.MISSED)
+                    else:
+                        put(loc, geo, actor, g.POSITION, position)
+    return judgement
+
+
+@inlined
+def gate(actor, base, loc, geo, table, misses, control):
+    """Return the GATE bits of an actor whose local words are at loc[base:], or -1."""
+    knows, pending = get(loc, base, geo, actor, g.KNOWS), get(loc, base, geo, actor, g.PENDING)
+    return look_up(table, key_of(g.GATE, actor, knows, pending), misses, control)
+
+
+@inlined
+def gates(base, loc, geo, table, misses, control):
+    """Return the union of all actors' GATE bits, or MISSED."""
+    union, complete = np.int64(0), True
+    for actor in range(geo[g.ACTORS]):
+        bits = gate(actor, base, loc, geo, table, misses, control)
+        union |= bits
+        complete = complete and bits != -1
+    return union if complete else np.int64(g.MISSED)
+
+
+@inlined
+def forget(item, loc, geo, table, misses, control):
+    """Remove a delivered item from all sets of messages; return False if an entry is missing."""
+    complete = True
+    for actor in range(geo[g.ACTORS]):
+        complete &= forget_by(actor, item, loc, geo, table, misses, control)
+    return complete
+
+
+@inlined
+def forget_by(actor, item, loc, geo, table, misses, control):
+    """Remove a delivered item from one actor's sets of messages; return as `forget`."""
+    complete = True
+    for column in range(g.KNOWS, g.PENDING + 1):
+        kind = g.FORGET if column == g.KNOWS else g.DROP
+        key = key_of(kind, actor, get(loc, 0, geo, actor, column), item)
+        after = look_up(table, key, misses, control)
+        if after == -1:
+            complete = False
+        else:
+            put(loc, geo, actor, column, after)
+    return complete
+
+
+@inlined
+def trim(actor, loc, geo, table, misses, control):
+    """Remove a receiver's useless knowledge; return False if an entry is missing."""
+    knows, pending = get(loc, 0, geo, actor, g.KNOWS), get(loc, 0, geo, actor, g.PENDING)
+    after = look_up(table, key_of(g.TRIM, actor, knows, pending), misses, control)
+    if after != -1:
+        put(loc, geo, actor, g.KNOWS, after)
+    return after != -1
+
+
+@inlined
+def record(column, actor, what, loc, geo, table, misses, control):
+    """Append `what` to a sequence of the `full` history; return False if an entry is missing."""
+    key = key_of(g.RECORD, column << 4 | actor, get(loc, 0, geo, actor, column), what)
+    number = look_up(table, key, misses, control)
+    if number != -1:
+        put(loc, geo, actor, column, number)
+    return number != -1
+
+
+@inlined
+def causal_send(message, actor, loc, geo, table, misses, control):
+    """Record a causal-send in the history columns of `loc`; return False if an entry is missing."""
+    key = key_of(g.TICK, actor, get(loc, 0, geo, actor, g.KNOWS), message)
+    ticked = look_up(table, key, misses, control)
+    complete = ticked != -1
+    if complete:
+        put(loc, geo, actor, g.KNOWS, ticked & 0x1FFFFFF)
+        entry = ticked >> 28
+        key = key_of(g.PUSH, actor, get(loc, 0, geo, actor, g.PENDING), entry)
+        pending = look_up(table, key, misses, control)
+        complete = pending != -1
+        if complete:
+            put(loc, geo, actor, g.PENDING, pending)
+        if geo[g.FULL_HISTORY]:
+            what = look_up(table, key_of(g.NOTE, 0, entry, 0), misses, control)
+            complete = complete and what != -1
+            if complete and what != 0:
+                complete = record(g.STAMPS, actor, what, loc, geo, table, misses, control)
+    return complete
+
+
+@kernel
+def network_send(message, actor, loc, geo, table, misses, control):
+    """Record a network-send if the clock ticks then; return False if an entry is missing."""
+    key = key_of(g.UNSENT, actor, get(loc, 0, geo, actor, g.PENDING), message)
+    unsent = look_up(table, key, misses, control)
+    if unsent == 1:
+        return causal_send(message, actor, loc, geo, table, misses, control)
+    return unsent == 0

@@ -1,0 +1,277 @@
+"""What a memo does not know yet: transitions that are derived from the tables, and stored."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.engine.compiled.jit import inlined, kernel
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.composites_kernels import get
+from antecede.checker.engine.rows.entries_kernels import key_of, look_up
+from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
+from antecede.checker.engine.rows.rows_kernels import decode
+from antecede.checker.engine.successors import derive_kernels as d
+from antecede.checker.engine.successors import memo_kernels as m
+
+
+@kernel
+def derive_into(source, only, entry, row, at, work, count):
+    """Derive successors of one source, write them to `out`, and remember steps.
+
+    Args:
+        only: which of the source's transitions, or ALL.
+        entry: where the offer is listed, if it is only one. Otherwise the head of the list with the
+            events of which the history's steps are to be remembered, or 0.
+
+    Returns:
+        The number of successors so far, MISSED, or OVERFLOWED.
+    """
+    tables, memo, loc, out = work.tables, work.memo, work.loc, work.out
+    geo, missing = tables.geo, g.Missing(work.misses, work.control)
+    stride = geo[g.ROW_WORDS] + 1
+    size = geo[g.ACTORS] * geo[g.WORDS]
+    decode(row, at, geo, tables.dec, loc, size)
+    waiting = d.derive(source, only, 0, np.int64(0), tables, loc, work.misses, work.control)
+    if waiting == g.MISSED:
+        return np.int64(g.MISSED)
+    if count + waiting > work.room:
+        return np.int64(g.OVERFLOWED)
+    complete = True
+    first = count
+    for k in range(waiting):
+        start = count * stride
+        done = d.settle(k, row, at, tables, loc, out, start, missing)
+        if done == g.MISSED:
+            complete = False
+            continue
+        if only != d.ALL:
+            learn_step(source, entry, d.notes_at(geo, k), work, start)
+        elif entry and done and complete:
+            event = np.int64(memo.lists[entry + 1 + m.OWN * (count - first) + 3]) - 1
+            learn_record(event << 1 | 1, memo.sources[3 * source] + 1, work, start)
+        if done:
+            out[start + stride - 1] = count | d.told_by(loc, geo, k, work.found)
+            count += 1
+    memo.figures[m.DERIVED] += waiting if complete else 0
+    return count if complete else np.int64(g.MISSED)
+
+
+@inlined
+def learn_record(key, history, work, start):
+    """Remember the history in out[start:], which follows an event; nothing if the key is negative.
+
+    Returns:
+        Whether it has a number that a step has room for.
+    """
+    after = composite_in(work.out, start, field_of(work.tables.geo, history))
+    if key >= 0 and after <= m.STEP_MASK:
+        m.remember(work.memo, work.places[2 * history + 1], key, after)
+    return after <= m.STEP_MASK
+
+
+@inlined
+def learn_step(source, entry, notes, work, start):
+    """Remember the receipt of a listed offer, whose successor is out[start:].
+
+    Args:
+        entry: where the offer is listed.
+        notes: loc[notes:] has the notes of `derive`.
+    """
+    memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
+    src, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
+    event = np.int64(memo.lists[entry])
+    delivered, took = loc[notes + d.NOTE_DELIVERED], loc[notes + d.NOTE_PENDING]
+    item = memo.items[event]
+    if item == m.STALE:
+        memo.heads[work.places[2 * src + 1] + memo.sources[3 * source + 1]] = 0
+        return
+    if delivered >= 0 and item == m.NO_ITEM:
+        learn_delivery(source - geo[g.ACTORS], loc[notes + d.NOTE_SUBJECT], delivered, event, memo)
+        return
+    step = np.int64(m.UNFIT)
+    composite = composite_in(out, start, field_of(geo, dst))
+    actor = geo[g.CHAN_DST + source - geo[g.ACTORS]]
+    fits = delivered == -1 or (delivered >= 0 and item == delivered * geo[g.ACTORS] + actor)
+    if m.parted(work):
+        if loc[notes + d.NOTE_SHOWN]:
+            return
+        if took and fits:
+            fits = learn_record(event << 1, dst + 1, work, start)
+    code = m.coded(memo, loc[notes + d.NOTE_SHOWN])
+    if fits and code >= 0 and composite <= m.STEP_MASK:
+        step = composite | code << m.STEP_BITS | took << 30
+        if loc[notes + d.NOTE_HOW] & 2:
+            step |= m.MOVED
+        memo.lists[entry + 1 + took] = composite_in(out, start, field_of(geo, src))
+    m.remember(memo, work.places[2 * dst + 1], event << 1, step)
+
+
+@inlined
+def learn_delivery(channel, packet, message, event, memo):
+    """Remember that the receipt of a packet delivers a message; an event that does not is stale."""
+    if m.named(memo, m.DELIVERS | channel << 25 | packet, message) == message:
+        memo.items[event] = m.STALE
+
+
+@kernel
+def learn_list(source, row, at, work, start):
+    """List the transitions of a composite that one source has, and return the list's head.
+
+    Args:
+        start: work.out[start:] has room for one entry.
+
+    Returns:
+        The head, NOTHING_LISTED, NOT_LISTED, NO_ROOM, or MISSED.
+    """
+    memo, geo = work.memo, work.tables.geo
+    decode(row, at, geo, work.tables.dec, work.loc, geo[g.ACTORS] * geo[g.WORDS])
+    heads = work.places[2 * memo.sources[3 * source] + 1]
+    if memo.sources[3 * source + 2] >= 0:
+        head = list_offers(source, work)
+    else:
+        head = list_own(source, row, at, work, start)
+    if head > 0 or head == m.NOT_LISTED:
+        if memo.sources[3 * source + 2] >= 0 or not m.parted(work):
+            memo.heads[heads + memo.sources[3 * source + 1]] = head
+        else:
+            m.remember(memo, heads, m.own_key(source, work), head)
+    return head
+
+
+@inlined
+def room_to_list(memo, words):
+    """Return where a list of some words begins, or NO_ROOM."""
+    begin = memo.figures[m.LISTED]
+    if begin + words > memo.lists.shape[0]:
+        return np.int64(m.NO_ROOM)
+    memo.figures[m.LISTED] = begin + words
+    return begin
+
+
+@inlined
+def list_own(source, row, at, work, start):
+    """List transitions that concern one composite alone; return as `learn_list`."""
+    tables, memo, loc, out = work.tables, work.memo, work.loc, work.out
+    geo, missing = tables.geo, g.Missing(work.misses, work.control)
+    part = memo.sources[3 * source]
+    waiting = d.derive(source, d.ALL, 0, np.int64(0), tables, loc, work.misses, work.control)
+    if waiting == g.MISSED:
+        return np.int64(g.MISSED)
+    head = room_to_list(memo, 1 + m.OWN * waiting)
+    if head == m.NO_ROOM:
+        return head
+    listed = np.int64(0)
+    for k in range(waiting):
+        done = d.settle(k, row, at, tables, loc, out, start, missing)
+        if done == g.MISSED:
+            memo.figures[m.LISTED] = head
+            return np.int64(g.MISSED)
+        notes = d.notes_at(geo, k)
+        code, delivered = m.coded(memo, loc[notes + d.NOTE_SHOWN]), loc[notes + d.NOTE_DELIVERED]
+        event = event_of_own(source, k, work, start)
+        if delivered == -2 or code < 0 or event == -1:
+            memo.figures[m.LISTED] = head
+            return np.int64(m.NOT_LISTED)
+        if done:
+            entry = head + 1 + m.OWN * listed
+            memo.lists[entry] = composite_in(out, start, field_of(geo, part))
+            memo.lists[entry + 1] = loc[notes + d.NOTE_KIND] >> 16 | code << 15
+            taken = 1 + delivered * geo[g.ACTORS] + part
+            memo.lists[entry + 2] = taken if loc[notes + d.NOTE_PENDING] else 0
+            memo.lists[entry + 3] = event
+            listed += 1
+    memo.figures[m.DERIVED] += listed
+    memo.lists[head] = listed
+    memo.figures[m.LISTED] = head + 1 + m.OWN * listed
+    if listed == 0:
+        memo.figures[m.LISTED] = head
+        return np.int64(m.NOTHING_LISTED)
+    return head
+
+
+@inlined
+def event_of_own(source, k, work, start):
+    """Return 1 + the event in the history of waiting successor k, which is out[start:].
+
+    The event of a send is the moment to which it leads, because the moment determines the record.
+
+    Returns:
+        0 if its history stays, and -1 if the transition is not to be listed.
+    """
+    geo, part = work.tables.geo, work.memo.sources[3 * source]
+    if not m.parted(work):
+        return np.int64(0)
+    after = composite_in(work.out, start, field_of(geo, part + 1))
+    if after == work.places[2 * part + 2]:
+        return np.int64(0)
+    moment = m.moment_at(d.waiting_at(geo, k), part // 2, work)
+    return moment + 1 if source < geo[g.ACTORS] and moment >= 0 else np.int64(-1)
+
+
+@inlined
+def list_offers(source, work):
+    """List the packets that a channel of a composite offers; return as `learn_list`.
+
+    They are offered to their receiver, or to the actor that counts lost packets.
+    """
+    tables, memo, loc = work.tables, work.memo, work.loc
+    geo, code = tables.geo, tables.code
+    kind, dst, src, column, channel = d.source_of(source, geo)
+    size = geo[g.ACTORS] * geo[g.WORDS]
+    content = get(loc, size, geo, src, column)
+    if content == 0:
+        return np.int64(m.NOTHING_LISTED)
+    state = get(loc, size, geo, dst, g.STATE) if kind == g.RECEIVE else np.int64(0)
+    key = key_of(kind, channel, state, content)
+    spot = look_up(tables.table, key, work.misses, work.control)
+    if spot == -1:
+        return np.int64(g.MISSED)
+    offers = code[spot]
+    spot += 1
+    head = room_to_list(memo, 1 + m.OFFER * offers)
+    if head == m.NO_ROOM:
+        return head
+    memo.lists[head] = offers
+    for k in range(offers):
+        pending = get(loc, size, geo, src, g.PENDING)
+        if kind == g.LOSE:
+            event = number_of_event(memo, m.LOST, m.NO_ITEM)
+        else:
+            event = event_of(spot, channel, dst, pending, content, work)
+        if event < 0:
+            memo.figures[m.LISTED] = head
+            return event
+        entry = head + 1 + m.OFFER * k
+        memo.lists[entry], memo.lists[entry + 1], memo.lists[entry + 2] = event, -1, -1
+        stays = kind == g.RECEIVE and code[spot + 3] == content
+        memo.lists[entry + 3] = code[spot + 2] << 1 | stays
+        spot = d.after_step(code, spot)
+    return head
+
+
+@inlined
+def number_of_event(memo, key, item):
+    """Return the number of an event that delivers `item`, or NO_ROOM."""
+    event = m.numbered(memo, key, item)
+    return event if event >= 0 else np.int64(m.NO_ROOM)
+
+
+@inlined
+def event_of(spot, channel, dst, pending, content, work):
+    """Return the event of the receipt at code[spot:], NO_ROOM, or MISSED."""
+    tables, memo, code = work.tables, work.memo, work.tables.code
+    packet = code[spot + 4]
+    message = m.named(memo, m.DELIVERS | channel << 25 | packet, -1)
+    says, item = np.int64(0), np.int64(m.NO_ITEM)
+    if message >= 0:
+        item = message * tables.geo[g.ACTORS] + dst
+        src = tables.geo[g.CHAN_SRC + channel]
+        key = key_of(g.TAKE, src, pending, item)
+        taken = look_up(tables.table, key, work.misses, work.control)
+        if taken == -1:
+            return np.int64(g.MISSED)
+        says = 1 + (taken >> 28 & 0x1FFFFFF | (taken >> 56 & 3) << 25)
+    stays = np.int64(code[spot + 3] == content)
+    if item >= m.MOST_ITEMS:
+        return np.int64(m.NO_ROOM)
+    return number_of_event(memo, m.event_key(channel, packet, stays, says), item)

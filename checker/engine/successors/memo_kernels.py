@@ -1,0 +1,321 @@
+"""A memo of successors: each effect of a transition on a composite is derived only once.
+
+A transition changes few parts of a state. A send depends on the sender's composite alone. A
+delivery depends on the receiver's composite and on an *event*: the channel, the packet, whether the
+packet stays there, and the entry of the delivered message in the sender's history. The memo stores:
+
+* for a composite and a source of transitions (see `Memo.heads`), a list. The list of the
+  composite's own transitions has the composites that follow. The list of a channel has an *offer*
+  per packet: the event, and the sender's composite afterwards;
+* for a receiver's composite and an event, a *step*: the receiver's composite that follows. For any
+  other actor's composite and a delivered message, the composite that remains when the message is
+  forgotten.
+
+Under `full`, an actor has two composites: its state, and its history. A receipt changes the two
+independently, so each has its own step for an event. An actor's own transitions depend on both, but
+on its history only through the *moment*: its position in the workload and what it knows. They are
+listed per moment. The moment to which a send leads is the event that changes the history.
+
+A successor is then its parent's row with a few fields replaced (`recall`). A successor that the
+memo does not have yet is derived from the tables and stored (`learning`). Each thread has its own
+memo, so there are no locks.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.composites_kernels import get
+from antecede.checker.engine.rows.entries_kernels import find, put_entry
+from antecede.checker.engine.rows.fields_kernels import composite_in, field_of, row_words_of
+from antecede.checker.engine.rows.rows_kernels import decode_part
+
+
+class Work(NamedTuple):
+    """The arguments that most functions here share.
+
+    Attributes:
+        tables: borrowed.
+        memo: borrowed.
+        loc: int64, working space; see `derive_kernels.room_for`.
+        out: the successors, as entries.
+        room: the number of entries that `out` has room for, without the last one.
+        places: int64; per part, its composite and where its heads begin.
+        found: the bit set of properties not to report.
+        misses, control: as in `Told`.
+    """
+
+    tables: g.Tables
+    memo: g.Memo
+    loc: np.ndarray[Any, Any]
+    out: np.ndarray[Any, Any]
+    room: int
+    places: np.ndarray[Any, Any]
+    found: int
+    misses: np.ndarray[Any, Any]
+    control: np.ndarray[Any, Any]
+
+
+(
+    IN_USE,
+    MEMO_ROOM,
+    HISTORY_ROOM,
+    HISTORIES,
+    SLOTS,
+    LISTED,
+    NAMED,
+    EVENTS,
+    CODES,
+    SUCCESSORS,
+    DERIVED,
+) = range(11)
+"""The elements of `Memo.figures`.
+
+IN_USE: whether anything is to be remembered. MEMO_ROOM, HISTORY_ROOM: composites per part that have
+heads, if the part is no history, and if it is one. HISTORIES: where the heads of histories begin.
+SLOTS: heads per composite that is no history. LISTED: words used in `lists`. NAMED: slots used in
+`events`. EVENTS, CODES: the numbers of events and codes. SUCCESSORS: their number. DERIVED: how
+many of them were derived from the tables.
+"""
+FIGURES = 11
+STEPS_SLOT, OWN_SLOT, CHANNEL_SLOTS = 0, 1, 2
+"""The slots of a composite's steps, of its sends, and of the channels to others; more follow."""
+MOMENT_SLOT, HISTORY_SLOTS = 1, 2
+"""The slot of a history's moment, and the number of its slots."""
+NOTHING_LISTED, NOT_LISTED, NO_ROOM = 1, -3, -4
+"""Heads: of an empty list, of one that is not to be remembered, and of one without room for it.
+
+The last one is not kept.
+"""
+FIRST_LIST = 2
+"""Where the lists begin."""
+OWN, OFFER, FEWEST_STEPS = 4, 4, 4
+"""Words per entry of a list, and the first capacity of a composite's steps."""
+MOST_CODES = 8
+STEP_BITS = 26
+STEP_MASK = (1 << STEP_BITS) - 1
+MOVED, UNFIT = 1 << 29, -2
+"""A step is the composite that follows, a code of what it shows, and two bits; or UNFIT.
+
+MOVED: something was delivered. Bit 30: the sender's message was pending. UNFIT: the step depends on
+more than the receiver and the event.
+"""
+NO_ITEM, STALE = -1, -2
+"""What an event delivers if it delivers nothing, or says too little.
+
+The latter happens if its packet turned out to deliver a message.
+"""
+MOST_ITEMS = 1 << 28
+DELIVERS, MOMENT, LOST = 1 << 62, 3 << 61, 5 << 60
+"""The highest bits of keys of `events` that do not name the receipt of a packet.
+
+DELIVERS: the message that the receipt of a packet delivers. MOMENT: a position and what the actor
+knows there. LOST: a packet is lost, and actor 0 counts it.
+"""
+MOST_MOMENTS = 1 << 22
+"""Greater numbers of moments do not fit the keys of steps."""
+
+
+@inlined
+def borrowed_memo(memo):
+    """Return the memo with every array borrowed; see `borrow`."""
+    return g.Memo(
+        borrow(memo.figures),
+        borrow(memo.sources),
+        borrow(memo.heads),
+        borrow(memo.lists),
+        borrow(memo.shows),
+        borrow(memo.items),
+        borrow(memo.events),
+        memo.parted,
+    )
+
+
+@inlined
+def event_key(channel, packet, stays, says):
+    """Return the key of an event in `events`; `says` is 0 if its packet delivers no message."""
+    return says << 34 | stays << 33 | channel << 25 | packet
+
+
+@inlined
+def named(memo, key, value):
+    """Return the value of a key in `events`; a new key gets `value`, or -1 without room."""
+    there = find(memo.events, key)
+    if there != -1 or value == -1 or 3 * memo.figures[NAMED] >= memo.events.shape[0]:
+        return there
+    put_entry(memo.events, key, value)
+    memo.figures[NAMED] += 1
+    return value
+
+
+@inlined
+def numbered(memo, key, item):
+    """Return the number of an event, or -1 without room; a new event delivers `item`."""
+    new = memo.figures[EVENTS]
+    event = np.int64(-1)
+    if new < memo.items.shape[0]:
+        event = named(memo, key, new)
+    if event == new:
+        memo.figures[EVENTS] = new + 1
+        memo.items[event] = item
+    return event
+
+
+@inlined
+def coded(memo, shown):
+    """Return the code of a bit set of properties, or -1 if there are too many."""
+    for code in range(memo.figures[CODES]):
+        if memo.shows[code] == shown:
+            return np.int64(code)
+    code = memo.figures[CODES]
+    if code == MOST_CODES:
+        return np.int64(-1)
+    memo.shows[code] = shown
+    memo.figures[CODES] = code + 1
+    return code
+
+
+@inlined
+def heads_of(memo, part, composite, room, slots):
+    """Return where the heads of a part's composite begin, or -1 if there is no room for them.
+
+    Args:
+        room, slots: memo.figures[MEMO_ROOM] and memo.figures[SLOTS].
+    """
+    first, owner = np.int64(0), part
+    if memo.parted is not None:
+        owner = part // 2
+        if part % 2:
+            first, room = memo.figures[HISTORIES], memo.figures[HISTORY_ROOM]
+            slots = np.int64(HISTORY_SLOTS)
+    if composite >= room:
+        return np.int64(-1)
+    return first + (owner * room + composite) * slots
+
+
+@inlined
+def steps_of(memo, heads):
+    """Return where the table of a composite's steps begins in `lists`, or 0."""
+    return np.int64(memo.heads[heads]) if heads >= 0 else np.int64(0)
+
+
+@inlined
+def slot_of_step(key):
+    """Return where the search for a step begins: events are low numbers, and items high ones."""
+    return key >> 1 ^ -(key & 1)
+
+
+@inlined
+def recalled(lists, first, key):
+    """Return the step of the table at lists[first:], or -1 if it is not known."""
+    if first == 0:
+        return np.int64(-1)
+    mask = np.int64(lists[first]) - 1
+    slot = slot_of_step(key) & mask
+    while True:
+        there = lists[first + 2 + 2 * slot]
+        if there == key:
+            return np.int64(lists[first + 3 + 2 * slot])
+        if there == -1:
+            return np.int64(-1)
+        slot = (slot + 1) & mask
+
+
+@inlined
+def put_step(lists, first, key, value):
+    """Put a step into a table of a composite that has room for it."""
+    mask = np.int64(lists[first]) - 1
+    slot = slot_of_step(key) & mask
+    while lists[first + 2 + 2 * slot] != -1 and lists[first + 2 + 2 * slot] != key:
+        slot = (slot + 1) & mask
+    lists[first + 1] += lists[first + 2 + 2 * slot] == -1
+    lists[first + 2 + 2 * slot], lists[first + 3 + 2 * slot] = key, value
+
+
+@inlined
+def remember(memo, heads, key, value):
+    """Put a step of a composite into its table, which is replaced by a larger one if needed."""
+    if heads < 0:
+        return
+    lists, first = memo.lists, np.int64(memo.heads[heads])
+    capacity = np.int64(lists[first]) if first > 0 else np.int64(0)
+    if first <= 0 or 4 * lists[first + 1] >= 3 * capacity:
+        larger = 2 * capacity if capacity else np.int64(FEWEST_STEPS)
+        begin = memo.figures[LISTED]
+        if begin + 2 + 2 * larger > lists.shape[0]:
+            return
+        lists[begin], lists[begin + 1] = larger, 0
+        for k in range(2 * larger):
+            lists[begin + 2 + k] = -1
+        for k in range(capacity):
+            if lists[first + 2 + 2 * k] != -1:
+                put_step(lists, begin, np.int64(lists[first + 2 + 2 * k]), lists[first + 3 + 2 * k])
+        memo.figures[LISTED] = begin + 2 + 2 * larger
+        memo.heads[heads] = begin
+        first = begin
+    put_step(lists, first, key, value)
+
+
+@inlined
+def prefetch_memo(memo, rows, at, tables):
+    """Prefetch what `recall` will read for a later row: its heads, and nearer ones' lists."""
+    geo, row_words = tables.geo, row_words_of(tables)
+    room, slots = memo.figures[MEMO_ROOM], memo.figures[SLOTS]
+    later, nearer = at + g.AHEAD * row_words, at + g.AHEAD // 2 * row_words
+    for part in range(geo[g.PARTS]):
+        field = field_of(geo, part)
+        prefetch(memo.heads, heads_of(memo, part, composite_in(rows, later, field), room, slots))
+        heads = heads_of(memo, part, composite_in(rows, nearer, field), room, slots)
+        if heads >= 0 and memo.parted is not None and part % 2:
+            prefetch(memo.lists, memo.heads[heads])
+        elif heads >= 0:
+            for slot in range(slots):
+                prefetch(memo.lists, memo.heads[heads + slot])
+
+
+@inlined
+def parted(work):
+    """Return whether the part after an actor's first one is its history; known to the compiler."""
+    return work.memo.parted is not None
+
+
+@inlined
+def own_key(source, work):
+    """Return under which key the first part of an actor has its own list at a moment, or -1."""
+    memo = work.memo
+    part, slot = memo.sources[3 * source], memo.sources[3 * source + 1]
+    heads = work.places[2 * part + 3]
+    moment = np.int64(memo.heads[heads + MOMENT_SLOT]) if heads >= 0 else np.int64(-1)
+    if moment == 0:
+        moment = learn_moment(part + 1, heads, work)
+    return (moment * memo.figures[SLOTS] + slot) << 1 | 1 if moment > 0 else np.int64(-1)
+
+
+@kernel
+def learn_moment(history, heads, work):
+    """Return 1 + the number of a history's moment, or -1 without room; remember it."""
+    memo, loc, geo = work.memo, work.loc, work.tables.geo
+    decode_part(history, work.places[2 * history], geo, work.tables.dec, loc, 0)
+    moment = moment_at(0, history // 2, work) + 1
+    if moment == 0 or moment >= MOST_MOMENTS:
+        return np.int64(-1)
+    memo.heads[heads + MOMENT_SLOT] = moment
+    return moment
+
+
+@inlined
+def moment_at(base, actor, work):
+    """Return the number of the moment of an actor with its local words in loc[base:], or -1."""
+    loc, geo = work.loc, work.tables.geo
+    position, knows = get(loc, base, geo, actor, g.POSITION), get(loc, base, geo, actor, g.KNOWS)
+    return numbered(work.memo, MOMENT | position << 25 | knows, NO_ITEM)
+
+
+_FEW = np.zeros(FIGURES, np.int64)
+_NONE = np.zeros(1, np.int32)
+NO_MEMO = g.Memo(_FEW, _FEW, _NONE, _NONE, _FEW, _FEW, _FEW, None)
+"""A memo that remembers nothing, so that every successor is derived."""

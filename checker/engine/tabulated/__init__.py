@@ -1,0 +1,1 @@
+"""Breadth-first search on rows: levels, assumptions, traces, transports."""

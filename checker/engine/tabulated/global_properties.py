@@ -1,0 +1,143 @@
+"""Properties of the states of all actors at once, judged on whole levels.
+
+The tables, and so the kernels, know one actor at a time. But the row of a state says which state
+each actor is in, and there are far fewer *combinations* of actors' states than states. A transport
+finds the combinations in a level with NumPy, and each property is asked once about each of them, in
+plain Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable
+from typing import TypeAlias
+
+import numpy as np
+from attrs import define, field
+
+from antecede.checker.engine.rows.symmetry import NotSymmetricError
+from antecede.checker.engine.rows.table_filler import TableFiller
+from antecede.checker.engine.storage.arrays import Words
+from antecede.checker.model import Property, What
+from antecede.checker.semantics.judge import shown
+
+Combination: TypeAlias = tuple[int, ...]
+"""The number of each actor's state."""
+
+JUDGED_PER_PAUSE = 1 << 12
+"""Combinations judged between two calls of `pause`."""
+
+MOST_KEYS = 1 << 62
+"""Combinations are numbered below this; a number times the states of an actor stays below 2^63."""
+
+
+@define(eq=False)
+class GlobalProperties:
+    """Judges the properties of one system that are about the states of all actors at once.
+
+    Attributes:
+        filler: knows what the numbers of actors' states stand for.
+        judged: the combinations that were judged; some hundred bytes each.
+    """
+
+    filler: TableFiller
+    judged: set[Combination] = field(factory=set)
+
+    def asked(self, found: Container[str]) -> list[Property]:
+        """Return the properties of all actors' states that are not among those found already."""
+        states = (p for p in self.filler.system.properties if p.what is What.STATES)
+        return [prop for prop in states if prop.name not in found]
+
+    def judge(
+        self, combination: Combination, asked: list[Property], pause: Callable[[], None]
+    ) -> list[Property]:
+        """Return which of the properties a combination shows that was not judged before.
+
+        Args:
+            combination: of the states of a representative.
+            asked: the properties to judge.
+            pause: called now and then; if it raises, the level can be judged again.
+
+        Raises:
+            NotSymmetricError: a property is shown by some states of an orbit and not by others.
+            ProtocolError: a predicate raises.
+        """
+        if combination in self.judged:
+            return []
+        orbit = self._orbit(combination)
+        shows = [prop for prop in asked if self._shown(prop, orbit)]
+        if len(self.judged) % JUDGED_PER_PAUSE > (len(self.judged) + len(orbit)) % JUDGED_PER_PAUSE:
+            pause()
+        self.judged |= orbit
+        return shows
+
+    def _shown(self, prop: Property, orbit: set[Combination]) -> bool:
+        """Return whether the combinations of an orbit show a property.
+
+        Raises:
+            NotSymmetricError: some do, and some do not.
+        """
+        states = self.filler.tabulation.states
+        answers = {
+            shown(prop, (tuple(states[i].values[number] for i, number in enumerate(each)),))
+            for each in orbit
+        }
+        if len(answers) > 1:
+            raise NotSymmetricError(f"{prop.name} depends on which actor is in which state")
+        return answers.pop()
+
+    def _orbit(self, combination: Combination) -> set[Combination]:
+        """Return the combination under every renaming of the actors that the search uses."""
+        symmetry = self.filler.tabulation.symmetry
+        if symmetry is None:
+            return {combination}
+        images = [symmetry.states[i, number] for i, number in enumerate(combination)]
+        orbit = set()
+        for k, p in enumerate(symmetry.group):
+            renamed = [0] * len(p)
+            for actor, image in enumerate(images):
+                renamed[p[actor]] = image[k]
+            orbit.add(tuple(renamed))
+        return orbit
+
+
+def first_combinations(pieces: Iterable[list[Words]], actors: int, first: int = 0) -> Words:
+    """Return the combinations that the rows of a level have.
+
+    Args:
+        pieces: for consecutive rows, a column for each actor with the numbers of its states.
+        actors: how many there are.
+        first: the index of the first row.
+
+    Returns:
+        Of shape (combinations, 1 + actors), in the order of the rows: the index of the first row
+        that has the combination, and the number of each actor's state.
+    """
+    met = np.empty((0, 1 + actors), np.int64)
+    for columns in pieces:
+        places = first_places(columns)
+        here = np.column_stack([first + places, *(column[places] for column in columns)])
+        met = np.concatenate([met, here])
+        met = met[first_places(list(met[:, 1:].T))]
+        first += len(columns[0])
+    return met
+
+
+def first_places(columns: list[Words]) -> Words:
+    """Return the indices of the rows that differ from all rows before them, in order.
+
+    Args:
+        columns: of the rows, each of shape (n,), with numbers from 0 on.
+    """
+    keys, most = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns:
+        size = int(column.max(initial=0)) + 1
+        if most * size > MOST_KEYS:
+            keys = np.unique(keys, return_inverse=True)[1]
+            most = len(keys)
+        keys, most = keys * size + column, most * size
+    if most > 4 * len(keys):
+        return np.sort(np.unique(keys, return_index=True)[1])
+    # Few enough that each has a place of its own, where the first of its rows is written last.
+    first = np.full(most, -1, np.int64)
+    first[keys[::-1]] = np.arange(len(keys))[::-1]
+    return np.sort(first[first >= 0])

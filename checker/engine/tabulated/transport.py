@@ -1,0 +1,283 @@
+"""The contract between a tabulated search and its transports.
+
+A *transport* holds the states of a search as rows of numbers, and expands them level by level: on
+the threads of this process (`checker.engine.threads.transport`), or on a cluster
+(`checker.engine.spark.transport`). Everything else about a search is in `tabulated_search`.
+
+A search starts on a `FirstTransport`, and moves to a `NextTransport` when a level is large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeAlias
+
+import numpy as np
+from attrs import define, field, frozen
+
+from antecede.checker.engine.rows.grading import Weights
+from antecede.checker.engine.rows.table_filler import Repacking, TableFiller
+from antecede.checker.engine.storage.arrays import Words
+from antecede.checker.engine.storage.checkpoint import Files, Saved
+from antecede.checker.engine.storage.validation import MOST, numbers, whole
+from antecede.checker.engine.visited.visited import NO_DEPTHS, Depths
+from antecede.checker.model import Property
+from antecede.checker.search.graph import Explored
+from antecede.checker.search.options import Options
+
+Pause: TypeAlias = Callable[[], None]
+"""Called often while a level is expanded; it may raise `checker.search.loop.Stop`."""
+
+
+@frozen(order=True)
+class Address:
+    """Where a state is: the depth of its level, a part of the level, and the index in this part.
+
+    A part is a thread or a partition.
+    """
+
+    depth: int
+    part: int
+    index: int
+
+
+@frozen
+class Showing:
+    """A state that shows properties, or one of its transitions that does.
+
+    Attributes:
+        properties: a bit set.
+        address: of the state.
+        place: the index of the transition among those enabled there; -1: the state itself.
+    """
+
+    properties: int
+    address: Address
+    place: int
+
+
+@frozen
+class LevelJob:
+    """Instructions to expand a level.
+
+    Attributes:
+        depth: of the level.
+        known: bit set of the properties that need not be reported any more.
+        last: the next level is not going to be expanded.
+        combinations: the search will ask for `Transport.combinations`.
+    """
+
+    depth: int
+    known: int
+    last: bool
+    combinations: bool
+
+
+@frozen(eq=False)
+class LevelReport:
+    """The result of the expansion of a level.
+
+    Attributes:
+        level: depth -> states of the next level at this depth; empty when the search is over. A
+            level has states of several depths only if levels are weighted.
+        frontier: states that were found and not expanded.
+        visited: states that the transport keeps, to recognise them when they are met again.
+        shown: the properties that states of the expanded level show, and their transitions.
+        vanished: states of the expanded level that turned out to be duplicates.
+    """
+
+    level: Mapping[int, int]
+    frontier: int
+    visited: int
+    shown: list[Showing] = field(factory=list)
+    vanished: int = 0
+
+
+@define(eq=False)
+class Totals:
+    """Sums over all expanded states.
+
+    Attributes:
+        unique: states that were found, without duplicates.
+        fired: transitions.
+        finals: final states.
+        kinds: transitions of each kind.
+        new: transitions of each kind that led to a new state; None: not counted.
+        orbits: states, transitions and final states that the expanded representatives stand for.
+    """
+
+    unique: int = 0
+    fired: int = 0
+    finals: int = 0
+    kinds: Words = field(factory=lambda: np.zeros(1 << 10, np.int64))
+    new: Words | None = field(factory=lambda: np.zeros(1 << 10, np.int64))
+    orbits: Words = field(factory=lambda: np.zeros(3, np.int64))
+
+    @classmethod
+    def recorded(cls, record: Any) -> Self:
+        """Return the sums that `attrs.astuple` took apart.
+
+        Raises:
+            ValueError: they are none.
+        """
+        unique, fired, finals, kinds, new, orbits = record
+        shape, most = (1 << 10,), MOST
+        return cls(
+            whole("a number of states", unique),
+            whole("a number of transitions", fired),
+            whole("a number of final states", finals),
+            numbers("numbers of transitions", kinds, np.int64, shape, most=most),
+            None if new is None else numbers("new states", new, np.int64, shape, most=most),
+            numbers("sizes of orbits", orbits, np.int64, (3,), most=most),
+        )
+
+    def __add__(self, other: Totals) -> Totals:
+        """Return the sums of both."""
+        return Totals(
+            self.unique + other.unique,
+            self.fired + other.fired,
+            self.finals + other.finals,
+            self.kinds + other.kinds,
+            None if self.new is None or other.new is None else self.new + other.new,
+            self.orbits + other.orbits,
+        )
+
+
+@frozen(eq=False)
+class Part:
+    """Rows that move from one transport to the next.
+
+    Attributes:
+        rows: packed by the layout of the table filler, one after the other.
+        number: the part of their addresses; the index of a row is its place in `rows`.
+        lead: how many levels ahead of the current one they are; None: they were expanded.
+        depths: of the states, if levels are weighted.
+    """
+
+    rows: Words
+    number: int
+    lead: int | None = 0
+    depths: Depths = NO_DEPTHS
+
+
+@frozen(eq=False)
+class Setup:
+    """Facts about a search for the transport that starts, continues or takes it over.
+
+    Attributes:
+        filler: fills the tables.
+        weights: as in `SearchState`.
+        forgets: no state of an earlier level can be met again, so only the level is kept.
+    """
+
+    filler: TableFiller
+    weights: Weights
+    forgets: bool = False
+
+    @property
+    def open_levels(self) -> int:
+        """The number of levels that a transition can lead down."""
+        return max(self.weights.values(), default=1)
+
+
+class Transport(Protocol):
+    """Holds the states of a search, and expands them."""
+
+    options: Options
+    pauses: bool
+    """`expand` calls `pause` only where the search can be saved, as between two levels."""
+
+    def expand(self, job: LevelJob, pause: Pause) -> LevelReport:
+        """Expand the current level, or the rest of it; the next level becomes the current one.
+
+        Raises:
+            NotGradedError: states were forgotten that may be met again.
+            NotSymmetricError, SelfPacketError: another assumption does not hold.
+            CapacityError: there is too little room, or the cluster is lost.
+        """
+
+    def combinations(self) -> Iterable[tuple[int, Words]]:
+        """Yield the combinations of actors' states in the current level, part by part.
+
+        Each comes with the number of the part and has the shape (n, 1 + actors): the index of the
+        first state that has the combination, and the number of each actor's state.
+        """
+
+    def reduce_memory(self, *, forgets: bool) -> None:
+        """Drop states that cannot be met again; if `forgets`, keep only the current level."""
+
+    def totals(self) -> Totals:
+        """Return what was counted since the search is on this transport."""
+
+    def waiting_orbits(self) -> int | None:
+        """Return how many states the representatives of the current level stand for, if known."""
+
+    def places_to(self, address: Address) -> tuple[list[int], Address | None]:
+        """Return the places of the transitions to a state, and the address from where they lead.
+
+        That address is one of the previous transport; None: they lead from the initial state.
+        """
+
+    def statistics(self) -> dict[str, Any]:
+        """Return figures of this transport, by name."""
+
+    def record(self) -> dict[str, Any]:
+        """Return this as data of a checkpoint; see `adopt`."""
+
+    def write(self, folder: Path) -> Files:
+        """Write further files of a checkpoint; return their sizes and checksums."""
+
+    def adopt(self, record: dict[str, Any], saved: Saved, setup: Setup) -> None:
+        """Continue from a checkpoint."""
+
+    def drop(self) -> None:
+        """Give back the states, because the search restarts or needs the memory; counts remain."""
+
+    def close(self) -> None:
+        """Give everything back; counts remain."""
+
+
+class FirstTransport(Transport, Protocol):
+    """A transport in this process, where every search starts."""
+
+    def begin(self, setup: Setup) -> LevelReport:
+        """Make the initial state the current level."""
+
+    def export(self, *, visited: bool) -> Iterator[Part]:
+        """Yield the current level, open levels, and visited states if they are asked for.
+
+        When all are yielded, only what traces need is kept.
+        """
+
+    def holds(self, open_states: int, current: int) -> bool:
+        """Return whether there are so many states to be expanded, and so many in this level."""
+
+    def fill(self, missed: Words) -> Repacking | None:
+        """Fill missing table entries, as `TableFiller.fill` does, and pack all rows anew."""
+
+    def lost(self, prop: Property, tick: Pause) -> list[int] | None:
+        """Return the places of a shortest run to a state with no way back, as `Explorer.lost`."""
+
+    def so_far(self, depth: int | None, tick: Pause) -> Explored:
+        """Return the graph of states, without the edges of states at `depth`; None: all edges."""
+
+    def graph_figures(self) -> dict[str, Any]:
+        """Return figures of the graph of states by name, if there is one."""
+
+
+class NextTransport(Transport, Protocol):
+    """A transport to which a search moves when its levels are large."""
+
+    @property
+    def threshold(self) -> int:
+        """The fewest states of a level for which the search moves."""
+
+    def unused_statistics(self) -> dict[str, Any]:
+        """Return the figures of a search that did not move."""
+
+    def load(self, parts: Iterable[Part], depth: int, setup: Setup, tick: Pause) -> None:
+        """Take over the states of a search between two levels; `depth` is of the current one."""
+
+    def representative(self, row: Words) -> Words:
+        """Return the renaming of a row with which this transport continues, under symmetry."""

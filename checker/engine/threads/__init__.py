@@ -1,0 +1,1 @@
+"""The search on the threads of one machine: levels, the kept graph, depth-first search, walks."""

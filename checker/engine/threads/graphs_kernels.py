@@ -1,0 +1,173 @@
+"""The graph of states as arrays: numbered breadth-first, edges as compressed rows."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from antecede.checker.engine.compiled.jit import borrow, kernel, prefetch
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
+from antecede.checker.engine.rows.hashing_kernels import hash_words, home
+from antecede.checker.engine.rows.rows_kernels import copy_row
+from antecede.checker.engine.visited.sets_kernels import slot_of
+from antecede.checker.graphs import backwards, cycles
+from antecede.checker.search.graph import Passes
+
+spread = kernel(backwards.spread)
+
+
+def as_numpy(value: Any) -> Any:
+    """Return Python's arrays as NumPy arrays on the same memory, also those in a named tuple."""
+    if isinstance(value, tuple):
+        return type(value)(*map(as_numpy, value))
+    return np.asarray(memoryview(value)) if isinstance(value, (bytearray, array)) else value
+
+
+def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a compiled function that takes Python's arrays, which it views as NumPy arrays."""
+    compiled = kernel(function)
+
+    def called(*args: Any) -> Any:
+        return compiled(*map(as_numpy, args))
+
+    return called
+
+
+COMPILED = Passes(
+    on_arrays(cycles.number_components),
+    on_arrays(cycles.sort_components),
+    on_arrays(cycles.judge_components),
+    on_arrays(cycles.reach),
+)
+"""The compiled passes over a state graph."""
+
+NUMBERED, LINKED, ENDED = range(3)
+"""Slots of a graph's figures: numbered states, edges, states whose edges are complete."""
+NEXT = 12
+"""Prefetch distance: the number of successors between a prefetch and its use."""
+
+
+class Growing(NamedTuple):
+    """A state graph under construction.
+
+    Attributes:
+        number: uint32; per slot of the concatenated visited sets, the state's number plus 1;
+            0: not numbered yet.
+        first: per state, the index of its first edge.
+        target: uint32; per edge, the number of its target state.
+        marks: uint8; per state, the bit set of wanted conditions that hold there.
+        label: uint16; per edge, the kind of its transition; or empty.
+        rows: the rows of newly numbered states, for the next level; flat.
+        figures: slots as named above, updated.
+    """
+
+    number: np.ndarray[Any, Any]
+    first: np.ndarray[Any, Any]
+    target: np.ndarray[Any, Any]
+    marks: np.ndarray[Any, Any]
+    label: np.ndarray[Any, Any]
+    rows: np.ndarray[Any, Any]
+    figures: np.ndarray[Any, Any]
+
+
+@kernel
+def find_states(out, size, row_words, slots, figures, offset, number, found):
+    """Find each row that one owner was sent in the owner's visited set, and read its number.
+
+    Args:
+        out: entries, flat.
+        size: the number of entries.
+        row_words: words of a row.
+        slots: the visited set.
+        figures: the set's figures, as for `insert`.
+        offset: a number added to each slot.
+        number: `Growing.number`.
+        found: output; minus a state's `number`, or the slot of a state that has no number yet.
+
+    Returns:
+        Whether all rows are in the set.
+    """
+    out, slots, found, number = borrow(out), borrow(slots), borrow(found), borrow(number)
+    stride = row_words + 1
+    complete = True
+    for e in range(size + NEXT):
+        if e + NEXT < size:
+            later = home(hash_words(out, (e + NEXT) * stride, row_words), figures[0])
+            prefetch(slots, later * row_words)
+        if e < size:
+            slot = slot_of(slots, figures, out, e * stride, row_words)
+            complete = complete and slot >= 0
+            found[e] = max(slot, 0) + offset
+            prefetch(number, found[e])
+        if e >= NEXT and number[found[e - NEXT]]:
+            found[e - NEXT] = -np.int64(number[found[e - NEXT]])
+    return complete
+
+
+@kernel
+def link(outbox, found, begin, end, tables, wanted, graph, fresh):
+    """Number the successors that one thread sent, in the order of sending, and add their edges.
+
+    Args:
+        outbox: the successors of consecutive states, as `expand` leaves them.
+        found: (owners, entries): per successor, what `find_states` found.
+        begin: the index in its level of the first expanded state.
+        end: the index after the last expanded state.
+        tables: the tables of the composites.
+        wanted: uint8; the conditions of composite g of part i, at i * geo[REN_STRIDE] + g.
+        graph: has room for all possible new states and edges; `first` has one element per state
+            expanded before, plus one.
+        fresh: the number of rows in graph.rows so far.
+
+    Returns:
+        The number of rows in graph.rows.
+    """
+    geo, out, order = tables.geo, borrow(outbox.out), borrow(outbox.order)
+    number, target, marks = borrow(graph.number), borrow(graph.target), borrow(graph.marks)
+    rows, row_words = borrow(graph.rows), geo[g.ROW_WORDS]
+    stride, parts = row_words + 1, geo[g.PARTS]
+    first, label = borrow(graph.first), borrow(graph.label)
+    labelled = graph.label.shape[0] > 0
+    states, edges, ended = graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED]
+    owners = found.shape[0]
+    room = out.shape[0] // owners
+    at = np.zeros(owners, np.int64)
+    here = begin
+    for e in range(outbox.sizes.sum()):
+        owner = np.int64(order[e])
+        entry = at[owner]
+        at[owner] = entry + 1
+        start = owner * room + entry * stride
+        parent = (out[start + row_words] >> 31) // owners
+        while here < parent:
+            ended += 1
+            first[ended] = edges
+            here += 1
+        if entry + NEXT < found.shape[1]:
+            prefetch(number, max(found[owner, entry + NEXT], 0))
+        slot = found[owner, entry]
+        named = -slot if slot < 0 else np.int64(number[slot])
+        if named == 0:
+            mark = np.int64(255)
+            for part in range(parts):
+                composite = composite_in(out, start, field_of(geo, part))
+                mark &= wanted[part * geo[g.REN_STRIDE] + composite]
+            copy_row(out, start, rows, fresh * row_words, row_words)
+            marks[states] = mark
+            states += 1
+            fresh += 1
+            number[slot] = named = states
+        target[edges] = named - 1
+        if labelled:
+            label[edges] = out[start + row_words] >> 16 & 0x7FFF
+        edges += 1
+    while here < end:
+        ended += 1
+        first[ended] = edges
+        here += 1
+    graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED] = states, edges, ended
+    return fresh

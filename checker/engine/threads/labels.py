@@ -1,0 +1,87 @@
+"""The transitions of a tabulated system by number, as the edges of a kept graph name them.
+
+An entry of the tables names the kind of each transition that it offers. With the number of the
+transition in that place, kernels tell which transition an edge is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from attrs import frozen
+
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.tabulate import Tabulation
+from antecede.checker.model import CausalSend, Internal, Lose, Receive, Timeout, Transition
+from antecede.checker.semantics.marked import MARKED
+from antecede.checker.support.errors import CapacityError
+
+MOST_LABELS = 1 << 15
+"""An entry of a kernel has 15 bits for the kind of a transition."""
+
+
+@frozen(eq=False)
+class Labels:
+    """Numbers for transitions: the labels of graph edges.
+
+    Attributes:
+        code: as in `g.Tables`, with a transition's number in place of its kind.
+        transitions: by number; equal ones have one number.
+    """
+
+    code: Any
+    transitions: list[Transition]
+
+
+def labels_of(tabulation: Tabulation) -> Labels:
+    """Return the transitions that the tables offer; the application's messages are followed.
+
+    Raises:
+        CapacityError: there are too many.
+    """
+    code, numbers = tabulation.code.copy(), dict[Transition, int]()
+    for key, spot in tabulation.table.reshape(-1, 2).tolist():
+        kind = key >> (g.COLUMN_BITS + 2 * g.NUMBER_BITS)
+        if key == -1 or not g.SEND <= kind <= g.LOSE:
+            continue
+        at = spot + 1
+        for transition in _offered(tabulation, key, spot):
+            code[at + 2] = numbers.setdefault(transition, len(numbers))
+            at = _after(code, at)
+    if len(numbers) > MOST_LABELS:
+        raise CapacityError(
+            f"{len(numbers):,} distinct transitions are more than the {MOST_LABELS:,} that the "
+            "graph of the local engine has names for; --engine plain has no such limit"
+        )
+    return Labels(code, list(numbers))
+
+
+def _after(code: Any, at: int) -> int:
+    """Return where the next transition of an entry begins; see `derive_kernels.successors`."""
+    at += 5
+    at += 1 + 2 * int(code[at])
+    return at + 1 + 2 * int(code[at])
+
+
+def _offered(tabulation: Tabulation, key: int, spot: int) -> Iterator[Transition]:
+    """Yield the transitions that an entry offers, in its order."""
+    bits, least = g.NUMBER_BITS, g.NUMBER_LIMIT - 1
+    kind, column = key >> (g.COLUMN_BITS + 2 * bits), key >> 2 * bits & 0xFF
+    state, content = key >> bits & least, key & least
+    if kind == g.SEND:
+        for message in tabulation.followed_offers(column, content):
+            yield CausalSend(column, message.destinations, message.number == MARKED)
+    elif kind == g.INTERNAL:
+        for name in tabulation.internals:
+            if tabulation.internal_step(column, state, name) is not None:
+                yield Timeout(column) if name is None else Internal(column, name)
+    else:
+        network, (src, dst) = tabulation.system.network, tabulation.channels[column]
+        here = tabulation.contents[column].values[content]
+        if kind == g.RECEIVE:
+            for packet, rest in network.take(here):
+                yield Receive(src, dst, packet, stays=rest == here)
+        elif network.lose is not None:
+            for place, (packet, _rest) in enumerate(network.lose(here)):
+                yield Lose(src, dst, packet, place)

@@ -1,0 +1,337 @@
+"""The shard of one thread: its part of the levels, of the visited set and of the parents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from attrs import define, field
+
+from antecede.checker.engine.rows import composites_kernels
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.layout import Layout
+from antecede.checker.engine.rows.table_filler import Repacking
+from antecede.checker.engine.storage.arena import Arena
+from antecede.checker.engine.storage.arrays import Words
+from antecede.checker.engine.storage.validation import MOST, numbers, whole, wholes
+from antecede.checker.engine.visited.visited import NO_DEPTHS, Depths, Visited
+
+RECENT = 1 << 14
+"""Rows that a thread remembers having sent, so as not to send them again soon."""
+
+ARENAS = 3
+"""Per shard: the frontier, parents, places."""
+
+FURTHER = 3
+"""Per shard and level ahead: the frontier, the visited set, and the one it is packed into anew."""
+
+VISITED = "visited states"
+LEAST_SHARE = 1 << 9
+"""Rows that are worth being given to another thread."""
+
+NO_ROWS = np.empty(0, np.int64)
+
+PIECE = 1 << 20
+"""Rows that are packed anew at a time."""
+
+COUNTERS = (
+    g.FIRED,
+    g.FINALS,
+    g.ORBIT_STATES,
+    g.ORBIT_FIRED,
+    g.ORBIT_FINALS,
+    g.DECREASED,
+)
+"""The places of `Shard.control` that matter between two chunks."""
+
+
+@define(eq=False)
+class Level:
+    """One shard's states of one level, as they were found.
+
+    Attributes:
+        rows: flat.
+        depths: of the states, once the level is complete; kept where levels are sums of weights.
+    """
+
+    rows: Arena
+    count: int = 0
+    depths: Arena | None = None
+
+    def record(self, words: int) -> dict[str, Any]:
+        """Return this as data."""
+        return {
+            "count": self.count,
+            "rows": self.rows.array[: self.count * words],
+            "depths": self.known_depths,
+        }
+
+    @property
+    def known_depths(self) -> Depths:
+        """The depths of its states; none where they are not kept."""
+        if self.depths is None:
+            return NO_DEPTHS
+        self.depths.ensure(self.count)
+        return self.depths.array[: self.count]
+
+    def release_first(self, count: int, words: int) -> None:
+        """Free the memory of the first `count` states, whose content is lost, if it is much."""
+        self.rows.release_first(count * words)
+        if self.depths is not None:
+            self.depths.release_first(count)
+
+    def clear(self) -> None:
+        """Begin without states, and give back much memory."""
+        self.rows.release(0)
+        if self.depths is not None:
+            self.depths.release(0)
+        self.count = 0
+
+    def adopt(self, record: dict[str, Any], layout: Layout) -> None:
+        """Take over what another process recorded.
+
+        Raises:
+            ValueError: this is no such record.
+        """
+        self.count = whole("the states of a level", record["count"])
+        length = (self.count * layout.row_words,)
+        rows = numbers("the states of a level", record["rows"], np.int64, length)
+        layout.check_rows(rows)
+        self.rows.put(rows)
+        kept = self.count * (self.depths is not None)
+        depths = numbers("depths of states", record["depths"], np.uint16, (kept,))
+        if self.depths is not None:
+            self.depths.put(depths)
+
+
+@define(eq=False)
+class NextLevel:
+    """One shard's part of a level that is not complete yet.
+
+    Attributes:
+        visited: its share of the visited set.
+        following: the states that it found.
+    """
+
+    visited: Visited
+    following: Level
+
+
+@define(eq=False)
+class Rows:
+    """Rows of one shard's level that a thread is to expand.
+
+    Attributes:
+        source: the number of the shard.
+        todo: rows to be tried again, because they missed a table entry.
+        begin, end: rows begin … end - 1 were not tried yet.
+    """
+
+    source: int
+    todo: Words
+    begin: int
+    end: int
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return len(self.todo) + self.end - self.begin
+
+    @property
+    def first(self) -> int:
+        """The first row, if there is one."""
+        return int(self.todo.min(initial=self.begin))
+
+    def cut(self, count: int) -> Rows:
+        """Take the last `count` rows away, and return them."""
+        fresh = min(count, self.end - self.begin)
+        self.end -= fresh
+        kept = len(self.todo) - (count - fresh)
+        todo, self.todo = self.todo[kept:].copy(), self.todo[:kept]
+        return Rows(self.source, todo, self.end, self.end + fresh)
+
+
+@define(eq=False)
+class Shard:
+    """One thread's part of a search.
+
+    A state is in the share of the visited set that its hash says, and in the frontier of the thread
+    that found it, so that what was found together is expanded together.
+
+    Attributes:
+        level: its states of this level.
+        ahead: its part of the next level; if levels are weighted, of all that are open.
+        parents, places: arenas over all depths; of each state but the initial one, the index of its
+            parent in the level before (times the number of threads, plus the parent's shard), and
+            the place of the transition among those enabled there.
+        starts: where each depth begins in `parents`.
+        order: the rows of `out` to which its successors went, in the order of sending.
+        recent, recent_depths: see `g.Outbox` and `g.Weighing`.
+        memo: what its thread remembers of transitions, if they depend on little.
+        waiting: the rows that its thread is to expand. Most are rows of its own level.
+    """
+
+    number: int
+    level: Level
+    ahead: list[NextLevel]
+    parents: Arena
+    places: Arena
+    out: Words
+    sizes: Words
+    order: Words
+    recent: Words
+    recent_depths: Depths
+    postponed: Words
+    misses: Words
+    shown: Words
+    fired: Words
+    fresh_kinds: Words
+    control: Words
+    memo: g.Memo
+    starts: list[int] = field(factory=lambda: [0])
+    waiting: list[Rows] = field(factory=list)
+
+    @property
+    def visited(self) -> Visited:
+        """Its share of the visited set of the next level."""
+        return self.ahead[0].visited
+
+    @property
+    def following(self) -> Level:
+        """Its states of the next level."""
+        return self.ahead[0].following
+
+    @property
+    def levels(self) -> list[Level]:
+        """The level that it expands and those that are open."""
+        return [self.level, *(ahead.following for ahead in self.ahead)]
+
+    def record(self, *, traces: bool) -> dict[str, Any]:
+        """Return this as data, between two chunks; the content of buffers does not matter then."""
+        kept = (self.starts[-1] + self.following.count) * traces
+        return {
+            "level": self.level.record(self.visited.width),
+            "ahead": [
+                (ahead.visited.record(), ahead.following.record(self.visited.width))
+                for ahead in self.ahead
+            ],
+            "parents": self.parents.array[:kept],
+            "places": self.places.array[:kept],
+            "shown": self.shown[: self.control[g.FOUND]],
+            "waiting": [(w.source, w.todo, w.begin, w.end) for w in self.waiting],
+            "fired": self.fired,
+            "fresh_kinds": self.fresh_kinds,
+            "counters": [int(self.control[place]) for place in COUNTERS],
+            "starts": self.starts,
+        }
+
+    def adopt(self, record: dict[str, Any], layout: Layout, *, traces: bool) -> None:
+        """Take over what another process recorded.
+
+        What refers to states of other shards is checked by `checked_links`, once they are there.
+
+        Raises:
+            ValueError: this is no such record.
+        """
+        self.level.adopt(record["level"], layout)
+        for ahead, (visited, following) in zip(self.ahead, record["ahead"], strict=True):
+            ahead.visited.adopt(visited, layout.check_rows)
+            ahead.following.adopt(following, layout)
+        self.starts = wholes("the beginnings of levels", record["starts"])
+        if self.starts[0] or sorted(self.starts) != self.starts:
+            raise ValueError("the beginnings of levels are not in order")
+        kept = ((self.starts[-1] + self.following.count) * traces,)
+        self.parents.put(numbers("parents of states", record["parents"], np.uint32, kept))
+        self.places.put(numbers("places of transitions", record["places"], np.uint16, kept))
+        for name in ("fired", "fresh_kinds"):
+            counted = getattr(self, name)
+            kind, shape = counted.dtype, counted.shape
+            counted[:] = numbers("numbers of transitions", record[name], kind, shape, most=MOST)
+        self.control[list(COUNTERS)] = wholes("counters", record["counters"])
+        if self.control[g.FIRED] != self.fired.sum():
+            raise ValueError("the numbers of transitions do not add up")
+        self._adopt_unfinished(record)
+
+    def _adopt_unfinished(self, record: dict[str, Any]) -> None:
+        """Take over which rows were to be expanded, and what the level showed."""
+        self.waiting = []
+        for source, todo, begin, end in record["waiting"]:
+            first, last = wholes("the rows that wait", [begin, end])
+            tried = numbers("the rows that wait", todo, np.int64).copy()
+            self.waiting.append(Rows(whole("a thread", source), tried, first, last))
+        shown, most = record["shown"], len(self.shown)
+        found = numbers("the properties that a level shows", shown, np.int64, (None, 3), least=-1)
+        if len(found) > most:
+            raise ValueError(f"a level shows properties in more than {most} ways")
+        self.shown[: len(found)] = found
+        self.control[g.FOUND] = len(found)
+
+    @property
+    def unfinished(self) -> int:
+        """The number of rows that its thread is to expand."""
+        return sum(rows.count for rows in self.waiting)
+
+
+def check_links(shards: list[Shard], *, traces: bool) -> None:
+    """Check everything by which a shard that was taken over refers to states of any shard.
+
+    Raises:
+        ValueError: there is no such state.
+    """
+    counts = np.array([shard.level.count for shard in shards], np.int64)
+    for shard in shards:
+        for rows in shard.waiting:
+            most = int(counts[rows.source]) if rows.source < len(shards) else 0
+            numbers("the rows that wait", rows.todo, np.int64, most=most - 1)
+            if not rows.begin <= rows.end <= most:
+                raise ValueError("rows wait that do not exist")
+        bits, links, places = shard.shown[: shard.control[g.FOUND]].T
+        numbers("the properties of a level", bits, np.int64, most=(1 << 31) - 1)
+        numbers(
+            "the properties that a level shows",
+            places,
+            np.int64,
+            least=-1,
+            most=g.MOST_TRANSITIONS,
+        )
+        _check_parents(links, counts)
+    for depth in range(1, len(shards[0].starts) * traces):
+        before = np.array([shard.starts[depth] - shard.starts[depth - 1] for shard in shards])
+        for shard in shards:
+            ends = [*shard.starts, shard.starts[-1] + shard.following.count]
+            _check_parents(shard.parents.array[ends[depth] : ends[depth + 1]], before)
+
+
+def _check_parents(parents: Any, counts: Words) -> None:
+    """Check numbers of states, as index * threads + thread; `counts` has the states per thread."""
+    for start in range(0, len(parents), PIECE):
+        piece = parents[start : start + PIECE].astype(np.int64)
+        if piece.min() < 0 or (piece // len(counts) >= counts[piece % len(counts)]).any():
+            raise ValueError("a state has a parent that does not exist")
+
+
+def repack_level(level: Level, repacking: Repacking) -> None:
+    """Pack rows anew in place, the last first, because they only become longer."""
+    old, new = repacking.old_words, repacking.new_words
+    level.rows.ensure(level.count * new)
+    for end in range(level.count, 0, -PIECE):
+        start = max(end - PIECE, 0)
+        rows = repacking.apply(level.rows.array[start * old : end * old])
+        level.rows.array[start * new : end * new] = rows
+
+
+def forget_last(shard: Shard, expected: int) -> None:
+    """Let the level that is open last begin without states."""
+    shard.ahead[-1].visited.forget(expected)
+
+
+def mark(shard: Shard, geo: Words, marks: Any) -> None:
+    """Mark the composites that an shard's open levels refer to."""
+    for level in shard.levels:
+        composites_kernels.mark_composites(level.rows.array, level.count, geo, marks)
+
+
+def renumber(shard: Shard, geo: Words, numbers: Words) -> None:
+    """Write the new numbers of composites into an shard's open levels."""
+    for level in shard.levels:
+        composites_kernels.renumber(level.rows.array, level.count, geo, numbers)

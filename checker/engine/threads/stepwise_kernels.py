@@ -1,0 +1,322 @@
+"""Depth-first search and random walks: one transition at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.composites_kernels import compose_missed
+from antecede.checker.engine.rows.hashing_kernels import hash_words, home, mix
+from antecede.checker.engine.successors.derive_kernels import borrowed, judge_final, room_for
+from antecede.checker.engine.successors.memo_kernels import Work, borrowed_memo
+from antecede.checker.engine.tabulated.levels_kernels import remembered_or_derived
+from antecede.checker.engine.visited.sets_kernels import claim_row
+
+
+@inlined
+def work_for(tables, memo, loc, out, told):
+    """Return the arguments of `remembered_or_derived` that are the same for many states.
+
+    Args:
+        loc: has room for `Work.places`, too.
+        out: entries, flat.
+    """
+    places = borrow(loc[room_for(tables.geo) :])
+    room = out.shape[0] // (tables.geo[g.ROW_WORDS] + 1) - 1
+    return Work(
+        tables, memo, loc, out, room, places, told.control[g.KNOWN], told.misses, told.control
+    )
+
+
+@kernel
+def enter(rows, at, composites, work):
+    """Write the successors of rows[at:], numbering new composites; judge the state if it is final.
+
+    Depth-first search meets new composites one by one. Returning to Python for each of them would
+    take most of the time.
+
+    Args:
+        composites: a `Composites`; updated.
+        work: in its `control`, VIOLATED is set to the properties that a final state violates.
+
+    Returns:
+        The number of successors, MISSED, OVERFLOWED or CROWDED.
+    """
+    tables, loc, misses, control = work.tables, work.loc, work.misses, work.control
+    geo, table, dec = tables.geo, tables.table, tables.dec
+    if work.room < 0:
+        return np.int64(g.OVERFLOWED)
+    while True:
+        control[g.MISSES] = 0
+        count = remembered_or_derived(rows, at, False, work)
+        if count != g.MISSED or not compose_missed(misses, control, tables, composites):
+            break
+    if count > g.MOST_TRANSITIONS:
+        return np.int64(g.CROWDED)
+    if count == 0:
+        violated = judge_final(rows, at, geo, table, dec, loc, misses, control)
+        control[g.VIOLATED] = violated
+        if violated == g.MISSED:
+            count = np.int64(g.MISSED)
+    return count
+
+
+@inlined
+def borrowed_steps(told):
+    """Return the output arrays with each of them borrowed; see `borrow`."""
+    return g.Steps(
+        borrow(told.misses), borrow(told.fired), borrow(told.kinds), borrow(told.control)
+    )
+
+
+@inlined
+def open_frame(stack, frames, depth, tables, memo, loc, composites, visited, told):
+    """Put the successors of the newest state on the stack, with a frame for them.
+
+    Args:
+        depth: the number of frames before; the others are as in `descend`.
+
+    Returns:
+        OK, or a negative result of `enter`.
+    """
+    control, figures = told.control, visited.figures
+    row_words = tables.geo[g.ROW_WORDS]
+    stride = row_words + 1
+    top = 2 * depth - 2
+    if top + 4 > frames.shape[0]:
+        return np.int64(g.OVERFLOWED)
+    end = frames[top + 1]
+    here, out = (frames[top] - 1) * stride, stack[end * stride :]
+    count = enter(stack, here, composites, work_for(tables, memo, loc, out, told))
+    if count < 0:
+        return count
+    if count == 0:
+        control[g.FINALS] += 1
+        control[g.SHOWN] |= control[g.VIOLATED] & ~control[g.KNOWN]
+    elif depth >= control[g.MAX_DEPTH]:
+        control[g.CUT] = 1
+        count = np.int64(0)
+    for e in range(end, end + count):
+        later = home(hash_words(stack, e * stride, row_words), figures[0])
+        prefetch(visited.slots, later * row_words)
+    control[g.ENTERING] = 0
+    frames[top + 2] = end
+    frames[top + 3] = end + count
+    return np.int64(g.OK)
+
+
+@inlined
+def take_next(stack, frames, depth, row_words, visited, told):
+    """Take the next transition of the top frame.
+
+    Args:
+        depth: the number of frames; the others are as in `descend`.
+
+    Returns:
+        OK, RAISES, or FULL_SET; then nothing was changed.
+    """
+    control, figures = told.control, visited.figures
+    top = 2 * depth - 2
+    entry = frames[top]
+    at = entry * (row_words + 1)
+    info = stack[at + row_words]
+    shown = info >> 32 & ~control[g.KNOWN]
+    if shown & control[g.RAISING]:
+        frames[top] = entry + 1
+        return np.int64(g.RAISES)
+    fresh = np.int64(g.MISSED)
+    if figures[1] < figures[2]:
+        fresh = claim_row(visited.slots, figures, stack, at, row_words)
+    if fresh == g.MISSED:
+        return np.int64(g.FULL_SET)
+    frames[top] = entry + 1
+    kind = info >> 16 & 0x7FFF
+    control[g.STEPS] -= 1
+    control[g.FIRED] += 1
+    control[g.SHOWN] = shown
+    told.fired[kind] += 1
+    if fresh:
+        told.kinds[kind] += 1
+        control[g.ENTERING] = 1
+        control[g.DEEPEST] = max(control[g.DEEPEST], depth)
+    return np.int64(g.OK)
+
+
+@kernel
+def descend(stack, frames, tables, memo, composites, visited, told):
+    """Search depth-first, taking transitions in the order of `transition.enabled`.
+
+    A frame is a state on the path, with the entries of its successors on the stack. Frame f holds
+    [the next entry, the end of its entries] at frames[2 * f]. It begins where frame f - 1 ends.
+    Frame 0 holds only the initial state.
+
+    Args:
+        stack: entries, flat.
+        memo: a `Memo`; updated.
+        composites: a `Composites`; updated.
+        visited: a `RowSet`; updated.
+        told: a `Steps`. In its control, STEPS is the number of transitions left to take. FRAMES
+            is the number of frames. If ENTERING, the entry before the top frame's next one is a
+            new state without a frame. SHOWN is set to the properties that the last transition
+            shows, except KNOWN ones. RAISING is the property that stands for a handler that
+            raised. States at MAX_DEPTH are not expanded; then CUT is set.
+
+    Returns:
+        OK when STEPS transitions were taken or the search is complete (one frame is left), MISSED,
+        OVERFLOWED (the stack or `frames` is full), SHOWS, RAISES or FULL_SET. Call again to
+        continue.
+    """
+    stack, frames = borrow(stack), borrow(frames)
+    visited, told = g.RowSet(borrow(visited.slots), borrow(visited.figures)), borrowed_steps(told)
+    composites = g.Composites(borrow(composites.counts), borrow(composites.limits))
+    control, tables, memo = told.control, borrowed(tables), borrowed_memo(memo)
+    row_words = tables.geo[g.ROW_WORDS]
+    own_loc = np.empty(room_for(tables.geo) + 2 * tables.geo[g.PARTS], np.int64)
+    loc = borrow(own_loc)
+    depth = control[g.FRAMES]
+    status = np.int64(g.OK)
+    while True:
+        top = 2 * depth - 2
+        if control[g.ENTERING]:
+            status = open_frame(stack, frames, depth, tables, memo, loc, composites, visited, told)
+            if status != g.OK:
+                break
+            depth += 1
+            top += 2
+        if control[g.SHOWN]:
+            status = np.int64(g.SHOWS)
+            break
+        while top > 0 and frames[top] == frames[top + 1]:
+            depth -= 1
+            top -= 2
+        if top == 0 or control[g.STEPS] <= 0:
+            break
+        status = take_next(stack, frames, depth, row_words, visited, told)
+        if status != g.OK:
+            break
+    control[g.FRAMES] = depth
+    # A borrowed array dies with its owner, so the owner must be used last.
+    own_loc[0] = 0
+    return status
+
+
+@inlined
+def draw(generator, choices):
+    """Return one of 0 … choices - 1, equally likely (splitmix64; generator[0] is its state)."""
+    most = np.int64(1) << 62
+    most -= most % choices
+    while True:
+        word = np.int64(mix(generator[0]) >> np.uint64(2))
+        generator[0] += np.uint64(0x9E3779B97F4A7C15)
+        if word < most:
+            return word % choices
+
+
+@inlined
+def start_walk(rows, row_words, control):
+    """Make the initial state the current one, and count the new walk."""
+    for k in range(row_words):
+        rows[row_words + 1 + k] = rows[k]
+    control[g.WALKS] -= 1
+    control[g.STEPS] -= 1
+    control[g.TOTAL] += 1
+    control[g.LENGTH] = 0
+    control[g.ENTERING] = 1
+
+
+@inlined
+def step_at_random(rows, row_words, count, places, generator, visited, told):
+    """Make one of the `count` successors in `rows` the current state.
+
+    Returns:
+        OK, RAISES, or FULL_SET; then nothing was changed, and the same step is drawn again.
+    """
+    control = told.control
+    stride = row_words + 1
+    before = generator[0]
+    place = draw(generator, count)
+    chosen = (2 + place) * stride
+    info = rows[chosen + row_words]
+    shown = info >> 32 & ~control[g.KNOWN]
+    places[control[g.LENGTH]] = place
+    if shown & control[g.RAISING]:
+        control[g.LENGTH] += 1
+        return np.int64(g.RAISES)
+    fresh = claim_row(visited.slots, visited.figures, rows, chosen, row_words)
+    if fresh == g.MISSED:
+        generator[0] = before
+        return np.int64(g.FULL_SET)
+    for k in range(row_words):
+        rows[stride + k] = rows[chosen + k]
+    kind = info >> 16 & 0x7FFF
+    told.fired[kind] += 1
+    told.kinds[kind] += fresh
+    control[g.STEPS] -= 1
+    control[g.TOTAL] += 1
+    control[g.LENGTH] += 1
+    control[g.DEEPEST] = max(control[g.DEEPEST], control[g.LENGTH] + 1)
+    control[g.SHOWN] = shown
+    return np.int64(g.OK)
+
+
+@kernel
+def wander(rows, places, generator, tables, memo, composites, visited, finals, told):
+    """Walk at random from the initial state to a final state or to MAX_DEPTH, repeatedly.
+
+    Args:
+        rows: entries, flat: the initial state, the current state, room for successors.
+        places: the indices of the transitions of this walk; control[LENGTH] is their number.
+        generator: as for `draw`.
+        memo, composites, visited: as for `descend`.
+        finals: a `RowSet` of the final states met; updated.
+        told: as for `descend`. In its control, WALKS is the number of walks after this one. If not
+            ENTERING, the walk is over. TOTAL counts the states met.
+
+    Returns:
+        OK when STEPS transitions were taken or no walk is left; otherwise as `descend`.
+    """
+    rows, places, generator = borrow(rows), borrow(places), borrow(generator)
+    visited = g.RowSet(borrow(visited.slots), borrow(visited.figures))
+    finals, told = g.RowSet(borrow(finals.slots), borrow(finals.figures)), borrowed_steps(told)
+    composites = g.Composites(borrow(composites.counts), borrow(composites.limits))
+    control, tables, memo = told.control, borrowed(tables), borrowed_memo(memo)
+    row_words = tables.geo[g.ROW_WORDS]
+    stride = row_words + 1
+    own_loc = np.empty(room_for(tables.geo) + 2 * tables.geo[g.PARTS], np.int64)
+    loc = borrow(own_loc)
+    out = rows[2 * stride :]
+    status = np.int64(g.OK)
+    while control[g.STEPS] > 0:
+        if not control[g.ENTERING]:
+            if control[g.WALKS] == 0:
+                break
+            start_walk(rows, row_words, control)
+        full = visited.figures[1] >= visited.figures[2] or finals.figures[1] >= finals.figures[2]
+        if full or control[g.LENGTH] == places.shape[0]:
+            status = np.int64(g.FULL_SET if full else g.OVERFLOWED)
+            break
+        count = enter(rows, stride, composites, work_for(tables, memo, loc, out, told))
+        if count < 0:
+            status = count
+            break
+        if count == 0:
+            fresh = claim_row(finals.slots, finals.figures, rows, stride, row_words)
+            if fresh == g.MISSED:
+                status = np.int64(g.FULL_SET)
+                break
+            control[g.ENTERING] = 0
+            control[g.FINALS] += fresh
+            control[g.SHOWN] = control[g.VIOLATED] & ~control[g.KNOWN]
+        elif control[g.LENGTH] + 1 >= control[g.MAX_DEPTH]:
+            control[g.ENTERING] = 0
+        else:
+            status = step_at_random(rows, row_words, count, places, generator, visited, told)
+            if status != g.OK:
+                break
+        if control[g.SHOWN]:
+            status = np.int64(g.SHOWS)
+            break
+    # A borrowed array dies with its owner, so the owner must be used last.
+    own_loc[0] = 0
+    return status

@@ -1,0 +1,1 @@
+"""The exact set of visited states."""

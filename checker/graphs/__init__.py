@@ -1,0 +1,1 @@
+"""Algorithms on a graph of states that is stored in arrays."""

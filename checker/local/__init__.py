@@ -1,1 +1,0 @@
-"""The fast engine: the tables explored on all cores of one machine."""

@@ -1,1 +1,0 @@
-"""The same rounds on a Spark cluster."""

@@ -1,0 +1,338 @@
+"""Finds protocols and properties by name; the checker itself imports neither."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import importlib.util
+import os
+import pickle
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+from attrs import frozen
+
+from antecede.checker.model import Predicate, Property, Protocol
+from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError, ProtocolError, unknown
+
+PIPE = "pipe:"
+"""The prefix of a command whose program is connected over a pipe."""
+
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+_objects: dict[str, Protocol] = {}
+"""Protocols that a program gave as objects, by name; see `objects_named`."""
+
+
+@contextlib.contextmanager
+def objects_named(protocols: Mapping[str, Protocol]) -> Iterator[None]:
+    """Let names stand for protocols within this block, even if others are registered under them.
+
+    A program that defines a protocol has no file to name, for example in a notebook.
+    """
+    before = dict(_objects)
+    _objects.update(protocols)
+    try:
+        yield
+    finally:
+        _objects.clear()
+        _objects.update(before)
+
+
+def is_object(name: str) -> bool:
+    """Return whether a name stands for a protocol that a program gave as an object."""
+    return name in _objects
+
+
+def with_objects(call: Callable[[Item], Value]) -> Callable[[Item], Value]:
+    """Return a call that knows the protocols of `objects_named` in other processes, too.
+
+    Functions of a notebook's cells cannot be imported there, so they are sent with their code.
+    """
+    if not _objects:
+        return call
+    import cloudpickle
+
+    return partial(_called_with_objects, cloudpickle.dumps(_objects), call)
+
+
+def _called_with_objects(pickled: bytes, call: Callable[[Item], Value], item: Item) -> Value:
+    with objects_named(pickle.loads(pickled)):
+        return call(item)
+
+
+def load(reference: str) -> Any:
+    """Return the object that module:OBJECT refers to."""
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def protocol_names() -> tuple[str, ...]:
+    """Return the registered protocols' names, in their registry's order."""
+    return tuple(importlib.import_module("antecede.protocols").REGISTRY)
+
+
+def protocol_named(reference: str) -> Protocol:
+    """Return a registered protocol, or the protocol of FILE.py:OBJECT or pipe:COMMAND.
+
+    Raises:
+        InputError: no such name, file, object or program, or the file cannot be imported.
+    """
+    if reference in _objects:
+        return _objects[reference]
+    if reference.startswith(PIPE):
+        asked: Protocol = load("antecede.checker.adapters.pipe:program")(reference[len(PIPE) :])
+        return asked
+    registry = importlib.import_module("antecede.protocols").REGISTRY
+
+    def refused() -> InputError:
+        if (likely := _file_meant(reference)) is not None:
+            return InputError(f"there is no protocol {reference!r}; did you mean {likely!r}?")
+        if "/" in reference:
+            return InputError(f"there is no file or folder {reference!r}")
+        return unknown("protocol", reference, registry)
+
+    return _adapted(resolved(reference, registry, PROTOCOLS, refused))
+
+
+@frozen
+class Kind:
+    """A kind of object that a reference can name.
+
+    Attributes:
+        wanted: the object that a file must define, for errors.
+        offered: a file's module -> the objects of this kind in it, by name.
+    """
+
+    name: str
+    wanted: str
+    offered: Callable[[ModuleType], Mapping[str, Any]]
+
+
+def resolved(
+    reference: str, registry: Mapping[str, str], kind: Kind, refused: Callable[[], InputError]
+) -> Any:
+    """Return the entry of a registry, or the object of FILE.py or FILE.py:OBJECT.
+
+    Args:
+        registry: name -> module:OBJECT.
+        refused: returns the error for a reference that is neither.
+
+    Raises:
+        InputError: there is no such object of that kind, or the file cannot be imported.
+    """
+    if reference in registry:
+        return load(registry[reference])
+    path, _, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
+    if not path.endswith(".py"):
+        raise refused()
+    module = import_file(Path(path))
+    objects = kind.offered(module)
+    if name in objects:
+        return objects[name]
+    if name and hasattr(module, name):
+        other = type(getattr(module, name)).__name__
+        article = "an" if other[0] in "aeiouAEIOU" else "a"
+        raise InputError(f"{name!r} in {path} is {article} {other}; give {kind.wanted}")
+    if name:
+        raise unknown(f"object in {path}", name, objects)
+    if len(objects) == 1:
+        return next(iter(objects.values()))
+    if not objects:
+        raise InputError(f"{path} defines no {kind.name}; give {kind.wanted}")
+    choices = ", ".join(f"{path}:{key}" for key in objects)
+    raise InputError(f"say which {kind.name} of {path} is meant; available: {choices}")
+
+
+def _file_meant(reference: str) -> str | None:
+    """Return the reference with the forgotten ending .py (g4:A is g4.py:A), if the file exists."""
+    stem, colon, name = reference.partition(":")
+    for ending in (".py", ".toml"):
+        if stem and os.path.isfile(f"{stem}{ending}") and (ending == ".py" or not colon):
+            return f"{stem}{ending}{colon}{name}"
+    return None
+
+
+def _other_files(path: Path) -> str:
+    """Return a hint with alternatives to a missing file."""
+    # os.path is used here and below, because pathlib raises if a name is too long for a file.
+    beside = path.parent.glob("*.py") if os.path.isdir(path.parent) else ()
+    others = [other.name for other in beside]
+    near = difflib.get_close_matches(path.name, sorted(others), n=1, cutoff=0.75)
+    if near:
+        return f"did you mean {str(path.parent / near[0])!r}?"
+    return "give FILE.py:OBJECT or a protocol name"
+
+
+def import_file(path: Path) -> ModuleType:
+    """Import a user's Python file, and return the module.
+
+    Raises:
+        InputError: there is no such file.
+        ProtocolError: it cannot be imported.
+    """
+    if not os.path.isfile(path):
+        raise InputError(f"there is no file {str(path)!r}; {_other_files(path)}")
+    spec = importlib.util.spec_from_file_location(f"user_protocol_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    try:
+        # Standard output may be for results.
+        with contextlib.redirect_stdout(sys.stderr), interrupts.at_work(f"the import of {path}"):
+            spec.loader.exec_module(module)
+        if interrupts.was_interrupted():
+            raise interrupts.again()
+    except SyntaxError as error:
+        raise ProtocolError(
+            f"{error.filename}, line {error.lineno}: {error.msg}; the file is not valid Python"
+        ) from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if interrupts.is_cause_of(error):
+            raise interrupts.again() from None
+        raise ProtocolError(
+            f"importing {path} failed: {type(error).__name__}: {error}{_line(error, path)}"
+        ) from error
+    return module
+
+
+def _line(error: BaseException, path: Path) -> str:
+    """Return where the import of a file raised: the last line of a file in its folder."""
+    folder = str(path.resolve().parent) + os.sep
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if os.path.realpath(frame.filename).startswith(folder)
+        and "site-packages" not in frame.filename
+        and os.path.isfile(frame.filename)
+    ]
+    return f" (line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
+
+
+def protocols_in(reference: str) -> dict[str, Protocol]:
+    """Return the protocols in FILE.py, or the protocol FILE.py:OBJECT, by name.
+
+    Raises:
+        InputError: there is none, or the file cannot be imported.
+    """
+    path, _, name = reference.partition(":")
+    if name:
+        return {reference: protocol_named(reference)}
+    protocols = _defined_in(import_file(Path(path)))
+    if not protocols:
+        raise InputError(f"{path} defines no protocol, that is, no antecede.Protocol")
+    named = {
+        path if len(protocols) == 1 else f"{path}:{key}": each for key, each in protocols.items()
+    }
+    return {key: _adapted(each) for key, each in named.items()}
+
+
+def _defined_in(module: ModuleType) -> Mapping[str, Any]:
+    """Return the protocols of a module, and the classes that can be made protocols."""
+    protocols = {key: value for key, value in vars(module).items() if isinstance(value, Protocol)}
+    return protocols | {k: value for k, value in vars(module).items() if _is_adapter(value, module)}
+
+
+PROTOCOLS = Kind(
+    "protocol",
+    "an antecede.Protocol, or a class with causal_send(out, message) and receive(out, src, packet)",
+    _defined_in,
+)
+
+
+def _is_adapter(value: Any, module: ModuleType) -> bool:
+    """Return whether a class of a module looks like real code for the checker."""
+    methods = ("causal_send", "receive")
+    here = isinstance(value, type) and value.__module__ == module.__name__
+    return here and any(hasattr(value, method) for method in methods)
+
+
+def _adapted(value: Any) -> Protocol:
+    """Return a protocol unchanged, and an adapter class as a protocol."""
+    if isinstance(value, Protocol):
+        return value
+    made: Protocol = load("antecede.checker.adapters.objects:protocol")(value)
+    return made
+
+
+def proof_names() -> tuple[str, ...]:
+    """Return the names of the protocols that have an abstract model for `antecede prove`."""
+    return tuple(importlib.import_module("antecede.protocols").PROOFS)
+
+
+def property_names() -> tuple[str, ...]:
+    """Return the registered properties' names, in their registry's order."""
+    return tuple(importlib.import_module("antecede.properties").REGISTRY)
+
+
+def default_properties(
+    protocol: Protocol | None = None, *, endless: bool = False
+) -> tuple[str, ...]:
+    """Return the names of the default properties of a check, with the invariants of `protocol`."""
+    package = importlib.import_module("antecede.properties")
+    default: tuple[str, ...] = package.ENDLESS if endless else package.DEFAULT
+    return default if protocol is None else (*default, *declared_names(protocol, "invariant"))
+
+
+def declared_names(protocol: Protocol, kind: str) -> tuple[str, ...]:
+    """Return the names of the properties of a kind that a protocol declares.
+
+    Args:
+        protocol: the protocol.
+        kind: invariant or witness, both on one actor's state and on all actors' states.
+    """
+    return tuple(f"{kind}:{name}" for names in _declared(protocol, kind) for name in names)
+
+
+def _declared(
+    protocol: Protocol, kind: str
+) -> tuple[Mapping[str, Predicate], Mapping[str, Predicate]]:
+    """Return the predicates of a kind on one actor's state, and on all actors' states."""
+    if kind == "witness":
+        return protocol.witnesses, protocol.joint_witnesses
+    return protocol.invariants, protocol.joint_invariants
+
+
+def property_named(name: str, protocol: Protocol | None = None) -> Property:
+    """Return a registered property, or the witness or invariant that `protocol` declares.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    package = importlib.import_module("antecede.properties")
+    kind, colon, declared = name.partition(":")
+    if colon and kind in ("witness", "invariant") and protocol is not None:
+        own, joint = _declared(protocol, kind)
+        choices = {**own, **joint}
+        if declared in joint and declared in own:
+            both = {"witness": "witnesses", "invariant": "invariants"}[kind]
+            raise InputError(
+                f"the protocol {protocol.name!r} has two {both} {declared!r}, one of each "
+                "actor and one of all actors; give each a name of its own"
+            )
+        if declared not in choices:
+            if not choices:
+                raise InputError(f"the protocol {protocol.name!r} declares no {kind}")
+            raise unknown(f"{kind} of {protocol.name}", declared, choices)
+        make = load(package.DECLARED)
+        made: Property = make(kind, declared, choices[declared], joint=declared in joint)
+        return made
+    if name not in package.REGISTRY:
+        raise unknown("property", name, (*package.REGISTRY, "witness:NAME", "invariant:NAME"))
+    prop: Property = load(package.REGISTRY[name])
+    return prop

@@ -1,1 +1,0 @@
-"""A system as tables that compiled kernels explore: components, rows, visited states."""

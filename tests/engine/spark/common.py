@@ -1,0 +1,115 @@
+"""Helpers of the tests of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from antecede.checker.engine.spark.cluster import Cluster
+from antecede.checker.engine.spark.jobs import Jobs
+from antecede.checker.engine.spark.partition import Partition
+from antecede.checker.engine.spark.tasks import DriverPartitions
+from antecede.checker.engine.spark.transport import SparkTransport
+from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
+from antecede.checker.engine.threads.transport import Threads, search_on_threads
+from antecede.checker.search.loop import explore
+from antecede.checker.search.options import Options
+from antecede.checker.search.result import Result
+from antecede.checker.semantics.transition import System
+from tests.conftest import method
+
+
+class SparkSearch(TabulatedSearch):
+    """A search whose large levels run on Spark, and a look at what it has there."""
+
+    def __init__(
+        self,
+        system: System,
+        max_depth: int | None = None,
+        options: Options = Options(),
+        transport: type[SparkTransport] = SparkTransport,
+    ) -> None:
+        super().__init__(system, max_depth, options, Threads, transport)
+
+    @property
+    def on_cluster(self) -> SparkTransport:
+        assert isinstance(self.cluster, SparkTransport)
+        return self.cluster
+
+    @property
+    def rounds(self) -> list[dict[str, Any]]:
+        """Figures of each round on the cluster."""
+        return self.on_cluster.state.rounds
+
+    @property
+    def jobs(self) -> Jobs | None:
+        return self.on_cluster.jobs
+
+    def call_large(self, states: int) -> None:
+        """Run only levels of at least `states` states on executors from now on."""
+        self.on_cluster.options = evolve(self.on_cluster.options, spark_threshold=states)
+
+
+def on_spark(system: System, threshold: int = 1, **options: Any) -> tuple[Result, Any]:
+    explorer = SparkSearch(
+        system,
+        max_depth=options.pop("max_depth", None),
+        options=method(engine="spark", threads=2, spark_threshold=threshold, **options),
+    )
+    return explore(system, explorer), explorer
+
+
+def locally(system: System, max_depth: int | None = None) -> Result:
+    return explore(system, search_on_threads(system, max_depth, method(threads=1)))
+
+
+def found(result: Result) -> tuple[Any, ...]:
+    path = result.counterexample
+    return (
+        dict(result.properties),
+        result.counts,
+        path and path.length,
+        result.statistics["states_per_depth"],
+        {kind: n["total"] for kind, n in result.statistics["transitions"].items()},
+    )
+
+
+class Nowhere:
+    """A context of no cluster, for searches whose partitions stay in the driver."""
+
+    master, defaultParallelism = "nowhere", 2
+
+    def broadcast(self, value: Any) -> Any:
+        return SimpleNamespace(value=value)
+
+    def accumulator(self, value: Any, _how: Any) -> Any:
+        return SimpleNamespace(value=value)
+
+
+def keep(jobs: Jobs, pairs: list[tuple[int, Partition]]) -> None:
+    """Keep partitions in the driver."""
+    jobs.partitions = DriverPartitions.of(pairs, jobs.owners)
+
+
+def here(system: System, threshold: int = 5, **options: Any) -> tuple[Result, SparkSearch]:
+    """Explore in the driver, with as many partitions as actors."""
+    chosen = {"threads": 2, "partitions": system.actors, "spark_threshold": threshold}
+    with without_cluster():
+        explorer = SparkSearch(system, options=method(engine="spark", **chosen, **options))
+        return explore(system, explorer), explorer
+
+
+@contextmanager
+def without_cluster() -> Iterator[None]:
+    """Run the tasks of searches on Spark in this process, which is fast if they are small."""
+    nowhere = SimpleNamespace(sc=Nowhere(), stop=lambda: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Cluster, "start", lambda *_args, **_options: nowhere)
+        patch.setattr(Jobs, "give", keep)
+        patch.setattr(Jobs, "relocate", lambda *_args: None)
+        yield

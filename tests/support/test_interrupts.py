@@ -1,0 +1,724 @@
+"""Ctrl-C, SIGTERM and bounds: all work ends cleanly, or at once if it must."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from antecede.checker.semantics.handlers import called
+from antecede.checker.support import interrupts, streams
+from antecede.checker.support.interrupts import Ended
+from antecede.checker.support.registry import protocol_named
+from tests.conftest import COMMAND, ROOT, begun, in_a_process
+from tests.stubborn import FUNCTIONS
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+WITHIN = 600
+"""Seconds; a machine under load takes its time."""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interrupts, "GRACE", 0.2)
+    monkeypatch.setattr(interrupts, "PERIOD", 0.02)
+
+
+def test_what_does_not_look_is_interrupted_at_once() -> None:
+    with interrupts.handled(), pytest.raises(Ended, match="ended by SIGTERM"):
+        signal.raise_signal(signal.SIGTERM)
+    assert interrupts.wanted() is None
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_what_looks_is_not_interrupted_and_sees_why_it_should_end() -> None:
+    with interrupts.handled(), interrupts.looking():
+        signal.raise_signal(signal.SIGINT)
+        assert "interrupted by the user" == interrupts.wanted()
+        signal.raise_signal(signal.SIGTERM)  # at once, so it means the same
+        assert "interrupted by the user" == interrupts.wanted()
+
+
+def test_what_does_not_look_in_time_is_interrupted() -> None:
+    began = time.monotonic()
+    with interrupts.handled(), interrupts.looking():
+        signal.raise_signal(signal.SIGHUP)
+        with pytest.raises(Ended, match="SIGHUP"):
+            time.sleep(WITHIN)
+    assert time.monotonic() - began < WITHIN
+
+
+def test_what_is_shielded_is_interrupted_afterwards() -> None:
+    done = []
+
+    def work() -> None:
+        with interrupts.shielded():
+            signal.raise_signal(signal.SIGTERM)
+            done.append("in good order")
+        done.append("never")
+
+    with interrupts.handled(), pytest.raises(Ended):
+        work()
+    assert ["in good order"] == done
+
+
+def test_a_bound_that_nobody_looks_at_interrupts() -> None:
+    reasons = iter([None, None, "--max-seconds 5 reached"])
+    with (
+        pytest.raises(Ended, match="--max-seconds 5 reached"),
+        interrupts.watched(lambda: next(reasons)),
+    ):
+        time.sleep(WITHIN)
+    assert interrupts.wanted() is None
+
+
+def test_what_is_pressing_does_not_wait_until_somebody_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(interrupts, "GRACE", 2 * WITHIN)
+    presses = iter([False, False, True])
+    began = time.monotonic()
+    with (
+        pytest.raises(Ended, match="too little memory"),
+        interrupts.watched(lambda: "too little memory", lambda: next(presses)),
+    ):
+        time.sleep(WITHIN)
+    assert time.monotonic() - began < WITHIN
+
+
+def test_a_bound_that_is_looked_at_does_not_interrupt() -> None:
+    with interrupts.watched(lambda: "too little memory"):
+        began = time.monotonic()
+        while interrupts.wanted() is None and time.monotonic() < began + WITHIN:
+            time.sleep(0.01)
+        assert "too little memory" == interrupts.wanted()
+    assert interrupts.wanted() is None
+
+
+def test_who_has_looked_is_left_to_end_in_its_own_time() -> None:
+    with interrupts.handled(), interrupts.looking():
+        signal.raise_signal(signal.SIGTERM)
+        assert "ended by SIGTERM" == interrupts.wanted()
+        time.sleep(0.5)
+
+
+@pytest.mark.parametrize("heeds_earlier", [True, False])
+def test_the_wait_for_another_program_ends_by_a_signal(heeds_earlier: bool) -> None:
+    def happens(_seconds: float) -> bool:
+        signal.raise_signal(signal.SIGTERM)
+        interrupts.conclude()
+        return False
+
+    with interrupts.handled(), pytest.raises(Ended, match="SIGTERM") as ended:
+        interrupts.until(happens, "it was not read", heeds_earlier=heeds_earlier)
+    assert ["it was not read"] == ended.value.__notes__
+
+
+def test_an_earlier_signal_ends_the_wait_only_if_it_is_heeded() -> None:
+    with interrupts.handled(), interrupts.looking():
+        signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(Ended):
+            interrupts.until(lambda _seconds: False, "it was not read")
+        late = time.monotonic() + 2 * interrupts.GRACE
+        interrupts.until(lambda _seconds: time.monotonic() > late, "", heeds_earlier=False)
+
+
+def test_a_signal_after_the_verdict_ends_every_later_wait() -> None:
+    """It may come between two writes of a report, so that none of them sees it come."""
+    with interrupts.handled():
+        interrupts.conclude()
+        signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(Ended):
+            interrupts.until(lambda _seconds: False, "it was not read", heeds_earlier=False)
+
+
+def test_a_signal_between_two_writes_leaves_the_stream_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report about the interruption is still to be written."""
+
+    def interrupted(*_arguments: object, **_options: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    with open(tmp_path / "lines", "wb") as file, interrupts.handled():
+        stream = streams._Raw(file.fileno(), None)
+        with monkeypatch.context() as patches:
+            patches.setattr(interrupts, "until_writable", interrupted)
+            with pytest.raises(Ended):
+                stream.write(b"a line")
+        stream.write(b"the report")
+    assert "the report" == (tmp_path / "lines").read_text()
+
+
+# The command
+
+FOREVER = """
+from pathlib import Path
+import attrs
+from antecede.protocols.unordered import UNORDERED as base
+
+def receive(state, src, packet):
+    Path("begun").touch()
+    while True:
+        pass
+
+PROTOCOL = attrs.evolve(base, name="forever", receive=receive)
+"""
+
+
+def started(*arguments: object, cwd: Path) -> subprocess.Popen[str]:
+    """Start the command in a process group of its own, with the signals of a terminal."""
+    return begun(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT / "src")},
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
+def until(happens: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + WITHIN
+    while not happens():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)
+
+
+def starting(begins: str, *asked: object, cwd: Path) -> Start:
+    """Return a function that starts the command, and returns when it writes `begins`.
+
+    Args:
+        begins: text in a line on standard error.
+        asked: the command's first arguments.
+    """
+
+    def start(*options: object) -> subprocess.Popen[str]:
+        process = started(*asked, *options, cwd=cwd)
+        assert process.stderr is not None
+        while begins not in process.stderr.readline():
+            assert process.poll() is None
+        return process
+
+    return start
+
+
+@pytest.fixture
+def searching(tmp_path: Path) -> Start:
+    """Start a long search; return when it has begun."""
+    asked = ("check", "mfss", "--actors", 3, "--messages", 4, "--history", "full")
+    return starting("states/s", *asked, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_gives_the_report_of_what_was_explored(
+    searching: Start, number: signal.Signals
+) -> None:
+    process = searching("--engine", "plain")
+    os.killpg(process.pid, number)
+    out, err = process.communicate(timeout=WITHIN)
+    assert 3 == process.returncode, err
+    reason = "interrupted by the user" if number == signal.SIGINT else f"ended by {number.name}"
+    assert out.startswith(f"mfss: INCOMPLETE: {reason}\n")
+    assert "Traceback" not in err
+
+
+def test_a_signal_to_the_local_engine_leaves_a_last_checkpoint(
+    searching: Start, tmp_path: Path
+) -> None:
+    saving = ("--checkpoint", "saved", "--checkpoint-seconds", 1000, "--json", "first.json")
+    process = searching("--no-symmetry", *saving)
+    process.terminate()
+    process.communicate(timeout=WITHIN)
+    assert 3 == process.returncode
+    first = json.loads((tmp_path / "first.json").read_text())
+    assert "ended by SIGTERM" == first["stopped_by"]
+    asked = ("check", "mfss", "--actors", 3, "--messages", 4, "--history", "full", "--no-symmetry")
+    bounds = ("--resume", "saved", "--max-states", 1, "--json", "second.json", "--quiet")
+    assert 3 == in_a_process(*asked, *bounds, cwd=tmp_path).code
+    second = json.loads((tmp_path / "second.json").read_text())
+    assert first["unique_states"] == second["unique_states"] > 1
+
+
+QUICK = ("check", "mfss", "--actors", 2, "--messages", 1, "--engine", "plain", "--quiet")
+WRONG = ("check", "unordered", "--actors", 2, "--messages", 2, "--engine", "plain", "--quiet")
+PIPED = {
+    "check --json": (*QUICK, "--json", "pipe"),
+    "check --trace": (*WRONG, "--trace", "pipe", "--trace-format", "json"),
+    "prove --json": ("prove", "mfss", "--quiet", "--json", "pipe"),
+    "prove --junit": ("prove", "mfss", "--quiet", "--junit", "pipe"),
+}
+"""Commands that write to a named pipe, after a line on standard output."""
+
+
+@pytest.mark.parametrize("case", PIPED)
+def test_a_signal_ends_the_wait_for_the_reader_of_a_pipe(case: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    _ends_without_a_reader(PIPED[case], signal.SIGTERM, tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_each_signal_ends_the_wait_for_a_reader(number: signal.Signals, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    _ends_without_a_reader(PIPED["check --json"], number, tmp_path)
+
+
+def test_a_signal_ends_the_wait_for_a_reader_that_does_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    filler = os.open(tmp_path / "pipe", os.O_WRONLY | os.O_NONBLOCK)
+    while True:
+        try:
+            os.write(filler, b"x")
+        except BlockingIOError:
+            break
+    _ends_without_a_reader(PIPED["check --json"], signal.SIGTERM, tmp_path)
+    os.close(reader)
+    os.close(filler)
+
+
+def _ends_without_a_reader(asked: tuple[object, ...], number: signal.Signals, folder: Path) -> None:
+    process = started(*asked, cwd=folder)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.send_signal(number)
+        _, err = process.communicate(timeout=WITHIN)
+    finally:
+        process.kill()
+        process.wait()
+    assert 3 == process.returncode, err
+    assert "Interrupted; no program read 'pipe'.\n" in err
+    assert "Traceback" not in err
+
+
+def test_a_signal_to_the_search_ends_the_wait_for_a_reader(
+    searching: Start, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    process = searching("--engine", "plain", "--json", "pipe")
+    process.terminate()
+    out, err = process.communicate(timeout=WITHIN)
+    assert 3 == process.returncode
+    assert "INCOMPLETE: ended by SIGTERM" in out
+    assert "no program read 'pipe'" in err
+
+
+def test_a_signal_ends_the_wait_for_a_reader_of_standard_output(tmp_path: Path) -> None:
+    process = started("prove", "mfss", "--json", "-", cwd=tmp_path)
+    assert process.stdout is not None
+    fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)
+    assert process.stderr is not None
+    select.select([process.stdout], [], [], WITHIN)
+    process.terminate()
+    assert 3 == process.wait(timeout=WITHIN)
+    assert "Interrupted; standard output was not read to its end." in process.stderr.read()
+    process.communicate()
+
+
+def test_a_signal_ends_the_wait_for_a_reader_before_the_report(tmp_path: Path) -> None:
+    """These files are written before the report, one after the other."""
+    os.mkfifo(tmp_path / "pipe")
+    process = started(*QUICK, "--junit", "done", "--sarif", "pipe", cwd=tmp_path)
+    until((tmp_path / "done").exists)
+    process.terminate()
+    _, err = process.communicate(timeout=WITHIN)
+    assert 3 == process.returncode
+    assert "no program read 'pipe'" in err
+
+
+def test_a_reader_that_comes_late_gets_the_whole_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    process = started(*PIPED["check --json"], cwd=tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline()
+    assert "HOLDS" == json.loads((tmp_path / "pipe").read_text())["verdict"]
+    process.communicate(timeout=WITHIN)
+    assert 0 == process.returncode
+
+
+def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
+    (tmp_path / "forever.py").write_text(FOREVER)
+    process = started("check", "forever.py:PROTOCOL", "--engine", "plain", cwd=tmp_path)
+    until((tmp_path / "begun").exists)
+    process.terminate()
+    time.sleep(1.2)
+    process.terminate()
+    _, err = process.communicate(timeout=WITHIN)
+    assert 3 == process.returncode
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("--actors", 5000),
+        ("--actors", 30, "--workload", "multicast"),
+    ],
+)
+def test_more_actors_than_the_engine_takes_is_said_at_once(
+    tmp_path: Path, asked: tuple[object, ...]
+) -> None:
+    ran = in_a_process("check", "mfss", *asked, cwd=tmp_path)
+    assert 2 == ran.code
+    assert "the local engine takes at most 16" in ran.err
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("rst", "--actors", 1000, "--engine", "plain"),
+        ("mfss", "--actors", 30, "--workload", "multicast", "--engine", "plain"),
+        ("mfss", "--messages", 1_000_000, "--engine", "plain"),
+    ],
+)
+def test_bounds_hold_from_the_first_second(tmp_path: Path, asked: tuple[object, ...]) -> None:
+    """A check whose start is too large is INCOMPLETE, soon after the bound."""
+    ran = in_a_process("check", *asked, "--max-seconds", 1, "--quiet", cwd=tmp_path)
+    assert 3 == ran.code, ran.err
+    assert "INCOMPLETE: --max-seconds 1 reached" in ran.out
+
+
+def test_more_channels_than_fit_the_memory_are_incomplete(tmp_path: Path) -> None:
+    asked = ("check", "cykas", "--actors", 3_400_000, "--messages", 1, "--engine", "plain")
+    ran = in_a_process(*asked, "--max-seconds", 60, "--quiet", cwd=tmp_path)
+    assert 3 == ran.code, ran.err
+    assert "the channels between 3,400,000 actors take more than the memory" in ran.out + ran.err
+
+
+def test_a_search_ends_before_the_last_memory_is_gone(tmp_path: Path) -> None:
+    """Simulate a container: the memory left in the control group shrinks with use."""
+    script = tmp_path / "limited.py"
+    script.write_text(LIMITED)
+    done = subprocess.run(
+        [sys.executable, str(script), "check", "rst", "--actors", "6", "--engine", "plain"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=WITHIN,
+        check=False,
+    )
+    assert 3 == done.returncode, done.stderr
+    assert "INCOMPLETE: too little memory: only " in done.stdout
+
+
+LIMITED = """
+import sys
+from antecede import cli
+from antecede.checker.support import memory
+from antecede.checker.support.memory import memory_bytes
+
+LIMIT = memory_bytes() + 60_000_000
+memory.available_memory_bytes = lambda: LIMIT - memory_bytes()
+memory.usable_memory_bytes = lambda: LIMIT
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("engine", ["plain", "local"])
+def test_a_handler_that_does_not_return_is_ended_by_the_bound(tmp_path: Path, engine: str) -> None:
+    (tmp_path / "forever.py").write_text(FOREVER)
+    asked = ("check", "forever.py:PROTOCOL", "--engine", engine, "--selfcheck", "off")
+    ran = in_a_process(*asked, "--max-seconds", 1, cwd=tmp_path)
+    assert 3 == ran.code
+    assert "INCOMPLETE: --max-seconds 1 reached" in ran.out
+
+
+STUBBORN = f"""{FUNCTIONS}
+import attrs
+from antecede.protocols.unordered import UNORDERED as base
+
+def receive(state, src, packet):
+    try:
+        never()
+    except BaseException:
+        return base.receive(state, src, packet)
+
+DEEP = attrs.evolve(base, name="deep", initial=deep)
+CATCHES = attrs.evolve(base, name="catches", initial=catches)
+RETURNS = attrs.evolve(base, name="returns", receive=receive)
+"""
+
+
+@pytest.mark.parametrize("name", ["DEEP", "CATCHES", "RETURNS"])
+def test_a_handler_that_no_exception_ends_is_ended_by_the_bound(tmp_path: Path, name: str) -> None:
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    asked = ("check", f"stubborn.py:{name}", "--max-seconds", 3, "--json", "found.json")
+    ran = in_a_process(*asked, cwd=tmp_path)
+    assert 3 == ran.code
+    assert f"stubborn.py:{name}: INCOMPLETE: --max-seconds 3 reached" in ran.out
+    assert "had not returned after" in ran.out
+    assert "there is no result" not in ran.err
+    assert "INCOMPLETE" == json.loads((tmp_path / "found.json").read_text())["verdict"]
+
+
+def test_a_call_that_does_not_return_is_named_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(interrupts, "HANGING", 0.05)
+    said, until_named = "receive of protocol 'unordered' has not returned after 0 seconds", Event()
+
+    def hangs() -> None:
+        for _ in range(500):
+            if interrupts.under_way[-1].named:
+                break
+            until_named.wait(0.01)
+        until_named.wait(0.1)  # it is named once, however long it takes
+
+    with interrupts.handled():
+        called(protocol_named("unordered"), "receive", hangs, ())
+    err = capsys.readouterr().err
+    assert 1 == err.count("has not returned")
+    assert f"{said}; it was called as receive()." in err
+
+
+def test_a_call_that_returns_in_time_is_not_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with interrupts.handled():
+        called(protocol_named("unordered"), "receive", lambda: time.sleep(0.1), ())
+    assert "" == capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("name", ["DEEP", "CATCHES", "RETURNS"])
+def test_a_handler_that_no_exception_ends_is_ended_by_one_signal(
+    tmp_path: Path, name: str, number: signal.Signals
+) -> None:
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    process = started("check", f"stubborn.py:{name}", cwd=tmp_path)
+    until((tmp_path / "begun").exists)
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=WITHIN)
+    assert 3 == process.returncode
+    assert f"{name}: INCOMPLETE: " in out
+    assert "had not returned after" in out
+
+
+def test_an_import_that_no_exception_ends_is_ended_by_the_bound(tmp_path: Path) -> None:
+    (tmp_path / "stubborn.py").write_text(STUBBORN + "\ncatches(0, 1)\n")
+    ran = in_a_process("check", "stubborn.py:DEEP", "--max-seconds", 1, cwd=tmp_path)
+    assert 3 == ran.code
+    assert "--max-seconds 1 reached; the import of stubborn.py had not ended after" in ran.err
+
+
+@pytest.mark.parametrize("search", ["breadth", "depth", "random"])
+def test_the_time_to_compile_counts(tmp_path: Path, search: str) -> None:
+    asked = ("check", "rst", "--actors", 4, "--messages", 4, "--search", search)
+    cache = str(tmp_path / "cache")
+    ran = in_a_process(*asked, "--max-seconds", 0.5, cwd=tmp_path, NUMBA_CACHE_DIR=cache)
+    assert 3 == ran.code
+    assert "rst: INCOMPLETE: --max-seconds 0.5 reached" in ran.out
+    assert [] == list((tmp_path / "cache").rglob("*.new")) or search == "breadth"
+
+
+def test_a_compilation_that_never_ends_is_abandoned(tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text(ENDLESS_COMPILATION)
+    done = subprocess.run(
+        [sys.executable, "endless.py", "check", "rst", "--search", "random", "--max-seconds", "1"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=WITHIN,
+        check=False,
+    )
+    assert 3 == done.returncode, done.stderr
+    assert "--max-seconds 1 reached; the compilation of a kernel had not ended after" in done.stdout
+
+
+ENDLESS_COMPILATION = """
+import sys
+from antecede import __main__
+from antecede.checker.engine.compiled import jit
+
+def compiles(self, kinds):
+    while True:
+        pass
+
+jit.Kernel._compile = compiles
+sys.exit(__main__.main())
+"""
+
+
+@pytest.mark.parametrize("search", ["breadth", "depth", "random"])
+def test_a_start_that_is_far_beyond_the_memory_is_refused_early(
+    tmp_path: Path, search: str
+) -> None:
+    asked = ("check", "mfss", "--actors", 20_000, "--engine", "plain", "--search", search)
+    ran = in_a_process(*asked, "--max-memory", "1G", "--quiet", cwd=tmp_path)
+    assert 3 == ran.code, ran.err
+    expected = "--max-memory 1.0 GB reached: the channels between 20,000 actors do"
+    assert f"mfss: INCOMPLETE: {expected}, before the search began" in " ".join(ran.out.split())
+
+
+# Before the command handles signals, and after its report
+
+POINTS = """
+import atexit, os, runpy, signal, sys
+
+number, point = int(sys.argv[1]), sys.argv[2]
+
+
+def send(*_arguments, **_more):
+    os.kill(os.getpid(), number)
+
+
+class Hook:
+    imports = 0
+
+    def find_spec(self, name, *_):
+        self.imports += signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+        if point.removeprefix("import ") in (name, str(self.imports)):
+            send()
+
+
+class Late:
+    def __del__(self):
+        send()
+
+
+def before(function):
+    def sends(*arguments, **more):
+        send()
+        return function(*arguments, **more)
+
+    return sends
+
+
+def after(function):
+    def sends(*arguments, **more):
+        try:
+            return function(*arguments, **more)
+        finally:
+            send()
+
+    return sends
+
+
+def arrange():
+    import antecede.cli as cli
+    from antecede.checker.commands import console, outputs
+
+    if point == "after the report":
+        console.emit = after(console.emit)
+    elif point == "with the file":
+        outputs.write_whole = before(outputs.write_whole)
+    elif point == "before the end":
+        cli.main = after(cli.main)
+    elif point == "at exit":
+        atexit.register(send)
+    elif point == "in the last moment":
+        sys.late = Late()
+
+
+sys.argv[1:3] = []
+if point.startswith("import "):
+    sys.meta_path.insert(0, Hook())
+else:
+    arrange()
+runpy.run_module("antecede", run_name="__main__", alter_sys=True)
+"""
+
+
+def signalled(number: int, point: str, *arguments: str, cwd: Path) -> tuple[int, str, str]:
+    """Run the command, which gets a signal at a point; return its exit code, and its output."""
+    (cwd / "points.py").write_text(POINTS)
+    done = subprocess.run(
+        [sys.executable, "points.py", str(int(number)), point, *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+EVERY_SIGNAL = pytest.mark.parametrize("number", interrupts.ENDING)
+SMALL = ("--actors", "2", "--messages", "1", "--engine", "plain", "--quiet")
+
+
+@EVERY_SIGNAL
+@pytest.mark.parametrize(
+    "point", ["attrs", "click", "antecede.cli", "antecede.checker.check.targets"]
+)
+def test_a_signal_during_the_imports_ends_without_a_result(
+    tmp_path: Path, number: int, point: str
+) -> None:
+    code, out, err = signalled(number, f"import {point}", "check", "mfss", *SMALL, cwd=tmp_path)
+    assert (3, "", "Interrupted; there is no result.") == (code, out, err.strip())
+
+
+@EVERY_SIGNAL
+def test_a_signal_during_an_import_of_the_command_ends_without_a_result(
+    tmp_path: Path, number: int
+) -> None:
+    point = "import antecede.checker.simulate"
+    code, out, err = signalled(number, point, "simulate", "mfss", cwd=tmp_path)
+    assert (3, "", "Interrupted; there is no result.") == (code, out, err.strip())
+
+
+@EVERY_SIGNAL
+@pytest.mark.parametrize(
+    "point",
+    ["after the report", "with the file", "before the end", "at exit", "in the last moment"],
+)
+@pytest.mark.parametrize("expected", ["holds", "violated"])
+def test_a_signal_after_the_verdict_does_not_change_the_exit_code(
+    tmp_path: Path, number: int, point: str, expected: str
+) -> None:
+    asked = ("check", "mfss", *SMALL, "--expect", expected, "--json", "found.json")
+    code, out, err = signalled(number, point, *asked, cwd=tmp_path)
+    assert (0 if expected == "holds" else 1, "") == (code, err)
+    assert out.startswith("mfss: HOLDS")
+    assert "HOLDS" == json.loads((tmp_path / "found.json").read_text())["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "arguments"),
+    [
+        (0, ("list", "mfss")),
+        (0, ("table", "--bounds", "2x1", "--engine", "plain")),
+        (0, ("sweep", "mfss", "--actors", "2", "--messages", "1", "--engine", "plain")),
+        (0, ("audit", "log.jsonl")),
+        (0, ("prove", "fifo")),
+        (0, ("claims", "--source", "tree", "--quick", "--engine", "plain")),
+    ],
+)
+def test_the_exit_code_of_every_report_stays(
+    tmp_path: Path, expected: int, arguments: tuple[str, ...]
+) -> None:
+    event = '{{"actor": "{}", "event": "{}", "message": "m", "to": ["b"]}}\n'
+    both = event.format("a", "causal-send") + event.format("b", "deliver")
+    (tmp_path / "log.jsonl").write_text(both)
+    code, out, _ = signalled(signal.SIGTERM, "before the end", *arguments, cwd=tmp_path)
+    assert expected == code
+    assert out
+    if arguments[0] != "claims":  # it prints during the work, too
+        code, _, _ = signalled(signal.SIGTERM, "after the report", *arguments, cwd=tmp_path)
+        assert expected == code
+
+
+def test_a_signal_that_is_ignored_at_the_start_stays_so(tmp_path: Path) -> None:
+    (tmp_path / "points.py").write_text(POINTS)
+    line = 'trap "" HUP; exec "$@"'
+    points = [sys.executable, "points.py", str(int(signal.SIGHUP)), "import click"]
+    done = subprocess.run(
+        ["sh", "-c", line, "sh", *points, "check", "mfss", *SMALL],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (0, "mfss: HOLDS\n") == (done.returncode, done.stdout)
