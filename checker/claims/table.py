@@ -17,6 +17,7 @@ from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import SHIPPED, Spec, overridden
 from antecede.checker.check.targets import targets_of
 from antecede.checker.errors import InputError
+from antecede.checker.memory import machine_memory_bytes
 from antecede.checker.render.json import versions
 from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import elapsed
@@ -133,7 +134,7 @@ def rows(
 
 def machine(options: Options) -> str:
     """Return a description of the machine."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    memory = machine_memory_bytes() / 2**30
     threads = f", {options.threads} threads" if options.threads else ""
     used = ", ".join(f"{name} {version}" for name, version in versions().items())
     return (

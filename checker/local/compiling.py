@@ -7,12 +7,13 @@ compiler.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
 
+from antecede.checker.locks import locked
 from antecede.checker.model import Property, Protocol, Step, What, Where
+from antecede.checker.platforms import APART
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result
@@ -26,15 +27,15 @@ _running: list[subprocess.Popen[bytes]] = []
 """Kept, for Python complains of those that are dropped while they run."""
 
 
-def started() -> subprocess.Popen[bytes]:
+MORE = "more"
+"""The argument of a process that compiles what fewer searches need."""
+
+
+def started(*arguments: str) -> subprocess.Popen[bytes]:
     """Start to compile in the background; Ctrl-C here does not end it."""
-    command = [sys.executable, "-P", "-m", __name__]
+    command = [sys.executable, "-P", "-m", "antecede.checker.local.compiling", *arguments]
     silent = subprocess.DEVNULL
-    _running.append(
-        subprocess.Popen(
-            command, stdin=silent, stdout=silent, stderr=silent, start_new_session=True
-        )
-    )
+    _running.append(subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent, **APART))
     return _running[-1]
 
 
@@ -45,15 +46,10 @@ def main() -> int:
         The exit code; 1 if there is no folder to keep kernels in, or no file to lock.
     """
     folder = cache.folder()
-    if folder is None:
+    lock = None if folder is None else locked(folder / "compiling", waits=True)
+    if lock is None:
         return 1
-    try:
-        # A pipe under this name would keep `open` waiting.
-        descriptor = os.open(folder / "compiling", os.O_CREAT | os.O_WRONLY | os.O_NONBLOCK, 0o644)
-    except OSError:
-        return 1
-    with open(descriptor, "wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with lock:
         if cache.compiled_in() is None:
             compile_all()
     return 0
@@ -137,10 +133,14 @@ def _toy(history: str) -> System:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == [MORE]:
+        if hasattr(os, "nice"):
+            os.nice(19)
+        compile_more()
+        sys.exit()
     compiles = cache.compiled_in() is None
     code = main()
     # Searches need not wait for the rest.
-    if code == 0 and compiles and os.fork() == 0:
-        os.nice(19)
-        compile_more()
+    if code == 0 and compiles:
+        started(MORE)
     sys.exit(code)
