@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from antecede.checker import interrupts
+from antecede.checker import extras, interrupts
 from antecede.checker.commands import console
 from antecede.checker.commands.help_pages import COMMAND_GROUPS, PAGES
 from antecede.checker.errors import NO_THREAD, CapacityError, InputError, is_refused_thread, unknown
@@ -105,6 +105,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         notes = getattr(abort.__cause__, "__notes__", ["there is no result"])
         console.complain(f"Interrupted; {'; '.join(notes)}.")
         return INCOMPLETE
+    except ModuleNotFoundError as error:
+        if (package := extras.required(error.name)) is None:
+            console.complain(_internal(error))
+            return INTERNAL_ERROR
+        console.complain(f"Error: this command needs {package}")
+        return INPUT_ERROR
     except Exception as error:
         if isinstance(error, RuntimeError) and is_refused_thread(error):
             console.complain(f"Error: {NO_THREAD}")

@@ -21,6 +21,7 @@ from urllib.request import Request, urlopen
 import pytest
 from attrs import evolve
 
+from antecede.checker import extras
 from antecede.checker.check.spec import Spec
 from antecede.checker.errors import InputError, ProtocolError
 from antecede.checker.explore import server as serving_module
@@ -815,6 +816,21 @@ def test_a_saved_path_replays_and_loads_to_the_same_page(
         loaded = post(unordered, "/load?path=1", saved.body)
         assert (200, path) == (loaded.status, loaded.path)
         assert f"Loaded a trace of {again.length} steps." == loaded.one("p", id="note").words
+
+
+@pytest.mark.parametrize(("name", "begins"), [("png", "\udc89PNG"), ("pdf", "%PDF")])
+def test_the_path_is_saved_as_a_picture(name: str, begins: str, unordered: Server) -> None:
+    pytest.importorskip("vl_convert")
+    saved = fetch(unordered, f"/trace?path=0.1&format={name}")
+    assert saved.body.startswith(begins)
+    assert {"png": "image/png", "pdf": "application/pdf"}[name] == saved.headers["Content-Type"]
+
+
+def test_a_picture_without_its_package_is_refused_on_the_page(
+    unordered: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda _name: None)
+    assert "A .png file needs vl-convert" in fetch(unordered, "/trace?path=0.1&format=png").body
 
 
 def test_a_trace_of_the_check_loads(antecede: Command, tmp_path: FilePath) -> None:
