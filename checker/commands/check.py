@@ -236,6 +236,7 @@ def _refuse_for_many(output: Output, extras: Extras, method: Options) -> None:
         "checkpoint": method.checkpoint,
         "resume": method.resume,
         "measures": extras.measures,
+        "coverage": extras.coverage,
         "max-counterexamples": output.wanted > 1,
     }
     for name, value in asked.items():

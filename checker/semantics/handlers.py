@@ -23,6 +23,7 @@ from attrs import define, field, frozen
 from antecede.checker import interrupts
 from antecede.checker.errors import AntecedeError, HandlerError, InputError, ProtocolError
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
+from antecede.checker.semantics import tracing
 from antecede.checker.semantics.values import Values, message_in
 
 _OURS = str(Path(__file__).parent.parent)
@@ -201,7 +202,11 @@ def called(
     works.append(call)
     stdout, sys.stdout = sys.stdout, sys.stderr
     try:
-        result = function(*args)
+        if tracing.current is None:
+            result = function(*args)
+        else:
+            with tracing.current.tracing():
+                result = function(*args)
         if interrupts.was_interrupted():  # the function has caught the interruption
             raise interrupts.again()
         return result
