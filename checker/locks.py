@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 
 class Taken(Exception):
@@ -26,6 +28,9 @@ def locked(file: Path, *, waits: bool = False) -> FileLock | None:
     Raises:
         Taken: another process holds the lock.
     """
+    # A browser has no filelock, and few commands lock anything.
+    from filelock import FileLock, Timeout
+
     lock = FileLock(file, timeout=-1 if waits else 0, thread_local=False)
     try:
         lock.acquire()

@@ -7,6 +7,7 @@ allocations check the memory before, and a search ends as INCOMPLETE while some 
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -99,6 +100,8 @@ def _left_of(limit: str, used: str) -> int | None:
 
 def machine_memory_bytes() -> int:
     """Return the physical memory of this machine, in bytes."""
+    if IN_BROWSER:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return int(psutil.virtual_memory().total)
 
 
