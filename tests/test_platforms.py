@@ -48,7 +48,7 @@ assert codes == json.loads(sys.argv[1]), codes
 def simulated(system: str, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """Run Python with the code of antecede on a simulated system."""
     encoding = "cp1252" if system == "windows" else "utf-8"
-    env = {**environment(system), "PYTHONIOENCODING": encoding}
+    env = {**environment(system), "PYTHONIOENCODING": encoding, "PYTHONWARNDEFAULTENCODING": "1"}
     return subprocess.run(
         [sys.executable, *command],
         cwd=folder,

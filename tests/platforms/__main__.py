@@ -33,7 +33,6 @@ def environment(system: str) -> dict[str, str]:
         **os.environ,
         "SIMULATED": system,
         "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONWARNDEFAULTENCODING": "1",
         "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
         "HOME": "/",  # so that all folders are in it
     }
