@@ -101,6 +101,7 @@ class CheckArguments(QuestionArguments, MethodArguments, BoundsArguments, total=
     minimise: bool
     sample: str | None
     measures: bool
+    coverage: bool
 
 
 class AdapterArguments(QuestionArguments, BoundsArguments, total=False):

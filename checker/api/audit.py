@@ -95,14 +95,14 @@ class AuditResult(Report):
         """Draw the first violation in a file.
 
         Args:
-            file: the name of the file. Its ending selects the format: .svg (a picture), .html (a
-                page), .shiviz (a log for the tool ShiViz) or .json (data).
+            file: the name of the file. Its ending selects the format: .svg, .png or .pdf (a
+                picture), .html (a page), .shiviz (a log for the tool ShiViz) or .json (data).
 
         Raises:
             InputError: nothing is violated, the ending is none of these, or the file cannot be
                 written.
         """
-        write_whole(str(file), pictures.picture(self._audit, pictures.check_format(str(file))))
+        write_whole(str(file), pictures.file_content(self._audit, pictures.check_format(str(file))))
 
     def __repr__(self) -> str:
         found = self._audit

@@ -26,27 +26,41 @@ from antecede.checker.render.geometry import (
     cut,
     text_width,
 )
+from antecede.checker.render.pictures import PICTURES, check_picture, converted_picture
 from antecede.checker.render.prose import printable
 from antecede.checker.render.svg import sheet
 from antecede.checker.support.errors import InputError, unknown
 
-FORMATS = ("svg", "html", "shiviz", "json")
+FORMATS = ("svg", "html", "shiviz", "json", *PICTURES)
 
 
 def check_format(file: str) -> str:
     """Return the format of a file, from the ending of its name.
 
     Raises:
-        InputError: the ending is not in FORMATS.
+        InputError: the ending is not in FORMATS, or a package is missing.
     """
     ending = Path(file).suffix.removeprefix(".")
     if ending not in FORMATS:
         raise unknown("ending of a picture", ending, FORMATS)
+    if ending in PICTURES:
+        check_picture(ending)
     return ending
 
 
+def file_content(found: Audit, format: str) -> str | bytes:
+    """Return the content of a file with a picture of the first violation with a chain.
+
+    Raises:
+        InputError: there is no such violation, or a package is missing.
+    """
+    if format in PICTURES:
+        return converted_picture(picture(found, "svg"), format)
+    return picture(found, format)
+
+
 def picture(found: Audit, format: str) -> str:
-    """Return the text of a picture of the first violation with a chain.
+    """Return the text of a picture of the first violation with a chain; its format is no PICTURE.
 
     Raises:
         InputError: there is no such violation.

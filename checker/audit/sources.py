@@ -17,7 +17,7 @@ from attrs import Factory, define, field
 
 from antecede.checker.audit.parquet import MAGIC, ParquetLines
 from antecede.checker.support.errors import InputError
-from antecede.checker.support.extras import check_installed
+from antecede.checker.support.extras import check_installed, install_command
 
 STANDARD_INPUT = "-"
 CHUNK = 1 << 20
@@ -273,7 +273,7 @@ def _of_zstd(stream: Any, name: str) -> Any:
     except ImportError:
         raise InputError(
             f"{name} is compressed with zstd, which needs the package zstandard; "
-            "install it with: pip install 'antecede[zstd]', or pipe it: zstd -dc FILE | … -"
+            f"install it with: {install_command('zstd')}, or pipe it: zstd -dc FILE | … -"
         ) from None
     return zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
 

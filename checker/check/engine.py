@@ -113,7 +113,7 @@ def plain_instead(system: System, options: Options) -> str | None:
     if options.engine != "local" or wants:
         asked = [f"--engine {options.engine}"] if options.engine != "local" else []
         asked += [f"--{name.replace('_', '-')}" for name in wants]
-        raise CapacityError(f"{lacks}; give it more, or leave {' and '.join(asked)} out")
+        raise CapacityError(f"{lacks}; change that, or leave {' and '.join(asked)} out")
     return lacks
 
 

@@ -21,6 +21,7 @@ from antecede.checker.check.exploring import (
     searched,
     unstarted,
 )
+from antecede.checker.check.handler_coverage import coverage_of
 from antecede.checker.check.report import Checked, CheckReport, Refused, differences
 from antecede.checker.check.spec import Spec, judged_by, system_of
 from antecede.checker.liveness import starvation
@@ -38,6 +39,7 @@ from antecede.checker.search.result import Result, Verdict
 from antecede.checker.search.sample import SAMPLES, sample
 from antecede.checker.semantics.failing import failure_in
 from antecede.checker.semantics.handlers import keep_running
+from antecede.checker.semantics.tracing import Tracer, traced_handlers
 from antecede.checker.semantics.transition import EndlessSystem, System
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import (
@@ -80,6 +82,12 @@ class Extras:
         "Also report the costs of the protocol: packets in transit, control data, buffered "
         "messages. Explores at most 300,000 states in plain Python.",
     )
+    coverage: bool = setting(
+        False,
+        bool,
+        "Also report which lines and conditions of the protocol's handlers never ran. Switches "
+        "symmetry off.",
+    )
 
 
 def check(
@@ -117,20 +125,42 @@ def check(
     system = spec.system if protocol is None else system_of(spec, protocol)
     options = checked(evolve(options, search=spec.search))
     bounds = checked(bounds.over(spec.bounds))
+    if extras.coverage:
+        options = _for_coverage(options)
     task = Task(spec, system, options, bounds, selfcheck, watch, around=around)
     task = with_engine(evolve(task, is_named=protocol is None))
+    tracer = Tracer() if extras.coverage else None
     with limited(bounds, began):
-        with interrupts.instead(partial(_explained_instead, task)):
+        with interrupts.instead(partial(_explained_instead, task)), traced_handlers(tracer):
             task, result = _explored_in_time(task)
         if interrupts.wanted() is not None:
             extras = Extras()
         # A counterexample that was found is not lost if the rest takes too long.
         with interrupts.instead(lambda _reason: explained(task, result, Extras())):
             try:
-                return explained(task, _confirmed_or_failed(task, result), extras)
+                report = explained(task, _confirmed_or_failed(task, result), extras)
+                return report if tracer is None else _covered(report, tracer)
             except interrupts.Ended as end:
                 reason = interrupts.reason_of(end)
                 return evolve(explained(task, result, Extras()), unfinished=reason)
+
+
+def _for_coverage(options: Options) -> Options:
+    """Return options of a search that calls the handlers in this process, for all states.
+
+    Raises:
+        InputError: the engine calls them elsewhere.
+    """
+    if options.engine == "spark":
+        raise InputError(
+            "--coverage is for the engines local and plain; with --engine spark, other processes "
+            "call the handlers"
+        )
+    return evolve(options, symmetry=False)
+
+
+def _covered(report: CheckReport, tracer: Tracer) -> CheckReport:
+    return evolve(report, coverage=coverage_of(report.system.protocol, tracer))
 
 
 def _explored_in_time(task: Task) -> tuple[Task, Result]:

@@ -146,7 +146,7 @@ def _stopped(names: Sequence[str], json_file: str | None, reached: str) -> int:
 def _draw(found: Audit, file: str, format: str, *, quiet: bool) -> None:
     """Draw the first violation, if there is one."""
     if any(finding.events for finding in found.findings):
-        write_whole(file, pictures.picture(found, format))
+        write_whole(file, pictures.file_content(found, format))
     elif not quiet:
         console.complain(f"No violation of causal delivery was found, so {file} was not written.")
 

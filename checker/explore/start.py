@@ -63,5 +63,7 @@ def address_of(server: str, numbers: Numbers) -> str:
 
 def show(address: str) -> None:
     """Open the page if there is a desktop; a text browser would take over the terminal."""
-    if sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))):
+    if sys.platform in ("darwin", "win32") or any(
+        map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))
+    ):
         webbrowser.open(address)

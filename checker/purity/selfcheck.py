@@ -51,6 +51,7 @@ from antecede.checker.purity.usable import (
 )
 from antecede.checker.purity.variables import Variables
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World
+from antecede.checker.semantics import tracing
 from antecede.checker.semantics.values import Values, same, stands_for_another
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import AdapterError, HandlerError, ProtocolError, unknown
@@ -432,6 +433,7 @@ class _Watch:
                 result = self.handler(*args)
             except RefusedCall:
                 raise self._error(before, f"{faults[0]}; {_ADVICE}") from None
+        tracing.stop()
         if self.memory.variables.clocks:
             faults += Variables.of(self.handler).clocks
         if faults and not interrupts.was_interrupted():  # the caller ends an interrupted call

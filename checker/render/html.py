@@ -19,6 +19,7 @@ from antecede.checker.check.report import CheckReport
 from antecede.checker.model import State
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path
+from antecede.checker.render import coverage
 from antecede.checker.render.about import About, about
 from antecede.checker.render.geometry import Layout
 from antecede.checker.render.markup import Markup, number
@@ -58,6 +59,9 @@ def text(path: Path, report: CheckReport | None = None) -> str:
         drawing=drawing(path, said, inside=True),
         pieces=list(_pieces(layout_of(path))),
         steps=list(_steps(path, said)),
+        coverage=report.coverage if report is not None else None,
+        lines_of=coverage.lines,
+        shown=coverage.shown,
     )
 
 

@@ -23,6 +23,7 @@ from antecede.checker.liveness.fairness import ENDINGS
 from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Receive, Timeout
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Loop, Path, PathStep, holds_along, key_text, replay_keys
+from antecede.checker.render import coverage
 from antecede.checker.render.about import explanation_of
 from antecede.checker.render.prose import Wording
 from antecede.checker.search import measures
@@ -77,6 +78,7 @@ def result_object(report: CheckReport) -> dict[str, Any]:
         "counterexample": None if path is None else counterexample_object(path),
         "statistics": dict(result.statistics),
         "measures": _measures(report),
+        "handlers": coverage.as_object(report.coverage),
         "versions": versions(),
     }
 

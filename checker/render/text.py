@@ -14,6 +14,7 @@ from antecede.checker.liveness import starvation
 from antecede.checker.model import Property, Where
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
+from antecede.checker.render import coverage
 from antecede.checker.render.about import model_variant, most, network_text
 from antecede.checker.render.advice import advice, next_steps
 from antecede.checker.render.diagram import Diagram, diagram
@@ -60,6 +61,8 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     parts += never_text(report.result)
     if (measured := measures_text(report)) is not None:
         parts.append(measured)
+    if report.coverage is not None:
+        parts.append(coverage.text(report.coverage))
     if report.unfinished is not None:
         parts.append(wrapped(f"The work after the search was ended: {report.unfinished}."))
     if statistics and (text := statistics_text(report.result)):

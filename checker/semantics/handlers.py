@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 from attrs import define, field, frozen
 
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
+from antecede.checker.semantics import tracing
 from antecede.checker.semantics.values import Values, message_in
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import AntecedeError, HandlerError, InputError, ProtocolError
@@ -201,7 +202,11 @@ def called(
     works.append(call)
     stdout, sys.stdout = sys.stdout, sys.stderr
     try:
-        result = function(*args)
+        if tracing.current is None:
+            result = function(*args)
+        else:
+            with tracing.current.tracing():
+                result = function(*args)
         if interrupts.was_interrupted():  # the function has caught the interruption
             raise interrupts.again()
         return result

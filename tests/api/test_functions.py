@@ -181,7 +181,7 @@ def test_rows_are_a_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     found = sweep("fifo", actors=[2, 3], messages=1, engine="plain", workers=1)
     assert [9, 125] == list(found.to_frame()["unique_states"])
     monkeypatch.setattr(extras, "find_spec", lambda _name: None)
-    with pytest.raises(InputError, match=r"pip install 'antecede\[pandas\]'"):
+    with pytest.raises(InputError, match=re.escape(extras.install_command("pandas"))):
         found.to_frame()
 
 

@@ -8,9 +8,12 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit.picture import picture
 from antecede.checker.render.svg_style import style
+from antecede.checker.support import extras
 from tests.audit.test_audit import ALICE_BOB_CAROL, audit, log
 from tests.conftest import Command
 
@@ -63,7 +66,7 @@ def test_what_cannot_be_drawn_is_said(antecede: Command, tmp_path: Path) -> None
     assert 0 == ran.code
     assert "was not written" in ran.err
     assert not (tmp_path / "found.svg").exists()
-    assert 2 == antecede("audit", fine, "--trace", tmp_path / "found.png").code
+    assert 2 == antecede("audit", fine, "--trace", tmp_path / "found.gif").code
 
 
 def test_the_picture_looks_like_those_of_counterexamples(tmp_path: Path) -> None:
@@ -99,3 +102,21 @@ def test_every_picture_that_is_asked_for_is_drawn(antecede: Command, tmp_path: P
     assert all(file.stat().st_size for file in files)
     again = antecede("audit", tmp_path / "log", "--trace", files[0], "--trace", files[0])
     assert "both name" in again.err
+
+
+def test_a_violation_is_drawn_as_png_and_pdf(antecede: Command, tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert")
+    png, pdf = tmp_path / "bug.png", tmp_path / "bug.pdf"
+    ran = antecede("audit", log(tmp_path, ALICE_BOB_CAROL), "--trace", png, "--trace", pdf)
+    assert (1, "") == (ran.code, ran.err)
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert pdf.read_bytes().startswith(b"%PDF")
+
+
+def test_without_the_package_a_picture_is_refused_before_the_audit(
+    antecede: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda _name: None)
+    ran = antecede("audit", log(tmp_path, ALICE_BOB_CAROL), "--trace", tmp_path / "bug.png")
+    assert (2, "") == (ran.code, ran.out)
+    assert extras.install_command("pictures") in ran.err

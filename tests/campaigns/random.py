@@ -23,6 +23,7 @@ from tests.campaigns.adapters import compare_adapters
 from tests.campaigns.audits import compare_audits
 from tests.campaigns.classes import compare_classes
 from tests.campaigns.compare import Comparison, comparisons
+from tests.campaigns.coverages import compare_coverages
 from tests.campaigns.draw import Case, as_json, drawn, drawn_for_users, smaller
 from tests.campaigns.endless import compare_endless
 from tests.campaigns.formats import compare_formats
@@ -163,6 +164,7 @@ KINDS: dict[str, tuple[int, Kind]] = {
     "livelocks": (3, compare_livelocks),
     "smallest": (3, compare_smallest),
     "classes": (1, compare_classes),
+    "coverages": (1, compare_coverages),
 }
 """The kinds of random cases with their weights. A campaign draws a kind for every number."""
 

@@ -101,5 +101,5 @@ def test_without_matplotlib_nothing_is_run_and_the_command_says_how_to_get_it(
     code = cli.main(["simulate", "--figure", "cykas-6", "--quick", "--svg", "figures"])
     assert 2 == code
     assert "--svg needs Matplotlib" in (err := capsys.readouterr().err)
-    assert "pip install 'antecede[plot]'" in err
+    assert extras.install_command("plot") in err
     assert [] == list(tmp_path.iterdir())
