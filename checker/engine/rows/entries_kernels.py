@@ -16,14 +16,33 @@ def key_of(kind, column, x, y):
 
 
 @inlined
+def key_in(table, slot):
+    """Return the key in a slot, or -1 if it is empty."""
+    return table[2 * slot]
+
+
+@inlined
+def value_in(table, slot):
+    """Return the value in a slot that has a key."""
+    return table[2 * slot + 1]
+
+
+@inlined
+def fill_slot(table, slot, key, value):
+    """Put a key and its value into a slot."""
+    table[2 * slot] = key
+    table[2 * slot + 1] = value
+
+
+@inlined
 def find(table, key):
     """Return the value of `key`, or -1."""
     mask = (table.shape[0] >> 1) - 1
     slot = np.int64(mix(key) >> np.uint64(20)) & mask
     while True:
-        there = table[2 * slot]
+        there = key_in(table, slot)
         if there == key:
-            return table[2 * slot + 1]
+            return value_in(table, slot)
         if there == -1:
             return np.int64(-1)
         slot = (slot + 1) & mask
@@ -47,10 +66,9 @@ def put_entry(table, key, value):
     """Put a key with its value into `table`, which has room for it."""
     mask = (table.shape[0] >> 1) - 1
     slot = np.int64(mix(key) >> np.uint64(20)) & mask
-    while table[2 * slot] != -1 and table[2 * slot] != key:
+    while key_in(table, slot) != -1 and key_in(table, slot) != key:
         slot = (slot + 1) & mask
-    table[2 * slot] = key
-    table[2 * slot + 1] = value
+    fill_slot(table, slot, key, value)
 
 
 @kernel

@@ -64,8 +64,10 @@ class LocalRandomWalks(Stepwise):
                     self.filler.tables,
                     self.memo,
                     self.composites,
-                    g.RowSet(self.visited.slots, figures),
-                    g.RowSet(self.final_states.slots, final_figures),
+                    g.Met(
+                        g.RowSet(self.visited.slots, figures),
+                        g.RowSet(self.final_states.slots, final_figures),
+                    ),
                     self.told,
                 )
             )

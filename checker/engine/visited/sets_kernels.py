@@ -89,6 +89,8 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
     stride = row_words + 1
     slots, depths = borrow(slots), borrow(depths)
     capacity = figures[0]
+    # The set is larger than the caches, so each look-up waits for the memory. The slots of the next
+    # rows are fetched while this row is compared: `pending` has the homes of `ahead` rows.
     ahead = 12
     pending = np.empty(ahead, np.int64)
     limit = figures[4]
@@ -102,7 +104,7 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
             prefetch(slots, slot * row_words)
             prefetch(depths, slot)
         for e in range(first, size):
-            if figures[1] >= figures[2]:
+            if figures[1] >= figures[2]:  # grow first, and go on with this entry
                 start[0], start[1] = thread, e
                 return 1
             slot = pending[e % ahead]
