@@ -21,7 +21,7 @@ from antecede.checker.audit.events import Event
 from antecede.checker.audit.findings import Audit, Finding, no_sends, two_homes
 from antecede.checker.audit.logs import Log, events, open_log
 from antecede.checker.audit.moments import Moments
-from antecede.checker.audit.oracle import Oracle
+from antecede.checker.audit.oracle import LogOracle
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.sources import Source, opened, parts_of, shown_name
 from antecede.checker.audit.spans import Spans, in_every_order
@@ -210,7 +210,7 @@ class _Plain:
     """The plain judge, with its data while logs are read.
 
     Attributes:
-        crowded: called when clocks have many entries; see `Oracle`.
+        crowded: called when clocks have many entries; see `LogOracle`.
         spans: the spans that were read; they are judged after all logs were read.
         wholes: part of a log with spans -> the log.
     """
@@ -219,7 +219,7 @@ class _Plain:
     spans: Spans = field(factory=Spans)
     wholes: dict[str, str] = field(factory=dict)
     record: Record = field(factory=Record)
-    oracle: Oracle = field(init=False)
+    oracle: LogOracle = field(init=False)
     clocks: Clocks = field(factory=Clocks)
     events: int = 0
     home: dict[str, str] = field(factory=dict)
@@ -229,7 +229,7 @@ class _Plain:
         self._begin(frozenset())
 
     def _begin(self, ambiguous: Set[str]) -> None:
-        self.oracle = Oracle(
+        self.oracle = LogOracle(
             self.record.keep, ambiguous=ambiguous, crowded=self.crowded, most=CROWDED
         )
 
