@@ -1,4 +1,8 @@
-"""The hash table of the results of Python functions."""
+"""The hash table of the results of Python functions.
+
+An entry maps a key, for example the receipt of packet 3 by actor 1 in state 7, to a number. Kernels
+look entries up; Python fills in those that are missing, and calls no function twice for one key.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,11 @@ from antecede.checker.engine.rows.hashing_kernels import mix
 
 @inlined
 def key_of(kind, column, x, y):
-    """Return the table key of a look-up."""
+    """Return the table key of a look-up.
+
+    The kind says which function is called, for example RECEIVE; the column is an actor or a
+    channel; x and y are the numbers of two arguments, below NUMBER_LIMIT.
+    """
     return (((kind << g.COLUMN_BITS | column) << g.NUMBER_BITS) | x) << g.NUMBER_BITS | y
 
 
@@ -36,7 +44,10 @@ def fill_slot(table, slot, key, value):
 
 @inlined
 def find(table, key):
-    """Return the value of `key`, or -1."""
+    """Return the value of `key`, or -1.
+
+    It does not record that a key is missing; see `look_up`.
+    """
     mask = (table.shape[0] >> 1) - 1
     slot = np.int64(mix(key) >> np.uint64(20)) & mask
     while True:
@@ -50,7 +61,10 @@ def find(table, key):
 
 @inlined
 def look_up(table, key, misses, control):
-    """Return the value of `key`, or -1 after recording that it is missing."""
+    """Return the value of `key`, or -1 after recording that it is missing.
+
+    Python fills the recorded keys in before the row is expanded again.
+    """
     value = find(table, key)
     if value == -1:
         at = control[g.MISSES]

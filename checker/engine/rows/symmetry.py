@@ -52,7 +52,10 @@ class NotSymmetricError(AntecedeError):
 
 
 def group(actors: int) -> list[Permutation]:
-    """Return a group of permutations of the actors, the identity first."""
+    """Return a group of permutations of the actors, the identity first.
+
+    It has all permutations for up to four actors, and the rotations for more.
+    """
     if actors <= MOST_FULLY_PERMUTED:
         return list(permutations(range(actors)))
     return [tuple((i + k) % actors for i in range(actors)) for k in range(actors)]

@@ -73,7 +73,10 @@ class Scratch:
 
 
 def known(rows: Words) -> Part:
-    """Return rows as a part that `distinct` drops."""
+    """Return rows as a part that `distinct` drops.
+
+    Its notes are less than all others, so `distinct` drops every copy of its rows.
+    """
     return Part(rows, np.array([distinct_kernels.HELD], np.int64))
 
 

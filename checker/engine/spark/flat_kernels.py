@@ -1,4 +1,8 @@
-"""Rows that travel between processes; see `checker.engine.spark.codec`."""
+"""Rows that travel between processes; see `checker.engine.spark.codec`.
+
+A flat row has local words, packed bit by bit. A numbered row has the driver's numbers of
+composites. Both mean the same in every process.
+"""
 
 from __future__ import annotations
 

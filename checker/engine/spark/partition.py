@@ -1,4 +1,7 @@
-"""One partition of a search, and how its rows travel between tasks."""
+"""One partition of a search, and how its rows travel between tasks.
+
+A partition has the rows of the current level and of the visited set whose hash selects it.
+"""
 
 from __future__ import annotations
 

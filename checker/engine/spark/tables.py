@@ -1,4 +1,7 @@
-"""The driver's tables, as the workers know them."""
+"""The driver's tables, as the workers know them.
+
+The driver fills the tables and sends only what is new since the workers' version.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""All successors of a state, in the order of `checker.semantics.transition.enabled`."""
+"""All successors of a state, in the order of `checker.semantics.transition.enabled`.
+
+This is the slow way to successors: decode the row into columns, look up the effects of each source
+of transitions, and look up the composites that result. The memo calls it for what it does not know
+yet, and for the few transitions that no memo can store.
+"""
 
 from __future__ import annotations
 
@@ -283,7 +288,10 @@ def settle(k, row, at, tables, loc, out, start, missing):
 
 @inlined
 def told_by(loc, geo, k, found):
-    """Return what an information word says of waiting successor k, except for its index."""
+    """Return what an information word says of waiting successor k, except for its index.
+
+    The index is added when it is known which waiting successors are transitions.
+    """
     notes = notes_at(geo, k)
     return loc[notes + NOTE_KIND] | (loc[notes + NOTE_SHOWN] & ~found) << 32
 
@@ -371,7 +379,10 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
 
 @inlined
 def borrowed(tables):
-    """Return the tables with every array borrowed; see `borrow`."""
+    """Return the tables with every array borrowed; see `borrow`.
+
+    Inside a kernel, borrowed arrays cost no reference counting.
+    """
     return g.Tables(
         borrow(tables.geo),
         borrow(tables.table),

@@ -1,4 +1,8 @@
-"""What a memo does not know yet: transitions that are derived from the tables, and stored."""
+"""What a memo does not know yet: transitions that are derived from the tables, and stored.
+
+A list or a step is learnt when it is first needed. The functions here call `derive_kernels` and
+store the composites that result.
+"""
 
 from __future__ import annotations
 

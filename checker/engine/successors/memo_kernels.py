@@ -173,7 +173,10 @@ def named(memo, key, value):
 
 @inlined
 def numbered(memo, key, item):
-    """Return the number of an event, or -1 without room; a new event delivers `item`."""
+    """Return the number of an event, or -1 without room; a new event delivers `item`.
+
+    Equal keys have equal numbers, so events can be compared by number.
+    """
     new = memo.figures[EVENTS]
     event = np.int64(-1)
     if new < memo.items.shape[0]:
@@ -186,7 +189,10 @@ def numbered(memo, key, item):
 
 @inlined
 def coded(memo, shown):
-    """Return the code of a bit set of properties, or -1 if there are too many."""
+    """Return the code of a bit set of properties, or -1 if there are too many.
+
+    Codes are short enough to be stored with a step.
+    """
     for code in range(memo.figures[CODES]):
         if memo.shows[code] == shown:
             return np.int64(code)
@@ -218,7 +224,10 @@ def heads_of(memo, part, composite, room, slots):
 
 @inlined
 def steps_of(memo, heads):
-    """Return where the table of a composite's steps begins in `lists`, or 0."""
+    """Return where the table of a composite's steps begins in `lists`, or 0.
+
+    The table is a hash table from events and items to composites.
+    """
     return np.int64(memo.heads[heads]) if heads >= 0 else np.int64(0)
 
 
@@ -248,7 +257,10 @@ def offer_at(head, k):
 
 @inlined
 def recalled(lists, first, key):
-    """Return the step of the table at lists[first:], or -1 if it is not known."""
+    """Return the step of the table at lists[first:], or -1 if it is not known.
+
+    A step that is not known is derived, and remembered.
+    """
     if first == 0:
         return np.int64(-1)
     mask = np.int64(lists[first + STEPS_CAPACITY]) - 1

@@ -1,4 +1,8 @@
-"""The memo of each thread: made, enlarged between chunks, and emptied when numbers change."""
+"""The memo of each thread: made, enlarged between chunks, and emptied when numbers change.
+
+The kernels read and fill the arrays of a memo. This module makes the arrays and gives them more
+room, since kernels cannot.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,10 @@ MOST_WORDS = 1 << 26
 
 
 def why_not(geo: Words) -> str | None:
-    """Return why transitions of this system depend on more than a memo expects, or None."""
+    """Return why transitions of this system depend on more than a memo expects, or None.
+
+    Such a system is explored without memos; `--statistics` shows the reason.
+    """
     if geo[g.PARTS] > geo[g.ACTORS] and (geo[g.TRIMS] or geo[g.AT_NETWORK]):
         return "with --history full, clocks tick at network-sends or actors send to themselves"
     if geo[g.FOLLOWS]:
@@ -60,7 +67,10 @@ def empty(geo: Words, counts: Words) -> Memo:
 
 
 def emptied(memo: Memo, geo: Words, counts: Words) -> Memo:
-    """Return an empty memo that counts on."""
+    """Return an empty memo that counts on.
+
+    It is used when composites get new numbers, which makes all lists wrong.
+    """
     if not memo.figures[memo_kernels.IN_USE]:
         return memo
     after = empty(geo, counts)

@@ -1,4 +1,8 @@
-"""The successors of a state from the memo of its thread; see `memo`."""
+"""The successors of a state from the memo of its thread; see `memo`.
+
+This is the fast way to successors: copy the parent's row, and replace the composites that change by
+numbers from the memo.
+"""
 
 from __future__ import annotations
 

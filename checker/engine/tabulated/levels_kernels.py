@@ -1,4 +1,8 @@
-"""Breadth-first by levels: expand, insert, gather."""
+"""Breadth-first by levels: expand, insert, gather.
+
+`expand` computes the successors of a thread's rows and sorts them by owner. The owners insert them
+into the visited set, and `gather` collects the new ones for the next level.
+"""
 
 from __future__ import annotations
 
@@ -325,7 +329,10 @@ def orbit_of(rows, at, block, count, tables, loc):
 
 @kernel
 def note(shown, control, what, link, place):
-    """Record that a transition shows properties, unless they are recorded or `shown` is full."""
+    """Record that a transition shows properties, unless they are recorded or `shown` is full.
+
+    One example per property suffices, because all successors of a level are equally far away.
+    """
     at = control[g.FOUND]
     for k in range(at):
         if what & ~shown[k, 0] == 0 and (place >= 0) == (shown[k, 2] >= 0):

@@ -1,4 +1,7 @@
-"""The progress of a search by levels, in one record."""
+"""The progress of a search by levels, in one record.
+
+A restart begins with an empty record, and a checkpoint saves the record.
+"""
 
 from __future__ import annotations
 

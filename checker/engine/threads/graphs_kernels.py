@@ -1,4 +1,8 @@
-"""The graph of states as arrays: numbered breadth-first, edges as compressed rows."""
+"""The graph of states as arrays: numbered breadth-first, edges as compressed rows.
+
+`checker.engine.threads.graph` makes a graph after a search, if a property asks which states can
+recover or which endless runs are fair. It expands all states once more.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The shard of one thread: its part of the levels, of the visited set and of the parents."""
+"""The shard of one thread: its part of the levels, of the visited set and of the parents.
+
+A hash of a state selects the shard that owns it, so that no two threads write to one visited set.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Depth-first search and random walks: one transition at a time."""
+"""Depth-first search and random walks: one transition at a time.
+
+Both follow one path, so they number new composites themselves and do not wait for other threads.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Random walks on the tables."""
+"""Random walks on the tables.
+
+A walk takes a random transition in each state until it reaches a final state. The states that walks
+meet are counted once.
+"""
 
 from __future__ import annotations
 
