@@ -30,7 +30,7 @@ from antecede.checker.audit.findings import (
 )
 from antecede.checker.audit.logs import Log, events, open_log
 from antecede.checker.audit.moments import Moments
-from antecede.checker.audit.oracle import Oracle
+from antecede.checker.audit.oracle import LogOracle
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.audit.sources import Source, opened, parts_of_logs, shown_name
@@ -287,7 +287,7 @@ class _Plain:
     """The plain judge, with its data while logs are read.
 
     Attributes:
-        crowded: called when clocks have many entries; see `Oracle`.
+        crowded: called when clocks have many entries; see `LogOracle`.
         logs: the names of the logs.
         read_of: log -> its lines that are events.
         execution: the execution that is being read, in a log with several ones.
@@ -304,7 +304,7 @@ class _Plain:
     spans: Spans = field(factory=Spans)
     wholes: dict[str, str] = field(factory=dict)
     record: Record = field(factory=Record)
-    oracle: Oracle = field(init=False)
+    oracle: LogOracle = field(init=False)
     clocks: Clocks = field(init=False)
     stamps: int = 0
     events: int = 0
@@ -316,7 +316,7 @@ class _Plain:
         self.clocks = Clocks(self.how.from_middle)
 
     def _begin(self, ambiguous: Set[str]) -> None:
-        self.oracle = Oracle(
+        self.oracle = LogOracle(
             self.record.keep, ambiguous=ambiguous, crowded=self.crowded, most=CROWDED
         )
 

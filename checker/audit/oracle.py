@@ -48,7 +48,7 @@ def _no_bound(_entries: int) -> int:
 
 
 @define(eq=False)
-class Oracle:
+class LogOracle:
     """Judges events one by one, with sparse vector clocks.
 
     Attributes:

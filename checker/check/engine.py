@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
 
 MOST_ACTORS = 16
-"""The greatest number of actors of the local engine, because of the keys of its tables."""
+"""The greatest number of actors of the local engine, because of the keys of its tables.
+
+`engine.rows.geometry` has the same number, but importing it would load NumPy.
+"""
 
 WANTS = {
     "spill": ("local",),

@@ -14,7 +14,7 @@ from antecede.checker.liveness import starvation
 from antecede.checker.model import Property, Where
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
-from antecede.checker.render import coverage
+from antecede.checker.render import coverage, measures
 from antecede.checker.render.about import model_variant, most, network_text
 from antecede.checker.render.advice import advice, next_steps
 from antecede.checker.render.diagram import Diagram, diagram
@@ -30,7 +30,6 @@ from antecede.checker.render.statistics import (
     symmetry_text,
 )
 from antecede.checker.render.terminal import elapsed, rate, wrapped
-from antecede.checker.search import measures
 from antecede.checker.search.counterexample_kinds import Collection
 from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Result, Verdict

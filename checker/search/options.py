@@ -160,8 +160,8 @@ class Options:
     """
     forget_from: int | None = setting(1 << 20, int, least=0, public=False)
     """A search that has visited this number of states may forget states of earlier depths. None: it
-    forgets none. If a search later meets a state that it must not have forgotten, it starts
-    again. Most systems where this happens show it in far fewer states.
+    forgets none. A search that later meets a state that it has forgotten starts again. This
+    number is so large because most systems whose states have several depths show it earlier.
     """
     collect_from: int = setting(1 << 22, int, least=0, public=False)
     """A search whose tables have this number of entries looks which entries are still used. An

@@ -14,7 +14,7 @@ from antecede.checker.graphs.backwards import first_lost
 from antecede.checker.model import Property, State, Transition
 from antecede.checker.search.coverage import kind_of
 from antecede.checker.search.graph import StateGraph
-from antecede.checker.search.loop import Explorer, Found, decided
+from antecede.checker.search.loop import Evidence, Explorer, decided
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.judge import as_wanted, at_end, in_deliveries, in_state
 from antecede.checker.semantics.limits import reached
@@ -45,8 +45,8 @@ class PlainExplorer(Explorer):
 
     system: System
     max_depth: int | None = None
-    found: dict[str, Found] = field(factory=dict)
-    cuts: dict[str, Found] = field(factory=dict)
+    found: dict[str, Evidence] = field(factory=dict)
+    cuts: dict[str, Evidence] = field(factory=dict)
     truncated: bool = False
     unique: int = 0
     total: int = 0
@@ -75,7 +75,7 @@ class PlainExplorer(Explorer):
         met = {} if workload.sends is None else {"most_sent": most_sent(workload, self.positions)}
         return {"transitions": kinds, "delivers": self.delivers, **met}
 
-    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
         return found_lost(self.system, prop, tick)
 
@@ -87,7 +87,7 @@ class PlainExplorer(Explorer):
         path = transitions()
         known = self.found.get(prop.name)
         if known is None or len(path) < len(known.transitions):
-            self.found[prop.name] = Found(path)
+            self.found[prop.name] = Evidence(path)
 
     def _is_cut(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> bool:
         """Return whether a state reaches a limit; of the runs to each the shortest is kept."""
@@ -96,7 +96,7 @@ class PlainExplorer(Explorer):
             return False
         known = self.cuts.get(limit.text)
         if known is None or len(path()) < len(known.transitions):
-            self.cuts[limit.text] = Found(path())
+            self.cuts[limit.text] = Evidence(path())
         return True
 
     def _judge_state(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> None:
@@ -194,10 +194,10 @@ class BreadthFirst(PlainExplorer):
                 self.unique += 1
                 self._judge_state(edge.outcome.state, lambda: self.path_to(len(graph.states) - 1))
 
-    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
         path = path_to_lost(self.system, self.graph, prop, tick)
-        return None if path is None else Found((*self.before, *path))
+        return None if path is None else Evidence((*self.before, *path))
 
     def so_far(self, _tick: Callable[[], None]) -> StateGraph:
         """Return the graph as far as it is known."""
@@ -235,7 +235,7 @@ def path_to_lost(
     return None if hopeless is None else graph.path_to(hopeless)
 
 
-def found_lost(system: System, prop: Property, tick: Callable[[], None]) -> Found | None:
+def found_lost(system: System, prop: Property, tick: Callable[[], None]) -> Evidence | None:
     """Return what `Explorer.lost` does, from a graph of states that is made for it."""
     search = BreadthFirst(evolve(system, properties=()))
     while search.frontier:

@@ -24,7 +24,7 @@ from antecede.checker.audit.chains import Record
 from antecede.checker.audit.compiled import Compiled
 from antecede.checker.audit.events import Event
 from antecede.checker.audit.findings import Audit
-from antecede.checker.audit.oracle import Oracle
+from antecede.checker.audit.oracle import LogOracle
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.store import Store
@@ -237,7 +237,7 @@ def test_too_little_memory_is_said(
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(Oracle, "take", refuses)
+        patch.setattr(LogOracle, "take", refuses)
         patch.setattr(Compiled, "read", refuses)
         with pytest.raises(CapacityError, match="needs more memory than there is; give it more"):
             audits.audit([str(path)], judge=judge)

@@ -182,7 +182,10 @@ def lacking(threads: int = 1, home: Path | None = None) -> str | None:
 
 @functools.cache
 def folder(home: Path | None = None) -> Path | None:
-    """Return the folder for compiled kernels; None if no place can be written to."""
+    """Return the folder for compiled kernels; None if no place can be written to.
+
+    The folder is named by `digest`, so other sources have another folder.
+    """
     compiled = compiled_in(home)
     if compiled is not None and _writable(compiled):
         os.utime(compiled)

@@ -82,12 +82,18 @@ class Interner:
 
 
 def bits_of(system: System, chosen: Callable[[Property], bool]) -> int:
-    """Return the bit set of the chosen properties, as tables and kernels use it."""
+    """Return the bit set of the chosen properties, as tables and kernels use it.
+
+    Bit k stands for property k of the system.
+    """
     return sum(1 << rank for rank, prop in enumerate(system.properties) if chosen(prop))
 
 
 def in_bits(system: System, bits: int) -> Iterator[Property]:
-    """Yield the properties in a bit set."""
+    """Yield the properties in a bit set.
+
+    Bit k stands for property k of the system.
+    """
     return (prop for rank, prop in enumerate(system.properties) if bits >> rank & 1)
 
 

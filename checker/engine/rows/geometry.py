@@ -37,6 +37,17 @@ The first word of such a record is 256 * COMPOSE + actor. The local words follow
 # Columns of an actor's local words; the channels to other actors follow.
 STATE, POSITION, KNOWS, PENDING, RECORDED, STAMPS, LOSSES, CHANNELS = range(8)
 
+# The words of an effect of a handler, in `Tables.code`. Lists follow; see `derive_kernels`.
+EFFECT_STATE, EFFECT_SHOWN, EFFECT_KIND, EFFECT_CONTENT, EFFECT_SUBJECT = range(5)
+EFFECT_WORDS = 5
+"""The words of an effect before its lists.
+
+EFFECT_STATE: the actor's new state, or -1 if it stays. EFFECT_SHOWN: the properties that the
+transition shows. EFFECT_KIND: the kind of the transition. EFFECT_CONTENT: the new content of the
+column that is read, or -1 if it stays. EFFECT_SUBJECT: the packet, or the causal-sent message, or
+-1.
+"""
+
 # Slots of the control array of `expand`.
 (
     AT_FRESH,
@@ -211,9 +222,11 @@ class Memo(NamedTuple):
 
     Attributes:
         figures: int64; the numbers named below.
-        sources: int64; per source of transitions (see `source_of`) the part that it is listed for,
-            its slot among that part's heads, and the receiver of its packets, or -1 if there is
-            none but that part.
+        source_part: int64; per source of transitions (see `source_of`), the part whose composites
+            have its list.
+        source_slot: int64; per source, the slot of its list among the heads of a composite.
+        source_receiver: int64; per source, the part that receives its packets, or -1 if there is
+            none but the part that has its list.
         heads: int32; where the list of a composite and a slot begins in `lists`; 0: not known yet.
             The first slot is for its steps. Composite g of part p has figures[SLOTS] of them, at
             (p * figures[MEMO_ROOM] + g) * figures[SLOTS]. If actors have two parts, this is so for
@@ -234,7 +247,9 @@ class Memo(NamedTuple):
     """
 
     figures: np.ndarray[Any, Any]
-    sources: np.ndarray[Any, Any]
+    source_part: np.ndarray[Any, Any]
+    source_slot: np.ndarray[Any, Any]
+    source_receiver: np.ndarray[Any, Any]
     heads: np.ndarray[Any, Any]
     lists: np.ndarray[Any, Any]
     shows: np.ndarray[Any, Any]
@@ -299,6 +314,18 @@ class RowSet(NamedTuple):
 
     slots: np.ndarray[Any, Any]
     figures: np.ndarray[Any, Any]
+
+
+class Met(NamedTuple):
+    """The states that random walks have met.
+
+    Attributes:
+        visited: all of them.
+        finals: the final ones.
+    """
+
+    visited: RowSet
+    finals: RowSet
 
 
 class Steps(NamedTuple):

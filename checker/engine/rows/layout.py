@@ -281,7 +281,10 @@ class Layout(CompositeStore):
 
 
 def fit(needs: Sequence[int], widths: Sequence[int]) -> bool:
-    """Return whether columns of these widths have as many bits as they need, or none."""
+    """Return whether columns of these widths have as many bits as they need, or none.
+
+    A column that needs no bits must have none. Any other column may have more than it needs.
+    """
     if len(needs) != len(widths):
         return False
     return all(need == width or 0 < need < width for need, width in zip(needs, widths, strict=True))

@@ -1,4 +1,8 @@
-"""Symmetry: the renamings of a row, and its representative among them."""
+"""Symmetry: the renamings of a row, and its representative among them.
+
+The representative, or canonical form, is the renaming whose composites have the least orbits. A
+composite's renamings are looked up in arrays, so a row is renamed part by part.
+"""
 
 from __future__ import annotations
 
@@ -162,13 +166,19 @@ def compared(one, at, other, there, length):
 
 @kernel
 def stand_in(row, geo, renamings):
-    """Replace one row by its representative; see `represent`."""
+    """Replace one row by its representative; see `represent`.
+
+    It is for callers in Python; kernels call `represent`.
+    """
     return represent(row, 0, geo, renamings, np.empty(room_to_represent(geo), np.int64), 0)
 
 
 @kernel
 def orbits(rows, count, geo, renamings):
-    """Return the sum of the sizes of the orbits of the first `count` rows."""
+    """Return the sum of the sizes of the orbits of the first `count` rows.
+
+    The sum is the number of states that the rows stand for.
+    """
     row_words = geo[g.ROW_WORDS]
     loc = np.empty(room_to_represent(geo), np.int64)
     row = np.empty(row_words, np.int64)
@@ -310,7 +320,10 @@ def relate_composites(tables, since, upto, misses, control):
 
 @kernel
 def rename(tables, k, part, number, loc, misses, control):
-    """Return the image of a part's composite under permutation k, or MISSED."""
+    """Return the image of a part's composite under permutation k, or MISSED.
+
+    Every column is renamed, and belongs to the actor that the permutation names.
+    """
     geo, targets = tables.geo, tables.renamings.targets
     if k == 0:
         return number

@@ -1,4 +1,8 @@
-"""Translation of a row into the local words of all actors, and back."""
+"""Translation of a row into the local words of all actors, and back.
+
+Decoding looks each composite up in `dec`. Encoding looks the words of each changed part up in
+`cons`; a part without a composite is a miss.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,10 @@ def prefetch_composites(row, at, geo, dec):
 
 @inlined
 def decode(row, at, geo, dec, loc, base):
-    """Write the local words of row[at:] to loc[base:]."""
+    """Write the local words of row[at:] to loc[base:].
+
+    They are then read with `get`, actor by actor.
+    """
     for part in range(geo[g.PARTS]):
         decode_part(part, composite_in(row, at, field_of(geo, part)), geo, dec, loc, base)
 
@@ -86,7 +93,10 @@ def emit(loc, base, row, at, tables, out, start, missing):
 
 @inlined
 def number_of(loc, first, part, slot, geo, cons, misses, control):
-    """Return the composite of a part with the local words loc[first:], or MISSED; see `seek`."""
+    """Return the composite of a part with the local words loc[first:], or MISSED; see `seek`.
+
+    A miss is recorded with the words, so that Python can number them.
+    """
     words = geo[g.PART_WORDS]
     number = probe(cons, words, loc, first, part, slot)
     if number == -1:
@@ -113,7 +123,10 @@ def copy_row(source, at, target, start, row_words):
 
 @inlined
 def same_row(one, at, other, start, row_words):
-    """Return whether the rows one[at:] and other[start:] are equal."""
+    """Return whether the rows one[at:] and other[start:] are equal.
+
+    Rows have the same composites exactly if they are the same state.
+    """
     same = one[at] == other[start]
     for k in range(1, row_words):
         same = same and one[at + k] == other[start + k]

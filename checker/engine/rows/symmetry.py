@@ -7,6 +7,17 @@ renamed s', and the sends and deliveries of the two steps are renamings of each 
 turns out to have two different renamings, the protocol treats actors differently, and the search
 uses no symmetry. So the construction of the tables also checks that the reduction is sound.
 
+A toy shows the reduction. In `unordered` with two actors and one message each, an actor's message
+is not sent (0), on the way (1) or delivered (2). The system has nine states, written as the two
+actors' numbers:
+
+    00  01  02  10  11  12  20  21  22
+
+A renaming of the two actors exchanges the numbers, so 01 and 10 are symmetric, as are 02 and 20,
+and 12 and 21. The search keeps six representatives, and counts three of them twice:
+
+    00  01  02  11  12  22
+
 The search then keeps one state of each orbit (Ip and Dill, Better Verification Through Symmetry,
 1996). The actors' composites have orbits of their own. The representative is the state whose
 composites are ordered by the numbers of these orbits, so that comparing these numbers yields the
@@ -41,7 +52,10 @@ class NotSymmetricError(AntecedeError):
 
 
 def group(actors: int) -> list[Permutation]:
-    """Return a group of permutations of the actors, the identity first."""
+    """Return a group of permutations of the actors, the identity first.
+
+    It has all permutations for up to four actors, and the rotations for more.
+    """
     if actors <= MOST_FULLY_PERMUTED:
         return list(permutations(range(actors)))
     return [tuple((i + k) % actors for i in range(actors)) for k in range(actors)]

@@ -60,7 +60,7 @@ class Job:
 
 
 @frozen(eq=False)
-class Parcel:
+class Shipment:
     """Rows that one partition sends to another.
 
     Attributes:

@@ -17,11 +17,11 @@ from attrs import define, evolve, field, frozen
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.table_filler import wrapping
 from antecede.checker.engine.spark.distinct import NOTHING, Part, distinct, known, unseen
-from antecede.checker.engine.spark.messages import ExpandReport, Job, MergeReport, Parcel
+from antecede.checker.engine.spark.messages import ExpandReport, Job, MergeReport, Shipment
 from antecede.checker.engine.spark.numbering import Form
 from antecede.checker.engine.spark.partition import Partition, Sender
 from antecede.checker.engine.spark.row_accounting import RowCounts
-from antecede.checker.engine.spark.rows import PLACE_BITS, Expansion, base_of, place_bits_of
+from antecede.checker.engine.spark.rows import PLACE_BITS, BlockExpansion, base_of, place_bits_of
 from antecede.checker.engine.spark.transfer import LINKS, Outgoing, received
 from antecede.checker.engine.spark.weighted_levels import (
     brought_nearer,
@@ -246,7 +246,9 @@ def expand_task(
         depths = depths_of(partition.marks[numbers]) if job.by_weight else NOTHING
         del partition
         weights = evolve(job.weights, depths=depths)
-        expansion = Expansion(own, rows, not own.numbered, numbers, job.owners, job.known, weights)
+        expansion = BlockExpansion(
+            own, rows, not own.numbered, numbers, job.owners, job.known, weights
+        )
         sender, words, seconds = Sender(job, number), own.row_size, 0.0
         for owner, sent, notes, flat in expansion.parcels():
             parcel = sender.parcel(
@@ -293,7 +295,7 @@ def merge_task(
         for _, part in parts:
             if isinstance(part, Partition):
                 partitions.append(part)
-            elif isinstance(part, Parcel):
+            elif isinstance(part, Shipment):
                 sent.append(part)
             else:
                 postponed, waiting = part

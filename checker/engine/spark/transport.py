@@ -46,9 +46,9 @@ from antecede.checker.engine.spark.rows import (
     INDEX_BITS,
     PLACE_BITS,
     UNWEIGHTED,
+    BlockExpansion,
     BlockWeights,
     Expanded,
-    Expansion,
     links_of,
 )
 from antecede.checker.engine.spark.tables import SharedTables
@@ -333,7 +333,7 @@ class SparkTransport:
         sent: list[list[tuple[Words, Words]]] = [[] for _ in range(owners)]
         for p, expanded in sorted(waiting.items()):
             flat = widened(expanded.waiting, codec, own.codec)
-            expansion = Expansion(own, flat, True, expanded.postponed, owners, 0)
+            expansion = BlockExpansion(own, flat, True, expanded.postponed, owners, 0)
             for owner, rows, notes, _ in expansion.parcels():
                 sent[owner].append((rows.copy(), links_of(notes, p)))
             done = expansion.done()

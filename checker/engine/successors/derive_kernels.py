@@ -1,4 +1,9 @@
-"""All successors of a state, in the order of `checker.semantics.transition.enabled`."""
+"""All successors of a state, in the order of `checker.semantics.transition.enabled`.
+
+This is the slow way to successors: decode the row into columns, look up the effects of each source
+of transitions, and look up the composites that result. The memo calls it for what it does not know
+yet, and for the few transitions that no memo can store.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +28,16 @@ NOTE_KIND, NOTE_SHOWN, NOTE_HOW, NOTE_SUBJECT, NOTE_DELIVERED, NOTE_PENDING = ra
 
 NOTE_KIND: its kind, shifted by 16. NOTE_SHOWN: the properties that it shows. NOTE_HOW: whether it
 takes no packet (1), and whether it delivers a message (2). NOTE_SUBJECT: the packet or the sent
-message. NOTE_DELIVERED: the message of the column's owner that is delivered (-1: none, -2: several,
-or another actor's). NOTE_PENDING: whether that message was pending.
+message. NOTE_DELIVERED: the message of the column's owner that is delivered (-1: none, or SEVERAL).
+NOTE_PENDING: whether that message was pending.
 """
 NOTES = 6
 ALL = -1
 """Stands for all transitions of a source."""
+SEVERAL = -2
+"""In NOTE_DELIVERED: more than one message, or a message of another actor."""
+NO_EFFECTS = -3
+"""A source has no transitions, because its channel is empty."""
 
 
 @inlined
@@ -79,19 +88,18 @@ def source_of(source, geo):
         return g.INTERNAL, actor, actor, np.int64(g.POSITION), actor
     kind = g.RECEIVE if source < receiving else g.LOSE
     channel = source - actors if source < receiving else source - acting
-    return (
-        kind,
-        geo[g.CHAN_DST + channel],
-        geo[g.CHAN_SRC + channel],
-        geo[g.CHAN_COL + channel],
-        channel,
-    )
+    dst, src = geo[g.CHAN_DST + channel], geo[g.CHAN_SRC + channel]
+    return kind, dst, src, geo[g.CHAN_COL + channel], channel
 
 
 @inlined
 def after_step(code, spot):
-    """Return where the transition that follows the one at code[spot:] begins."""
-    spot += 5
+    """Return where the transition that follows the one at code[spot:] begins.
+
+    Two lists follow the words of an effect: packets with their destinations, then deliveries and
+    network-sends with their senders. Each list has its length before it, and two words per element.
+    """
+    spot += g.EFFECT_WORDS
     spot += 1 + 2 * code[spot]
     return spot + 1 + 2 * code[spot]
 
@@ -154,11 +162,63 @@ def happen(spot, complete, actor, tables, loc, misses, control):
     return spot, shown if complete else np.int64(g.MISSED), deliveries, last, origin, pending
 
 
+@inlined
+def effects_of(source, said, tables, loc, misses, control):
+    """Return where the effects of a source's transitions begin in `code`, and what it reads.
+
+    Args:
+        said: as for `derive`.
+
+    Returns:
+        The place in `code`, NO_EFFECTS if the source has no packet, or MISSED; and the content of
+        the column that is read.
+    """
+    geo, table = tables.geo, tables.table
+    size = geo[g.ACTORS] * geo[g.WORDS]
+    kind, actor, owner, column, at_column = source_of(source, geo)
+    content = get(loc, size, geo, owner, column)
+    if content == 0 and kind in (g.RECEIVE, g.LOSE):
+        return np.int64(NO_EFFECTS), content
+    if kind == g.SEND and geo[g.FOLLOWS]:
+        # If only one message is followed, an actor does not count its sends. What it may send
+        # depends on what it knows of the marked message, and on whether that was sent already.
+        own = gate(actor, size, loc, geo, table, misses, control)
+        content = own & (g.ROOM | g.TAINT) | said & g.MARK
+    state = get(loc, size, geo, actor, g.STATE)
+    # A timer reads no column, and the loss of a packet asks no actor. So their keys leave it out.
+    read = np.int64(0) if kind == g.INTERNAL else content
+    asked = np.int64(0) if kind == g.LOSE else state
+    spot = look_up(table, key_of(kind, at_column, asked, read), misses, control)
+    return (np.int64(g.MISSED) if spot == -1 else spot), content
+
+
+@inlined
+def change_columns(effect, source, tables, loc):
+    """Write the columns that the effect at code[effect:] changes by itself to loc[0:]."""
+    geo, code = tables.geo, tables.code
+    kind, actor, owner, column, _ = source_of(source, geo)
+    if code[effect + g.EFFECT_STATE] != -1:
+        put(loc, geo, actor, g.STATE, code[effect + g.EFFECT_STATE])
+    if code[effect + g.EFFECT_CONTENT] != -1:
+        put(loc, geo, owner, column, code[effect + g.EFFECT_CONTENT])
+    if kind == g.LOSE and geo[g.BUDGET]:
+        put(loc, geo, 0, g.LOSSES, get(loc, 0, geo, 0, g.LOSSES) - 1)
+
+
+@inlined
+def takes_no_packet(effect, source, content, tables):
+    """Return whether the transition at code[effect:] leaves the column that it reads as it is."""
+    kind = source_of(source, tables.geo)[0]
+    stays = tables.code[effect + g.EFFECT_CONTENT] == content
+    return kind == g.INTERNAL or (kind == g.RECEIVE and stays)
+
+
 @kernel
 def derive(source, only, said, waiting, tables, loc, misses, control):
     """Append the successors that one source of transitions has to those that wait in `loc`.
 
-    loc holds the local words of the parent.
+    loc holds the local words of the parent. A successor *waits* between this function, which makes
+    its local words, and `settle`, which looks up their composites.
 
     Args:
         source: see `source_of`.
@@ -169,27 +229,12 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
     Returns:
         The number of successors that wait now, or MISSED.
     """
-    geo, table, code, cons = tables.geo, tables.table, tables.code, tables.cons
-    actors = geo[g.ACTORS]
-    size = actors * geo[g.WORDS]
-    kind, actor, owner, column, at_column = source_of(source, geo)
-    sending = kind == g.SEND
-    content = get(loc, size, geo, owner, column)
-    if content == 0 and kind in (g.RECEIVE, g.LOSE):
-        return waiting
-    if sending and geo[g.FOLLOWS]:
-        own = gate(actor, size, loc, geo, table, misses, control)
-        content = own & (g.ROOM | g.TAINT) | said & g.MARK
-    state = get(loc, size, geo, actor, g.STATE)
-    if kind == g.INTERNAL:
-        key = key_of(kind, at_column, state, 0)
-    elif kind == g.LOSE:
-        key = key_of(kind, at_column, 0, content)
-    else:
-        key = key_of(kind, at_column, state, content)
-    spot = look_up(table, key, misses, control)
-    if spot == -1:
-        return np.int64(g.MISSED)
+    geo, code, cons = tables.geo, tables.code, tables.cons
+    size = geo[g.ACTORS] * geo[g.WORDS]
+    spot, content = effects_of(source, said, tables, loc, misses, control)
+    if spot < 0:
+        return waiting if spot == NO_EFFECTS else np.int64(g.MISSED)
+    kind, actor, owner = source_of(source, geo)[:3]
     status = np.int64(g.OK)
     alternatives = code[spot]
     spot += 1
@@ -197,35 +242,30 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
         if only not in (ALL, alternative):
             spot = after_step(code, spot)
             continue
+        # Each alternative begins with the parent's words, because the last one changed loc[0:].
         for k in range(size):
             loc[k] = loc[size + k]
-        shown = code[spot + 1]
-        info = code[spot + 2] << 16
-        stays = kind == g.INTERNAL or (kind == g.RECEIVE and code[spot + 3] == content)
-        if code[spot] != -1:
-            put(loc, geo, actor, g.STATE, code[spot])
-        if code[spot + 3] != -1:
-            put(loc, geo, owner, column, code[spot + 3])
-        if kind == g.LOSE and geo[g.BUDGET]:
-            put(loc, geo, 0, g.LOSSES, get(loc, 0, geo, 0, g.LOSSES) - 1)
-        subject = code[spot + 4]
-        spot += 5
+        effect = spot
+        change_columns(effect, source, tables, loc)
+        subject = code[effect + g.EFFECT_SUBJECT]
         complete = True
-        if sending and subject != -1:
-            complete = causal_send(subject, actor, loc, geo, table, misses, control)
-        spot, sent = put_packets(spot, actor, tables, loc, misses, control)
+        if kind == g.SEND and subject != -1:
+            complete = causal_send(subject, actor, loc, geo, tables.table, misses, control)
+        # The lists are read even if an entry is missing: `spot` must reach the next alternative,
+        # and one round in Python then fills everything that this state lacks.
+        spot, sent = put_packets(effect + g.EFFECT_WORDS, actor, tables, loc, misses, control)
         spot, judged, deliveries, delivered, sender, pending = happen(
             spot, complete and sent, actor, tables, loc, misses, control
         )
-        if deliveries > 1 or (deliveries and sender != owner):
-            delivered = np.int64(-2)
         if judged == g.MISSED:
             status = np.int64(g.MISSED)
             continue
-        shown |= judged
+        if deliveries > 1 or (deliveries and sender != owner):
+            delivered = np.int64(SEVERAL)
         await_composites(loc, size, geo, cons, waiting_at(geo, waiting))
-        notes = notes_at(geo, waiting)
-        loc[notes + NOTE_KIND], loc[notes + NOTE_SHOWN] = info, shown
+        notes, stays = notes_at(geo, waiting), takes_no_packet(effect, source, content, tables)
+        loc[notes + NOTE_KIND] = code[effect + g.EFFECT_KIND] << 16
+        loc[notes + NOTE_SHOWN] = code[effect + g.EFFECT_SHOWN] | judged
         loc[notes + NOTE_HOW], loc[notes + NOTE_SUBJECT] = stays | (deliveries > 0) << 1, subject
         loc[notes + NOTE_DELIVERED], loc[notes + NOTE_PENDING] = delivered, pending
         waiting += 1
@@ -248,7 +288,10 @@ def settle(k, row, at, tables, loc, out, start, missing):
 
 @inlined
 def told_by(loc, geo, k, found):
-    """Return what an information word says of waiting successor k, except for its index."""
+    """Return what an information word says of waiting successor k, except for its index.
+
+    The index is added when it is known which waiting successors are transitions.
+    """
     notes = notes_at(geo, k)
     return loc[notes + NOTE_KIND] | (loc[notes + NOTE_SHOWN] & ~found) << 32
 
@@ -281,6 +324,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
     waiting = np.int64(0)
     said = np.int64(0)
     if geo[g.FOLLOWS]:
+        # A state in which the followed message was delivered everywhere needs no successors.
         said = gates(size, loc, geo, table, misses, control)
         if said == g.MISSED:
             return np.int64(g.MISSED)
@@ -289,6 +333,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
     sources = source_count(geo)
     if geo[g.BUDGET] and get(loc, size, geo, 0, g.LOSSES) == 0:
         sources -= geo[g.CHANNEL_COUNT]
+    # A miss does not end the loop: one round in Python then fills everything that the state lacks.
     for source in range(sources):
         now = derive(source, ALL, said, waiting, tables, loc, misses, control)
         if now == g.MISSED:
@@ -297,6 +342,8 @@ def successors(row, at, tables, loc, out, found, misses, control):
             waiting = now
     if waiting > out.shape[0] // (row_words + 1) - 1:
         return np.int64(g.OVERFLOWED)
+    # Only now are composites looked up. `await_composites` has asked the memory for all of them, so
+    # the look-ups do not wait one after the other.
     for k in range(waiting):
         start = count * (row_words + 1)
         done = settle(k, row, at, tables, loc, out, start, g.Missing(misses, control))
@@ -332,7 +379,10 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
 
 @inlined
 def borrowed(tables):
-    """Return the tables with every array borrowed; see `borrow`."""
+    """Return the tables with every array borrowed; see `borrow`.
+
+    Inside a kernel, borrowed arrays cost no reference counting.
+    """
     return g.Tables(
         borrow(tables.geo),
         borrow(tables.table),

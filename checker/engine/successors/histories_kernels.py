@@ -1,4 +1,8 @@
-"""The history columns of local words: `checker.semantics.history` as table look-ups."""
+"""The history columns of local words: `checker.semantics.history` as table look-ups.
+
+A history is what a state records of the past. It is stored in columns, like an actor's state, and
+each change of a column is one look-up.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +75,10 @@ def gates(base, loc, geo, table, misses, control):
 
 @inlined
 def forget(item, loc, geo, table, misses, control):
-    """Remove a delivered item from all sets of messages; return False if an entry is missing."""
+    """Remove a delivered item from all sets of messages; return False if an entry is missing.
+
+    A delivered item that nobody needs any more would only distinguish states that behave alike.
+    """
     complete = True
     for actor in range(geo[g.ACTORS]):
         complete &= forget_by(actor, item, loc, geo, table, misses, control)
@@ -105,7 +112,11 @@ def trim(actor, loc, geo, table, misses, control):
 
 @inlined
 def record(column, actor, what, loc, geo, table, misses, control):
-    """Append `what` to a sequence of the `full` history; return False if an entry is missing."""
+    """Append `what` to a sequence of the `full` history; return False if an entry is missing.
+
+    The sequences of `full` are numbered like components, and a longer sequence is found by the
+    shorter one and its last record.
+    """
     key = key_of(g.RECORD, column << 4 | actor, get(loc, 0, geo, actor, column), what)
     number = look_up(table, key, misses, control)
     if number != -1:

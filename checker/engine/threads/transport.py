@@ -59,7 +59,10 @@ ORBITS = slice(g.ORBIT_STATES, g.ORBIT_FINALS + 1)
 def search_on_threads(
     system: System, max_depth: int | None = None, options: Options = Options()
 ) -> TabulatedSearch:
-    """Return a search that stays in this process."""
+    """Return a search that stays in this process.
+
+    It never moves to a cluster, whatever the options say.
+    """
     return TabulatedSearch(system, max_depth, options, Threads)
 
 
