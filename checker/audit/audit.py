@@ -130,9 +130,11 @@ class How:
     def tolerated(self, found: Audit) -> Audit:
         """Return an audit without the deliveries that are no errors; it counts them."""
         if self.redelivery:
-            found = without(found, "again", "{deliveries} of a message that its actor had already")
+            found = without(found, "again", "{times}, an actor processed a message again")
         if self.from_middle:
-            found = without(found, "unsent", "{deliveries} of a message that the logs do not send")
+            found = without(
+                found, "unsent", "{times}, an actor processed a message that no log sends"
+            )
         return found
 
 

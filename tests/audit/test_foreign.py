@@ -191,8 +191,8 @@ def test_a_message_may_be_delivered_again_if_the_user_says_so(judge: str, tmp_pa
     strict = audits.audit([str(path)], judge=judge)
     assert 3 == len(strict.findings)
     found = audits.audit([str(path)], judge=judge, redelivery=True)
-    assert ["c delivers m1, which was not sent to it"] == [f.text for f in found.findings]
-    assert ("2 deliveries of a message that its actor had already",) == found.left_out
+    assert ["c processes m1, which was not sent to it"] == [f.text for f in found.findings]
+    assert ("2 times, an actor processed a message again",) == found.left_out
 
 
 @pytest.mark.parametrize("judge", ["plain", "compiled"])
@@ -210,7 +210,7 @@ def test_messages_from_before_the_log_are_no_findings(judge: str, tmp_path: Path
     path = log(tmp_path, "\n".join(lines))
     found = audits.audit([str(path)], judge=judge, from_middle=True)
     assert [("causal-delivery", 6)] == [(f.kind, f.line) for f in found.findings]
-    assert ("2 deliveries of a message that the logs do not send",) == found.left_out
+    assert ("2 times, an actor processed a message that no log sends",) == found.left_out
 
 
 def test_both_options_are_options_of_the_command(antecede: Command, tmp_path: Path) -> None:
@@ -219,4 +219,4 @@ def test_both_options_are_options_of_the_command(antecede: Command, tmp_path: Pa
     assert 1 == antecede("audit", path, "--redelivery", "ok").code
     ran = antecede("audit", path, "--redelivery", "ok", "--from-middle")
     assert 0 == ran.code
-    assert "Left out: 2 deliveries of a message that its actor had already; 1 delivery" in ran.out
+    assert "Left out: 2 times, an actor processed a message again; 1" in ran.out
