@@ -126,10 +126,13 @@ class Source:
             self.skipped += chunk.count(b"\n")
         return ""
 
-    def lines_ahead(self) -> list[str]:
-        """Return the lines after `first_line`, as far as they were read already."""
-        lines = self.ahead[:CHUNK].decode(errors="replace").split("\n")
-        return [line.removesuffix("\r") for line in lines if line.strip()]
+    def lines_ahead(self, most: int) -> list[str]:
+        """Return the lines from `first_line` on, as far as they were read already.
+
+        Blank lines are left out. Of the lines with them, there are at most `most`.
+        """
+        lines = self.ahead[:CHUNK].split(b"\n", most)[:most]
+        return [line.decode(errors="replace").removesuffix("\r") for line in lines if line.strip()]
 
     def begin_again(self, ahead: bytes) -> None:
         """Start again at the first line; `ahead` is the whole content of the log from there."""
