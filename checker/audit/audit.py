@@ -252,8 +252,8 @@ def check_events(
     others: Counter[str] = Counter()
     first: dict[str, Foreign] = {}
     for each, whole in zip(foreign, wholes, strict=True):
-        if each.why:
-            others[whole] += each.lines
+        if each.odd:
+            others[whole] += each.odd
             first.setdefault(whole, each)
     for name, format in logs:
         if others[name] > found[name]:

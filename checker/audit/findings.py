@@ -54,12 +54,14 @@ class Foreign:
 
     Attributes:
         lines: their number.
-        first: the first one whose reason is known, or 0.
+        odd: the number of these lines for which the log's own words do not say so.
+        first: the first of these, or 0.
         why: why it is no event.
     """
 
     log: str
     lines: int
+    odd: int = 0
     first: int = 0
     why: str = ""
 
@@ -67,7 +69,7 @@ class Foreign:
 def foreign_of(source: Source, before: int = 0) -> Foreign:
     """Return the lines of a log that are no events; `before` lines of it were not read."""
     first, why = source.first_foreign or (0, "")
-    return Foreign(source.name, source.foreign, first and first - before, why)
+    return Foreign(source.name, source.foreign, source.odd, first and first - before, why)
 
 
 @frozen
@@ -133,6 +135,9 @@ def of_all(executions: Sequence[tuple[str, Audit]]) -> Audit:
         unaddressed=added(lambda each: each.unaddressed),
         clocks=added(lambda each: each.clocks),
         executions=tuple(executions),
+        left_out=tuple(
+            f"{clause} ({name})" for name, each in executions for clause in each.left_out
+        ),
     )
 
 

@@ -45,7 +45,8 @@ class Source:
         skipped: the number of blank lines left out at the beginning.
         torn: the numbers of torn lines.
         foreign: the number of lines that are no events.
-        first_foreign: the first of them and why it is none; None if the log's fields say so.
+        odd: the number of these lines for which the log's own words do not say so.
+        first_foreign: the first of these, and why it is no event.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Source:
     skipped: int = field(default=0, init=False)
     torn: list[int] = field(factory=list, init=False)
     foreign: int = field(default=0, init=False)
+    odd: int = field(default=0, init=False)
     first_foreign: tuple[int, str] | None = field(default=None, init=False)
 
     def read(self) -> bytes:
@@ -138,13 +140,14 @@ class Source:
         """Start again at the first line; `ahead` is the whole content of the log from there."""
         self.ahead, self.taken = ahead, 0
         self.torn.clear()
-        self.foreign, self.first_foreign = 0, None
+        self.foreign, self.odd, self.first_foreign = 0, 0, None
 
     def note_foreign(self, number: int, why: str) -> None:
-        """Count a line that is no event."""
+        """Count a line that is no event; without `why`, the log's own words say so."""
         self.foreign += 1
-        if self.first_foreign is None and why:
-            self.first_foreign = number, why
+        if why:
+            self.odd += 1
+            self.first_foreign = self.first_foreign or (number, why)
 
     def note_torn(self, number: int) -> None:
         """Record a torn line.

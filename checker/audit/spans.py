@@ -33,7 +33,7 @@ from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.moments import Moments, Step, in_known_order, late
 from antecede.checker.audit.records import NoEvent
 from antecede.checker.audit.sources import Source
-from antecede.checker.audit.span_formats import Located, documents, spans_in
+from antecede.checker.audit.span_formats import Located, OtherSignal, documents, spans_in
 from antecede.checker.errors import InputError
 
 PRODUCER = (4, "SPAN_KIND_PRODUCER")
@@ -82,6 +82,7 @@ COPIES = (
 """Attributes that differ between two messages of one producer span, in their variants."""
 
 NOT_MESSAGING = "{spans} of other kinds than producer and consumer"
+OTHER_SIGNAL = "{documents} with logs or metrics of OpenTelemetry"
 EXPORTED_AGAIN = "{spans} with the trace id and span id of another span"
 SETTLES = "{spans} that settle a message, which is no delivery"
 UNKNOWN = "{spans} of consumers that link to no producer span of the logs, and have no such parent"
@@ -149,18 +150,21 @@ class Spans:
     apart: dict[tuple[str, str], set[str]] = field(factory=lambda: defaultdict(set))
 
     def read(self, source: Source) -> int:
-        """Read a log; return the number of messaging spans.
+        """Read a log; return the number of spans, or 0 if no span sends or receives a message.
 
         Raises:
             InputError: a span lacks a field; the message names it.
         """
-        before = self.left_out[EXPORTED_AGAIN] + len(self.found)
+        read, before = 0, self.left_out[EXPORTED_AGAIN] + len(self.found)
         for starts, first, value in documents(source):
             try:
                 for about, span in spans_in(value):
                     at = span.at if isinstance(span, Located) else 0
                     number = first + max(bisect_right(starts, at) - 1, 0)
                     self._take(source.name, number, _values(about.get("attributes")), dict(span))
+                    read += 1
+            except OtherSignal:
+                self.left_out[OTHER_SIGNAL] += 1
             except NoEvent as error:
                 source.note_foreign(first, str(error))
             except (KeyError, TypeError, AttributeError, ValueError):
@@ -168,7 +172,7 @@ class Spans:
                     f"{source.name}, line {first}: no OTLP JSON, which is an object with "
                     "resourceSpans, scopeSpans and spans; and no JSON of Jaeger or Zipkin"
                 ) from None
-        return self.left_out[EXPORTED_AGAIN] + len(self.found) - before
+        return read if self.left_out[EXPORTED_AGAIN] + len(self.found) > before else 0
 
     def _actor_of(self, resource: Mapping[str, str], about: Mapping[str, str]) -> str:
         """Return the actor of a span, given the attributes of its resource and its own."""
@@ -509,7 +513,10 @@ def _undecided(moments: Moments) -> str:
 
 
 def _left_out(moments: Moments) -> tuple[str, ...]:
-    reasons = [reason.format(spans=counted(number, "span")) for reason, number in moments.left_out]
+    reasons = [
+        reason.format(spans=counted(number, "span"), documents=counted(number, "document"))
+        for reason, number in moments.left_out
+    ]
     return (*reasons, *(DIVIDED.format(actor=actor) for actor in sorted(moments.divided)))
 
 

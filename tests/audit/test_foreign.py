@@ -115,6 +115,18 @@ def test_other_events_of_a_log_with_words_of_its_own_are_counted(tmp_path: Path)
     assert (Foreign(str(path), 40_000),) == plain.foreign == compiled.foreign
 
 
+def test_other_events_of_its_own_words_do_not_make_a_log_unreadable(tmp_path: Path) -> None:
+    own = [line.replace("causal-send", "PUB").replace("deliver", "SUB") for line in LINES]
+    ping = '{"actor": "a", "event": "PING", "message": "x"}'
+    path = write(tmp_path / "log", "started", *own, *[ping] * 90)
+    fields = fields_from("send=PUB,deliver=SUB")
+    plain, compiled = (
+        audits.audit([str(path)], fields=fields, judge=judge) for judge in ("plain", "compiled")
+    )
+    assert plain.foreign == compiled.foreign
+    assert [(91, 1, 1)] == [(each.lines, each.odd, each.first) for each in plain.foreign]
+
+
 def test_the_report_says_what_was_left_out(antecede: Command, tmp_path: Path) -> None:
     path = write(tmp_path / "app.log", "started", *LINES[:2], LINES[3], LINES[2], "stopped")
     ran = antecede("audit", path, "--json", tmp_path / "found.json")
