@@ -71,6 +71,9 @@ APART = (
 )
 """Attributes whose values differ between the instances of a service."""
 
+SHORT = 8
+"""The number of digits of a span id in the name of a message, if they identify the span."""
+
 OPERATIONS = ("messaging.operation.type", "messaging.operation", "messaging.operation.name")
 
 COPIES = (
@@ -349,14 +352,18 @@ class Spans:
         return self.found[cause].batch or any(a and b and a != b for a, b in pairs)
 
     def _names(self) -> dict[Key, str]:
-        """Return the names of messages, with the ids of their spans, and of traces if needed."""
+        """Return the names of messages, with the ids of their spans, which are cut if possible."""
         producers = [span for span in self.found.values() if span.sends]
-        times = Counter(span.key[1] for span in producers)
+        ids = Counter(span.key[1] for span in producers)
+        starts = Counter(own[:SHORT] for own in ids)
         names = dict[Key, str]()
         for span in producers:
             trace, own = span.key
-            unique = own if times[own] == 1 else f"{own} of trace {trace}"
-            names[span.key] = f"{span.label} [{unique}]" if span.label else unique
+            unique = own if ids[own] == 1 else f"{own} of trace {trace}"
+            if span.label:
+                cut = own[:SHORT] if ids[own] == starts[own[:SHORT]] == 1 else unique
+                unique = f"{span.label} [{cut}]"
+            names[span.key] = unique
         return names
 
     def _moments(
