@@ -147,11 +147,12 @@ def audit(
 
     Args:
         logs: the names of files or of folders of files, or lists of events.
-        log_format: the format of the logs: antecede (JSON lines), csv, otel (OpenTelemetry),
-            parquet or shiviz. By default, it is detected.
+        log_format: the format of the logs: jsonl (JSON objects, one per line), csv, otel (spans of
+            OpenTelemetry, Jaeger or Zipkin) or shiviz. By default, it is detected.
         event: a regular expression that finds the events in a ShiViz log.
         fields: the names that the records of the log use, such as {"actor": "host"} if the
-            participant is in the field `host`.
+            participant is in the field `host`. For spans, `actor` has the attributes that name a
+            participant, such as "service.name+k8s.pod.name".
         parser: a regular expression for the events of a ShiViz log, with the groups `event`, `host`
             and `clock`.
         delimiter: a regular expression for the lines between the executions of a ShiViz log.

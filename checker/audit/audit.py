@@ -130,9 +130,11 @@ class How:
     def tolerated(self, found: Audit) -> Audit:
         """Return an audit without the deliveries that are no errors; it counts them."""
         if self.redelivery:
-            found = without(found, "again", "{deliveries} of a message that its actor had already")
+            found = without(found, "again", "{times}, an actor processed a message again")
         if self.from_middle:
-            found = without(found, "unsent", "{deliveries} of a message that the logs do not send")
+            found = without(
+                found, "unsent", "{times}, an actor processed a message that no log sends"
+            )
         return found
 
 
@@ -250,8 +252,8 @@ def check_events(
     others: Counter[str] = Counter()
     first: dict[str, Foreign] = {}
     for each, whole in zip(foreign, wholes, strict=True):
-        if each.why:
-            others[whole] += each.lines
+        if each.odd:
+            others[whole] += each.odd
             first.setdefault(whole, each)
     for name, format in logs:
         if others[name] > found[name]:

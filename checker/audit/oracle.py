@@ -191,9 +191,9 @@ class LogOracle:
         for host, entry in message.event.clock.items():
             if event.clock.get(host, 0) < entry:
                 text = (
-                    f"the clock of {event.actor}, which delivers {event.message}, does not know of "
-                    f"event {entry} of {host}, which the causal-send in line {message.event.line} "
-                    "knows"
+                    f"the clock of {event.actor}, which processes {event.message}, does not know "
+                    f"of event {entry} of {host}, which its sender knew in line "
+                    f"{message.event.line}"
                 )
                 clock = Finding(
                     "clock", event.line, text, event.actor, event.message, log=event.log

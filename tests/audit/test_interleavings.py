@@ -163,7 +163,7 @@ def test_a_message_whose_delivery_is_impossible_did_arrive(tmp_path: Path) -> No
     write(tmp_path / "log", own, interleaved(random.Random(0), own))
     for judge in JUDGES:
         found = judged(tmp_path / "log", judge)
-        assert ["w of c was not delivered at c", "y of b was not delivered at c"] == sorted(
+        assert ["w of c was not processed at c", "y of b was not processed at c"] == sorted(
             finding.text for finding in found.undelivered
         )
         assert 2 == found.open
@@ -177,7 +177,7 @@ def test_a_name_that_several_actors_send_is_told_and_not_judged(tmp_path: Path) 
         assert [("a", "impossible"), ("b", "impossible")] == [
             (f.actor, f.kind) for f in found.findings
         ]
-        assert {"m is causal-sent by several actors, so its deliveries are not judged"} == {
+        assert {"m is sent by several actors, so its order is not judged"} == {
             f.text for f in found.findings
         }
         assert (3, 3, 0) == (found.causal_sends, found.deliveries, found.open)

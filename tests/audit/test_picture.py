@@ -26,12 +26,12 @@ def test_a_violation_is_drawn_with_names_and_lines(antecede: Command, tmp_path: 
     assert {"alice", "bob", "carol"} <= set(texts)
     assert not {"x", "y"} & set(texts)
     assert [
-        "line 3: alice causal-sends m1",
-        "line 4: alice causal-sends m2",
-        "line 5: bob delivers m2",
-        "line 6: bob causal-sends m3",
-        "line 7: carol delivers m3 (too early)",
-        "line 8: carol delivers m1 (too late)",
+        "line 3: alice sends m1",
+        "line 4: alice sends m2",
+        "line 5: bob processes m2",
+        "line 6: bob sends m3",
+        "line 7: carol processes m3 (too early)",
+        "line 8: carol processes m1 (too late)",
     ] == [text for text in texts if text.startswith("line ")]
 
 
@@ -48,7 +48,26 @@ def test_other_formats_hold_the_same_events(tmp_path: Path) -> None:
     found = audit(log(tmp_path, ALICE_BOB_CAROL))
     events = json.loads(picture(found, "json"))["events"]
     assert [1, 2, 3, 4, 5, 6] == [event["line"] for event in events]
-    assert picture(found, "svg") in picture(found, "html")
+
+
+def test_a_page_steps_through_the_events_with_what_is_known(
+    antecede: Command, tmp_path: Path
+) -> None:
+    antecede("audit", log(tmp_path, ALICE_BOB_CAROL), "--trace", tmp_path / "run.html")
+    page = (tmp_path / "run.html").read_text()
+    articles = re.findall(r"<article .*?</article>", page, re.DOTALL)
+    assert 7 == len(articles)  # the start and six events
+    third = re.sub(r"<[^>]+>", " ", articles[3])
+    assert "line 3: bob processes m2" in third
+    assert "m2 has left the network" in " ".join(third.split())
+    assert "alice → carol: m1" in third
+    known = re.search(r'<th scope="row">knows of</th>(.*?)</tr>', articles[3], re.DOTALL)
+    assert known is not None
+    assert ["m1, m2", "m1, m2", ""] == [
+        re.sub(r"<del>.*?</del>|<[^>]+>", "", cell).strip()
+        for cell in re.findall(r"<td.*?</td>", known[1], re.DOTALL)
+    ]
+    assert 'class="badge">VIOLATED' in page
 
 
 def test_hostile_names_are_no_markup(tmp_path: Path) -> None:
@@ -92,7 +111,7 @@ def test_long_names_are_cut_and_several_logs_are_named(tmp_path: Path) -> None:
     names = [str(tmp_path / name) for name in ("alice", "bob", "carol")]
     drawn = picture(audits.audit(names), "svg")
     assert ">alicealicealicealiceali…</text>" in drawn
-    assert "carol:2: carol delivers m1 (too late)" in drawn
+    assert "carol:2: carol processes m1 (too late)" in drawn
 
 
 def test_every_picture_that_is_asked_for_is_drawn(antecede: Command, tmp_path: Path) -> None:

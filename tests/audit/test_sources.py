@@ -18,7 +18,7 @@ from antecede.checker.support.errors import InputError
 from tests.audit.test_audit import ALICE_BOB_CAROL, log
 from tests.conftest import COMMAND, Command
 
-COUNTS = "6 events of 3 actors: 3 causal-sends, 3 deliveries"
+COUNTS = "6 events of 3 actors: 3 sent, 3 processed"
 
 
 def piped(data: bytes, *arguments: str) -> tuple[int, str]:
@@ -82,8 +82,8 @@ def test_logs_of_several_processes_are_judged_together_in_any_order(
         ran = antecede("audit", *(f"{name}.jsonl" for name in order), cwd=tmp_path)
         assert 1 == ran.code
         whole = " ".join(ran.out.split())
-        assert "carol.jsonl, line 2: causal-delivery: carol delivers m1 after m3" in whole
-        assert "m3 causal-sent in line bob.jsonl:2, delivered in line carol.jsonl:1" in whole
+        assert "carol.jsonl, line 2: causal-delivery: carol processes m1 after m3" in whole
+        assert "m3 sent in line bob.jsonl:2, processed in line carol.jsonl:1" in whole
 
 
 def test_an_actor_in_two_logs_is_refused(tmp_path: Path) -> None:
