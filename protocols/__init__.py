@@ -41,6 +41,7 @@ REGISTRY = {
     "hybrid-basic-no-timeout": "antecede.protocols.hybrid_basic:HYBRID_BASIC_NO_TIMEOUT",
     "hybrid-sps": "antecede.protocols.hybrid_sps:HYBRID_SPS",
     "hybrid-sps-as-printed": "antecede.protocols.hybrid_sps:HYBRID_SPS_AS_PRINTED",
+    "hybrid-sps-ghost": "antecede.protocols.hybrid_sps_ghost:HYBRID_SPS_GHOST",
     "hybrid-multicast": "antecede.protocols.hybrid_multicast:HYBRID_MULTICAST",
 }
 
