@@ -11,12 +11,11 @@ import attrs
 
 from antecede.checker.errors import CapacityError, InputError
 from antecede.checker.local.compiling import started
-from antecede.checker.model import What
 from antecede.checker.search.engine_warmup import EngineWarmup
 from antecede.checker.search.loop import Explorer, Pausing
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst, DepthFirst, RandomWalks
-from antecede.checker.semantics.judge import looks_at_message
+from antecede.checker.semantics.judge import is_joint, looks_at_message
 from antecede.checker.semantics.transition import System
 from antecede.checker.settings import checked
 from antecede.checker.tables.cache import compiled_in, folder, lacking
@@ -89,9 +88,11 @@ def _refuse(system: System, options: Options) -> None:
 
 def only_plainly(system: System, options: Options = Options()) -> str | None:
     """Return the reason why only plain Python can judge the question, or None."""
-    joint = [prop.name for prop in system.properties if prop.what is What.STATES]
+    joint = [prop.name for prop in system.properties if is_joint(prop)]
     if joint and options.search != "breadth":
         return f"{', '.join(joint)} is about all actors at once"
+    if system.network.ordering is not None:
+        return f"the network {system.network.name} relates packets of several channels"
     if system.oracle.number is not None and system.network.merges:
         return "equal packets are one, so that messages need numbers that no other message has"
     closer = [prop.name for prop in system.properties if looks_at_message(prop)]

@@ -127,6 +127,38 @@ def split(workload: Workload) -> Workload:
     )
 
 
+@frozen
+class Recorded:
+    """A position in a workload, and the messages that its actor has delivered so far, in order."""
+
+    position: Position
+    delivered: tuple[Message, ...] = ()
+
+
+def recording(workload: Workload) -> Workload:
+    """Return a workload whose positions also record the deliveries of their actors.
+
+    Only the first delivery of a message at an actor is recorded.
+    """
+
+    def after_delivery(actor: int, here: Recorded, message: Message) -> Recorded:
+        after = workload.after_delivery(actor, here.position, message)
+        return Recorded(after, (*here.delivered, message))
+
+    return evolve(
+        workload,
+        initial=lambda actor: Recorded(workload.initial(actor)),
+        sent=lambda here: workload.sent(here.position),
+        choices=lambda actor, here: workload.choices(actor, here.position),
+        after_send=lambda actor, here, destinations: evolve(
+            here, position=workload.after_send(actor, here.position, destinations)
+        ),
+        after_delivery=after_delivery,
+        ended=lambda actor, here: workload.ended(actor, here.position),
+        reacts=True,
+    )
+
+
 SUMMARIES = {
     "any": "each actor sends --messages messages, each to any one other actor",
     "broadcast": "each actor sends --messages messages, each to all other actors",

@@ -24,7 +24,6 @@ from antecede.checker.spark.rows import PLACE_BITS, Expansion, base_of, place_bi
 from antecede.checker.spark.transfer import LINKS, Outgoing, received
 from antecede.checker.spark.weighted_levels import brought_nearer, counted, current, depths_of
 from antecede.checker.spark.worker_composites import WorkerComposites
-from antecede.checker.tables import kernels
 from antecede.checker.tables.table_filler import wrapping
 from antecede.checker.tables.tabulate import Words
 
@@ -411,11 +410,12 @@ class _Following:
         codec = self.own.codec
 
         def states() -> Iterator[list[Words]]:
-            """Yield a column for each actor, some rows at a time."""
+            """Yield columns for each actor, some rows at a time."""
             for flat in self._parts(first) if job.combinations else ():
-                yield list(codec.column(codec.unpacked(flat), kernels.STATE).T)
+                rows = codec.unpacked(flat)
+                yield [row for at in job.combinations for row in codec.column(rows, at).T]
 
-        return first_combinations(states(), codec.actors, first)
+        return first_combinations(states(), codec.actors * len(job.combinations), first)
 
 
 def _sample(rows: Words, words: int, owners: int) -> Words:

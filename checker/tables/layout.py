@@ -230,6 +230,7 @@ class Layout(CompositeStore):
             len(self.counts),
             self.words,
             t.oracle.network_send is not None,
+            t.joint,
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
         self._placed.in_actor.note(geo, (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK))

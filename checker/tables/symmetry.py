@@ -26,6 +26,7 @@ from antecede.checker.model import Message, Packet, Step
 from antecede.checker.semantics.history import Ghost, Pending, Stamp
 from antecede.checker.semantics.transition import network_sent
 from antecede.checker.semantics.values import packet_class
+from antecede.checker.semantics.workload import Position, Recorded
 from antecede.checker.tables import kernels
 from antecede.checker.tables.components import Components
 
@@ -64,6 +65,13 @@ def renamed_message(message: Message, p: Permutation) -> Message:
 def renamed_messages(messages: Iterable[Message], p: Permutation) -> tuple[Message, ...]:
     """Return messages with their actors renamed, in the same order."""
     return tuple(renamed_message(message, p) for message in messages)
+
+
+def renamed_position(position: Position, p: Permutation) -> Position:
+    """Return a position in a workload with the actors renamed; only deliveries name actors."""
+    if not isinstance(position, Recorded):
+        return position
+    return evolve(position, delivered=renamed_messages(position.delivered, p))
 
 
 def _renamed(actor: int, p: Permutation) -> int:
@@ -276,7 +284,8 @@ class Symmetry:
         if column == kernels.STATE:
             return self.states[actor, value][p]
         if column == kernels.POSITION:
-            return t.positions[target].number(t.positions[actor].values[value])
+            position = renamed_position(t.positions[actor].values[value], permutation)
+            return t.positions[target].number(position)
         if column == kernels.KNOWS:
             ghost = self.renamed_knowledge(t.knows[actor].values[value], permutation)
             return t.knows[target].number(ghost)

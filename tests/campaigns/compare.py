@@ -161,6 +161,7 @@ class Happened:
         """Return the properties, none of them a witness, whose subject never occurs."""
         of_user = {
             What.DELIVERY: not self.delivers,
+            What.SEQUENCES: not self.delivers,
             What.UNDELIVERED: not self.sends,
         }
         nothing = {

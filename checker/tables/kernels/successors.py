@@ -21,11 +21,15 @@ from antecede.checker.tables.kernels.geometry import (
     FINAL,
     FOLLOWS,
     INTERNAL,
+    JOINT,
+    JOINT_POSITIONS,
+    JOINT_STATES,
     LOSE,
     LOSES,
     LOSSES,
     MARK,
     MISSED,
+    MOST_ACTORS,
     NETWORK_SENT,
     OK,
     OVER,
@@ -42,6 +46,7 @@ from antecede.checker.tables.kernels.geometry import (
     SOUGHT,
     STATE,
     TAINT,
+    TOGETHER,
     UNEXPECTED,
     WORDS,
     Missing,
@@ -362,7 +367,32 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
             status = np.int64(MISSED)
         else:
             violated |= verdict
+    if geo[JOINT]:
+        verdict = judge_together(geo, table, loc, misses, control)
+        if verdict == MISSED:
+            status = np.int64(MISSED)
+        else:
+            violated |= verdict
     return violated ^ geo[SOUGHT] if status == OK else status
+
+
+@inlined
+def judge_together(geo, table, loc, misses, control):
+    """Return the bit set of properties that all actors of a final state fail together, or MISSED.
+
+    Each look-up extends a combination of the first actors' states by the next one, from 0 (nothing)
+    on. The last look-up returns the bit set.
+    """
+    combination = np.int64(0)
+    for actor in range(geo[ACTORS]):
+        if combination != MISSED and geo[JOINT] & JOINT_STATES:
+            key = key_of(TOGETHER, actor, combination, get(loc, 0, geo, actor, STATE))
+            combination = np.int64(look_up(table, key, misses, control))
+        if combination != MISSED and geo[JOINT] & JOINT_POSITIONS:
+            position = get(loc, 0, geo, actor, POSITION)
+            key = key_of(TOGETHER, MOST_ACTORS + actor, combination, position)
+            combination = np.int64(look_up(table, key, misses, control))
+    return combination
 
 
 @inlined
