@@ -45,8 +45,8 @@ def with_item(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
 class Message:
     """A message that an application sends through the protocol.
 
-    A protocol cannot look at the content of a message, so a message has none: its sender and its
-    number identify it.
+    Its sender and its number identify a message. It has no content, unless the workload gives it a
+    label, such as `edit` or `delete`; see `LabelledMessage`.
 
     Attributes:
         sender: the number of the actor that sends the message. Actors are numbered from 0.
@@ -80,6 +80,29 @@ class Message:
                 "`destinations`, or a workload in which every message has one"
             )
         return self.destinations[0]
+
+    @property
+    def label(self) -> str | int | None:
+        """The label that the workload gives the message, or None."""
+        return None
+
+
+@frozen(cache_hash=True)
+class LabelledMessage(Message):
+    """A message with a label: its kind or its value, for protocols that look at it.
+
+    The workloads `script` and `reaction` can give labels.
+
+    Attributes:
+        label: the label, a text or a whole number.
+
+    Examples:
+        >>> from antecede.checker.model import LabelledMessage
+        >>> LabelledMessage(sender=0, number=1, destinations=(2,), label="edit").label
+        'edit'
+    """
+
+    label: str | int
 
 
 @frozen

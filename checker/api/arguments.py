@@ -33,8 +33,9 @@ RECORDS = (Spec, Options, Bounds, Extras)
 the descriptions of the arguments."""
 
 
-Script = Sequence[Sequence[int | Sequence[int]]]
-"""For each actor, the destinations of its messages, in order."""
+Script = Sequence[Sequence[int | Sequence[int] | Mapping[str, Any]]]
+"""For each actor, the destinations of its messages, in order: a number, several, or a dictionary
+with the keys `to` and `label`."""
 
 
 class QuestionArguments(TypedDict, total=False):
@@ -286,7 +287,11 @@ def is_script(value: Any) -> bool:
         isinstance(value, list | tuple)
         and bool(value)
         and all(isinstance(row, list | tuple) for row in value)
-        and all(is_kind(each, int) or is_group(each) for row in value for each in row)
+        and all(
+            is_kind(each, int) or is_group(each) or isinstance(each, Mapping)
+            for row in value
+            for each in row
+        )
     )
 
 

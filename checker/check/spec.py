@@ -16,6 +16,7 @@ from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.purity.opaque import limit_on_opaque_messages, of_opaque_messages
 from antecede.checker.reading import toml_in
 from antecede.checker.registry import (
+    PIPE,
     declared_names,
     default_properties,
     property_named,
@@ -142,10 +143,12 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     checked(spec)
     if spec.search not in SEARCHES:
         raise unknown("search", spec.search, SEARCHES)
+    workload = workload_from(spec.workload, spec.actors, spec.messages)
+    if workload.labels and spec.protocol.startswith(PIPE):
+        raise InputError("a program that is connected over a pipe gets no labels; leave them out")
     protocol = protocol or protocol_named(spec.protocol)
     if failures := [name for name in spec.properties if name in FAILURES]:
         return _deferring(spec, protocol, failures)
-    workload = workload_from(spec.workload, spec.actors, spec.messages)
     if protocol.on_request is not None and workload.requests is not None:
         asked = (workload.requests,)
         protocol = called(protocol, "on_request", protocol.on_request, asked)

@@ -348,7 +348,7 @@ def next_message(system: System, state: State, transition: CausalSend) -> Messag
     actor = transition.actor
     if system.oracle.number is None:
         number = system.workload.sent(state.workload[actor]) + 1
-        return Message(actor, number, transition.destinations)
+        return system.workload.message(actor, number, transition.destinations)
     number = system.oracle.number(state.history[actor], transition.marked)
     message = Message(actor, number, transition.destinations)
     return told_apart(message, state) if system.network.merges else message

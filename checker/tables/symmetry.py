@@ -59,7 +59,7 @@ def renamed_message(message: Message, p: Permutation) -> Message:
     A forged message may name an actor that does not exist; this name is unchanged.
     """
     destinations = tuple(sorted(_renamed(d, p) for d in message.destinations))
-    return Message(_renamed(message.sender, p), message.number, destinations)
+    return evolve(message, sender=_renamed(message.sender, p), destinations=destinations)
 
 
 def renamed_messages(messages: Iterable[Message], p: Permutation) -> tuple[Message, ...]:

@@ -352,7 +352,8 @@ class Tabulation(Histories):
         for destinations in workload.choices(actor, here):
             after = self.positions[actor].number(workload.after_send(actor, here, destinations))
             number = workload.sent(here) + 1
-            yield None if destinations == ARM else Message(actor, number, destinations), after
+            armed = destinations == ARM
+            yield None if armed else workload.message(actor, number, destinations), after
 
     def followed_offers(self, actor: int, gate: int) -> Iterator[Message]:
         """Yield the messages that an actor may causal-send if only one message is followed.
