@@ -61,9 +61,14 @@ def with_objects(call: Callable[[Item], Value]) -> Callable[[Item], Value]:
     """
     if not _objects:
         return call
+    return partial(_called_with_objects, with_code(_objects), call)
+
+
+def with_code(value: Any) -> bytes:
+    """Return the pickle of a value with the code of its functions, which no file need have."""
     import cloudpickle
 
-    return partial(_called_with_objects, cloudpickle.dumps(_objects), call)
+    return cloudpickle.dumps(value)  # type: ignore[no-any-return]
 
 
 def _called_with_objects(pickled: bytes, call: Callable[[Item], Value], item: Item) -> Value:

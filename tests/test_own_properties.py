@@ -277,7 +277,7 @@ def test_property_of_a_file_is_checked_and_replayed(antecede: Command, own: Path
     assert f"{named} is violated after" in ran.out
     refused = antecede("replay", trace)
     assert 2 == refused.code
-    assert f"replaying it runs that property; if you trust it, add --property {named}" in (
+    assert f"replaying it runs that file. If you trust the file, add --property {named}" in (
         refused.err
     )
     assert 1 == antecede("replay", trace, "--property", named).code
@@ -356,7 +356,7 @@ def test_run_of_a_record_is_replayed_and_a_saved_one_needs_the_record(tmp_path: 
     assert run is not None
     assert replay(run).violated
     run.save(file)
-    with pytest.raises(InputError, match="is about the property 'never'"):
+    with pytest.raises(InputError, match="unknown property 'never'"):
         replay(file)
     assert replay(file, property=never).violated
 

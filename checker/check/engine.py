@@ -70,9 +70,6 @@ def _refuse(system: System, options: Options) -> None:
         raise InputError(f"--engine spark searches breadth-first; this is {options.search}-first")
     if options.engine == "plain":
         return
-    if system.limits:
-        asked = ",".join(limit.text for limit in system.limits)
-        raise InputError(f"--bound {asked} is for --engine plain, and for endless workloads")
     if reason := only_plainly(system, options):
         searching = "" if options.search == "breadth" else f" in {options.search}-first search"
         raise InputError(
@@ -88,6 +85,8 @@ def _refuse(system: System, options: Options) -> None:
 
 def only_plainly(system: System, options: Options = Options()) -> str | None:
     """Return the reason why only plain Python can judge the question, or None."""
+    if system.limits:
+        return f"--bound {','.join(limit.text for limit in system.limits)} cuts the search"
     joint = [prop.name for prop in system.properties if is_joint(prop)]
     if joint and options.search != "breadth":
         return f"{', '.join(joint)} is about all actors at once"

@@ -21,6 +21,7 @@ from antecede.checker.registry import (
     default_properties,
     property_named,
     protocol_named,
+    with_code,
 )
 from antecede.checker.search.options import SEARCHES, Bounds
 from antecede.checker.search.result import Verdict
@@ -28,7 +29,7 @@ from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, defe
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
 from antecede.checker.semantics.judge import looks_at_order, records_deliveries
-from antecede.checker.semantics.limits import limits_from
+from antecede.checker.semantics.limits import Limit, WholeLimit, limits_from
 from antecede.checker.semantics.marked import marked_oracle
 from antecede.checker.semantics.names import Names, fitted, names_from
 from antecede.checker.semantics.network import Network, network_named
@@ -92,9 +93,7 @@ class OwnProperties:
         """Take the functions along to another process, which cannot import them."""
         if not self.records:
             return OwnProperties, ()
-        import cloudpickle
-
-        return _unpickled, (cloudpickle.dumps(self.records),)
+        return _unpickled, (with_code(self.records),)
 
 
 def _unpickled(records: bytes) -> OwnProperties:
@@ -175,12 +174,17 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         oracle = _oracle(spec, workload, properties)
         return System(**shared, workload=workload, oracle=oracle, limits=limits)
     _refuse_ordering(shared["network"], workload)
+    if whole := [limit.text for limit in limits if isinstance(limit, WholeLimit)]:
+        raise InputError(
+            f"--bound {','.join(whole)} is for workloads that end; under {workload.text}, give a "
+            "measure of an actor's state"
+        )
     _refuse_hidden_messages(protocol, shared["network"])
     return EndlessSystem(
         **shared,
         workload=workload,
         oracle=_endless_oracle(spec, properties),
-        limits=tuple(map(limit_on_opaque_messages, limits)),
+        limits=tuple(limit_on_opaque_messages(each) for each in limits if isinstance(each, Limit)),
     )
 
 
@@ -329,7 +333,7 @@ def load_spec(path: Path) -> Spec:
 
 
 def _beside(spec: Spec, path: Path) -> Spec:
-    """Resolve the files of the protocol and of properties relative to the spec's own folder."""
+    """Resolve the files of the protocol, properties and bounds relative to the spec's folder."""
 
     def beside(reference: str) -> str:
         if ".py" not in reference or Path(reference).is_absolute():
@@ -343,6 +347,7 @@ def _beside(spec: Spec, path: Path) -> Spec:
         spec,
         protocol=beside(spec.protocol),
         properties=tuple(map(beside, spec.properties)),
+        bound=tuple(map(beside, spec.bound)),
         expect=expect,
     )
 

@@ -328,12 +328,15 @@ def _refuse_unknown_property(spec: Spec, file: str) -> None:
     """
     known = (*property_names(), *FAILURES)
     for name in spec.properties:
-        is_declared = name.partition(":")[0] in KINDS
-        if ".py" in name or not (name in known or is_declared or spec.own.named(name)):
+        if ".py" in name:
             raise InputError(
-                f"{file} is about the property {name!r}, which is not one of antecede's own, and "
-                f"replaying it runs that property; if you trust it, add --property {quote(name)}"
+                f"{file} is about the property in {name!r}, and replaying it runs that file. If "
+                f"you trust the file, add --property {quote(name)}"
             )
+        is_declared = name.partition(":")[0] in KINDS
+        if not (name in known or is_declared or spec.own.named(name)):
+            said = unknown("property", name, known)
+            raise InputError(f"{file}: {said}; if it is your own, add --property FILE.py:NAME")
 
 
 def trace_in(content: str, file: str) -> Trace:

@@ -33,7 +33,7 @@ from antecede.checker.model import (
 )
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import Oracle, deliver, network_send
-from antecede.checker.semantics.limits import Limit
+from antecede.checker.semantics.limits import AnyLimit
 from antecede.checker.semantics.marked import is_over, may_mark, told_apart
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.network import Channel, Network
@@ -61,7 +61,7 @@ class System:
     workload: Workload
     oracle: Oracle
     properties: tuple[Property, ...]
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[AnyLimit, ...] = ()
     names: Names = field(factory=Names)
     handlers: CheckedHandlers = field(init=False)
 
