@@ -25,7 +25,7 @@ from antecede.checker.check.handler_coverage import coverage_of
 from antecede.checker.check.report import Checked, CheckReport, Refused, differences
 from antecede.checker.check.spec import Spec, judged_by, system_of
 from antecede.checker.liveness import starvation
-from antecede.checker.model import Protocol
+from antecede.checker.model import Property, Protocol
 from antecede.checker.paths.confirm import refuse_merged
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.purity.opaque import with_opaque_messages
@@ -37,7 +37,7 @@ from antecede.checker.search.measures import MOST_STATES, measure, refuse_more_t
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.search.sample import SAMPLES, sample
-from antecede.checker.semantics.failing import failure_in
+from antecede.checker.semantics.failing import KINDS, failure_in
 from antecede.checker.semantics.handlers import keep_running
 from antecede.checker.semantics.tracing import Tracer, traced_handlers
 from antecede.checker.semantics.transition import EndlessSystem, System
@@ -334,8 +334,14 @@ def self_checking(system: System, mode: str) -> System:
     if isinstance(system, EndlessSystem):
         repeats = system.network.duplicates or protocol.timeout is not None
         protocol = with_opaque_messages(protocol, system.protocol, repeats=repeats)
-    properties = tuple(judged_by(protocol, p.name, system.workload) for p in system.properties)
+    properties = tuple(_self_checking(prop, protocol, system) for prop in system.properties)
     return evolve(system, protocol=protocol, properties=properties)
+
+
+def _self_checking(prop: Property, protocol: Protocol, system: System) -> Property:
+    """Return a property with the predicate that `protocol` declares for it, if it declares one."""
+    is_declared = prop.name.partition(":")[0] in KINDS
+    return judged_by(protocol, prop.name, system.workload) if is_declared else prop
 
 
 def confirmed(task: Task, result: Result) -> Result:

@@ -23,12 +23,14 @@ from antecede.checker.support import interrupts
 @click.option("--trace", "trace_files", multiple=True, type=A_FILE, metavar="FILE")
 @TRACE_FORMAT
 @TRACED
+@click.option("--property", "prop", type=Named("property"), metavar="NAME|FILE.py:NAME")
 @click.option("--interactive", is_flag=True)
 def command(
     trace: str,
     trace_files: tuple[str, ...],
     trace_format: str | None,
     protocol: str | None,
+    prop: str | None,
     interactive: bool,
 ) -> int:
     """Replay a saved counterexample in plain Python.
@@ -38,14 +40,14 @@ def command(
     """
     outputs.check_traces(trace_files, trace_format)
     outputs.check_outputs(*(("trace", file) for file in trace_files))
-    path, prop = formats.replay_file(trace, protocol)
+    path, judged = formats.replay_file(trace, protocol, prop)
     for file in trace_files:
         write_trace(path, file, trace_format)
     if interactive:
         interact(Stepper(path), _read, console.say, shutil.get_terminal_size().columns - 1)
     else:
         interrupts.conclude()
-        console.say(reports.replay_text(path, prop, trace))
+        console.say(reports.replay_text(path, judged, trace))
     return 0 if path.violates is None else 1
 
 

@@ -137,6 +137,8 @@ _KINDS = {
     "actions": "action",
     "invariants": "invariant",
     "joint_invariants": "invariant",
+    "at_rest": "at-rest predicate",
+    "joint_at_rest": "at-rest predicate",
     "witnesses": "witness",
     "joint_witnesses": "witness",
 }
@@ -644,7 +646,7 @@ class _Watch:
 def text_afresh(protocol: Protocol, name: str, args: Args) -> str:
     """Call a function of a protocol, in a new process, and return the text of the outcome."""
     function = functions_of(protocol)[name]
-    judges = name.startswith(("invariants.", "joint_", "witnesses."))
+    judges = name.startswith(("invariants.", "joint_", "at_rest.", "witnesses."))
 
     def call() -> Any:
         result = function(*args)

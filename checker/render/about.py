@@ -180,14 +180,18 @@ def _rows(rows: Sequence[Sequence[Any]], words: Wording, joined: str) -> list[st
     ]
 
 
-def _actors(target: int | Sequence[int], words: Wording) -> str:
+def _actors(target: int | Sequence[int] | Mapping[str, Any], words: Wording) -> str:
+    if isinstance(target, Mapping):
+        return f"{_actors(target['to'], words)} ({printable(str(target['label']))})"
     several = [target] if isinstance(target, int) else target
     return listed([words.actor(actor) for actor in several])
 
 
 def _reaction(sends: Sequence[Mapping[str, Any]], words: Wording) -> list[str]:
     return [
-        f"{words.actor(send['from'])} sends {printable(send['name'])} to"
+        f"{words.actor(send['from'])} sends {printable(send['name'])}"
+        + (f" ({printable(str(send['label']))})" if "label" in send else "")
+        + " to"
         f" {_actors(send['to'], words)}"
         + (f" after {_messages(send['after'])}" if "after" in send else "")
         for send in sends

@@ -95,7 +95,8 @@ class Wording:
         """Return the wording for `path`."""
         given = path.system.names
         named = {
-            message: given.message(message.sender, message.number) or f"m{at}"
+            message: (given.message(message.sender, message.number) or f"m{at}")
+            + ("" if message.label is None else f" ({message.label})")
             for at, message in enumerate(path.messages, 1)
         }
         return cls(named, given)

@@ -178,18 +178,25 @@ def _title(report: CheckReport) -> list[str]:
 
 
 def _properties(report: CheckReport) -> str:
-    """Return a line per property; declared invariants that nobody asked for share one."""
+    """Return a line per property; those that a protocol declares, and nobody asked for, share one.
+
+    One line has the invariants, another one the predicates of final states.
+    """
     verdicts, asked = report.result.properties, report.spec.properties
     apart = [
         p
         for p in report.system.properties
-        if not p.of_states or p.sought or p.name in asked or verdicts[p.name] is Verdict.VIOLATED
+        if not p.name.startswith(("invariant:", "at-rest:"))
+        or p.name in asked
+        or verdicts[p.name] is Verdict.VIOLATED
     ]
     rows = [(p.name, verdicts[p.name], _about(report.result, p)) for p in apart]
-    others = [p.name for p in report.system.properties if p not in apart]
-    for verdict in dict.fromkeys(verdicts[name] for name in others):
-        names = [n.partition(":")[2] or n for n in others if verdicts[n] is verdict]
-        rows.append(("invariants", verdict, ", ".join(names)))
+    others = [p.name.partition(":") for p in report.system.properties if p not in apart]
+    kinds = ((kind, verdicts[f"{kind}:{name}"]) for kind, _, name in others)
+    for kind, verdict in dict.fromkeys(kinds):
+        names = [n for k, _, n in others if (k, verdicts[f"{k}:{n}"]) == (kind, verdict)]
+        title = {"invariant": "invariants", "at-rest": "at rest"}[kind]
+        rows.append((title, verdict, ", ".join(names)))
     wide = max(len(name) for name, *_ in rows)
     lines = [
         wrapped(f"  {name:<{wide}}  {verdict:<10}  {said}", " " * (wide + 16))

@@ -22,6 +22,7 @@ from antecede.checker.search.coverage import judged
 from antecede.checker.search.graph import Explored
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Counts, Result, Verdict, overall
+from antecede.checker.semantics.limits import Limit
 from antecede.checker.semantics.transition import System
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import (
@@ -344,7 +345,7 @@ def _result(
         grown=tuple(
             growth_of(system, limit, cuts[limit.text].transitions)
             for limit in system.limits
-            if limit.text in cuts
+            if limit.text in cuts and isinstance(limit, Limit)
         ),
         unreduced=explorer.unreduced(),
         statistics=statistics,

@@ -17,6 +17,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.model import Message, Property, Protocol, State, Step, What, Where
 from antecede.checker.semantics.handlers import answer_of, called, traceback_of
+from antecede.checker.semantics.judge import is_joint, is_of_one_state
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import HandlerError, ProtocolError
 
@@ -27,6 +28,9 @@ FAILURES = {
 }
 """Names and summaries of the properties that a failing protocol violates."""
 
+
+KINDS = {"invariant": "invariant", "witness": "witness", "at-rest": "at-rest predicate"}
+"""The kinds of properties that a protocol declares, as KIND:NAME -> the noun for a predicate."""
 
 S = TypeVar("S", Step, Step | None)
 
@@ -50,8 +54,10 @@ def guarded(protocol: Protocol, prop: Property) -> Property:
     """Return `prop` with a predicate whose errors name it and, for states, its arguments."""
     if prop.where is Where.ON_FAIR_RUNS:
         return prop
-    kind, _, name = prop.name.rpartition(":")
-    predicate, title = prop.predicate, f"{kind or 'property'} {name!r}"
+    kind, _, name = prop.name.partition(":")
+    predicate, title = prop.predicate, f"{KINDS.get(kind)} {name!r}"
+    if kind not in KINDS:
+        name, title = prop.name, f"property {prop.name!r}"
 
     @wraps(predicate)  # drawings and citations need its source lines
     def judged(thing: Any) -> bool:
@@ -102,7 +108,7 @@ class PredicatesReturn:
 def _failures(system: System) -> tuple[Property, ...]:
     """Return FAILURES as properties of the deferring system of `system`."""
     handler, predicate = map(failure_property, FAILURES)
-    joint = tuple(prop for prop in system.properties if prop.what is What.STATES)
+    joint = tuple(p for p in system.properties if p.what is What.STATES and is_joint(p))
     if joint:
         predicate = evolve(predicate, what=What.STATES, predicate=PredicatesReturn(joint))
     return handler, predicate
@@ -203,13 +209,13 @@ def judge_states(system: System, state: State) -> None:
         HandlerError: one of them raises.
     """
     for prop in system.properties:
-        if prop.what is What.STATE:
+        if is_of_one_state(prop):
             for local in state.actors:
                 prop.predicate(local)
 
 
 def _error_in(prop: Property, state: Any) -> str | None:
-    return _raised_by(prop, state) if prop.what is What.STATE else None
+    return _raised_by(prop, state) if is_of_one_state(prop) else None
 
 
 def _raised_by(prop: Property, thing: Any) -> str | None:

@@ -60,8 +60,8 @@ class Question:
         (),
         tuple,
         "Property to check. To give several, use commas or repeat this option.",
-        otherwise="the properties that antecede list marks as default, and all invariants of the "
-        "protocol",
+        otherwise="the properties that antecede list marks as default, and all invariants and "
+        "predicates at rest of the protocol",
     )
 
 

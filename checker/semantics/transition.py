@@ -19,6 +19,7 @@ from antecede.checker.model import (
     Lose,
     Message,
     NormalForm,
+    Packet,
     Property,
     Protocol,
     Receive,
@@ -30,11 +31,12 @@ from antecede.checker.model import (
 )
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import Oracle, deliver, network_send
-from antecede.checker.semantics.limits import Limit
+from antecede.checker.semantics.limits import AnyLimit
 from antecede.checker.semantics.marked import is_over, may_mark, told_apart
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.network import Channel, Network
 from antecede.checker.semantics.normal import normal_form
+from antecede.checker.semantics.ordering import Order
 from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.values import messages_in
 from antecede.checker.semantics.workload import ARM, EndlessWorkload, Workload
@@ -59,7 +61,7 @@ class System:
     workload: Workload
     oracle: Oracle
     properties: tuple[Property, ...]
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[AnyLimit, ...] = ()
     names: Names = field(factory=Names)
     handlers: CheckedHandlers = field(init=False)
 
@@ -171,18 +173,37 @@ def initial_state(system: System) -> State:
             f"({lacks})"
         )
     channels: list[Channel] = [()] * system.actors**2
+    ordering = system.network.ordering
+    order = None if ordering is None else ordering.initial(system.actors)
     for actor in everyone:
-        for destination, packet in system.handlers.in_flight(actor):
-            index = actor * system.actors + destination
-            channels[index] = system.network.put(channels[index], packet)
+        order = _put(system, channels, order, actor, system.handlers.in_flight(actor))
     state = State(
         actors=tuple(system.handlers.initial(i) for i in everyone),
         channels=tuple(channels),
         workload=tuple(system.workload.initial(i) for i in everyone),
         history=tuple(system.oracle.initial(i) for i in everyone),
         losses=system.network.budget or 0,
+        order=order,
     )
     return _written(system, state)
+
+
+def _put(
+    system: System,
+    channels: list[Channel],
+    order: Order,
+    actor: int,
+    sends: tuple[tuple[int, Packet], ...],
+) -> Order:
+    """Put the packets that an actor sends into their channels; return the order afterwards."""
+    ordering = system.network.ordering
+    for destination, packet in sends:
+        index = actor * system.actors + destination
+        before = channels[index]
+        channels[index] = system.network.put(before, packet)
+        if ordering is not None and channels[index] is not before:
+            order = ordering.sent(order, actor, destination)
+    return order
 
 
 def _written(system: System, state: State) -> State:
@@ -198,6 +219,8 @@ def enabled(system: System, state: State) -> tuple[Transition, ...]:
     The order is: causal-sends by actor, receives by channel, timeouts and other internal actions by
     actor, losses by channel.
     """
+    if waits_for_receipts(system, state):
+        return tuple(_receives(system, state, range(len(state.channels))))
     return (
         *_causal_sends(system, state, range(system.actors)),
         *_receives(system, state, range(len(state.channels))),
@@ -218,12 +241,19 @@ def enabled_at(
         src: the sender of the packets in receptions and losses; None leaves both out.
     """
     channels = () if src is None else (src * system.actors + actor,)
+    if waits_for_receipts(system, state):
+        return tuple(_receives(system, state, channels))
     return (
         *_causal_sends(system, state, (actor,)),
         *_receives(system, state, channels),
         *_internals(system, state, (actor,)),
         *(() if src is None else _losses(system, state)),
     )
+
+
+def waits_for_receipts(system: System, state: State) -> bool:
+    """Return whether packets are in flight that must be received before anything else happens."""
+    return system.network.urgent and any(state.channels)
 
 
 def _causal_sends(system: System, state: State, actors: Iterable[int]) -> Iterator[Transition]:
@@ -245,6 +275,9 @@ def _receives(system: System, state: State, channels: Iterable[int]) -> Iterator
         if not channel:
             continue
         src, dst = divmod(number, system.actors)
+        ordering = system.network.ordering
+        if ordering is not None and not ordering.ready(state.order, src, dst):
+            continue
         for packet, rest in system.network.take(channel):
             receive = Receive(src, dst, packet, stays=rest == channel)
             if not receive.stays or _changes(system, state, receive):
@@ -315,7 +348,7 @@ def next_message(system: System, state: State, transition: CausalSend) -> Messag
     actor = transition.actor
     if system.oracle.number is None:
         number = system.workload.sent(state.workload[actor]) + 1
-        return Message(actor, number, transition.destinations)
+        return system.workload.message(actor, number, transition.destinations)
     number = system.oracle.number(state.history[actor], transition.marked)
     message = Message(actor, number, transition.destinations)
     return told_apart(message, state) if system.network.merges else message
@@ -351,6 +384,8 @@ def _receive(system: System, state: State, transition: Receive) -> Outcome:
         if packet == transition.packet and transition.stays == (rest == channel)
     )
     before = evolve(state, channels=with_item(state.channels, index, rest))
+    if system.network.ordering is not None:
+        before = evolve(before, order=system.network.ordering.received(state.order, src, dst))
     step = system.handlers.receive(state.actors[dst], src, transition.packet)
     return _finish(system, before, dst, step)
 
@@ -391,9 +426,7 @@ def _lose(system: System, state: State, transition: Lose) -> Outcome:
 def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
     """Let `actor` take `step`: its sends enter the network, its deliveries the history."""
     channels = list(state.channels)
-    for destination, packet in step.sends:
-        index = actor * system.actors + destination
-        channels[index] = system.network.put(channels[index], packet)
+    order = _put(system, channels, state.order, actor, step.sends)
     history, position = state.history, state.workload[actor]
     judged = []
     for message in step.deliveries:
@@ -410,6 +443,7 @@ def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
         channels=tuple(channels),
         workload=with_item(state.workload, actor, position),
         history=history,
+        order=order,
     )
     return Outcome(_written(system, after), step, tuple(judged))
 

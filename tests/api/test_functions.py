@@ -60,6 +60,7 @@ IN_PYTHON = {
     "links": "link",
     "figures": "figure",
     "size": "bounds",
+    "prop": "property",
 }
 """Option of a command -> the argument of the function, if it has another name."""
 

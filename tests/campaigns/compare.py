@@ -17,10 +17,12 @@ from antecede.checker.model import Message, Protocol, Step, What
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.judge import looks_at_message
+from antecede.checker.semantics.ordering import ORDERINGS
 from tests.campaigns.draw import SAFETY, Case
 from tests.campaigns.user_properties import REGISTRY, USER
 from tests.engine.spark.common import without_cluster
 from tests.models import naive_counts
+from tests.naive import CHANNELS
 
 HISTORIES = ("knowledge", "clocks", "full")
 SMALL, LARGE = 350, 10_000
@@ -161,6 +163,7 @@ class Happened:
         """Return the properties, none of them a witness, whose subject never occurs."""
         of_user = {
             What.DELIVERY: not self.delivers,
+            What.SEQUENCES: not self.delivers,
             What.UNDELIVERED: not self.sends,
         }
         nothing = {
@@ -224,7 +227,7 @@ def is_sought(prop: str) -> bool:
 def naive_knows(case: Case) -> bool:
     """Return whether the reference checker can explore a system."""
     return (
-        case.network in ("unordered", "fifo")
+        case.network in CHANNELS
         and (case.sends, case.clock_at, case.resends) == ("joint", "causal-send", False)
         and set(case.properties) <= {*SAFETY, "finishes", *USER}
     )
@@ -252,7 +255,8 @@ def comparisons(case: Case, chance: random.Random, *, spark: bool = False) -> It
         names = [*filter(None, [local]), *chance.sample(tried[1:], 2)]
         choices = {name: ENGINES[name] for name in names if name != "--engine plain"}
         on_spark = chance.choice(sorted(IN_THE_DRIVER))
-        if not any(map(looks_at_message, case.user)):  # only plain Python judges such properties
+        only_plainly = case.network in ORDERINGS or any(map(looks_at_message, case.user))
+        if not only_plainly:
             choices[on_spark] = IN_THE_DRIVER[on_spark]
             choices |= SPARK if spark else {}
         for name, options in choices.items():

@@ -11,6 +11,7 @@ from attrs import asdict, evolve, frozen
 
 from antecede.checker.check.spec import Spec
 from antecede.checker.model import Property, Protocol, Where
+from antecede.checker.semantics.ordering import ORDERINGS
 from tests.campaigns import machine
 from tests.campaigns.user_properties import USER
 from tests.random_systems import ACTIONS, table_protocol
@@ -30,6 +31,7 @@ NETWORKS = (
     "lossy",
     "lossy:1",
     "fifo+lossy:1",
+    *ORDERINGS,
 )
 
 
@@ -119,7 +121,7 @@ def drawn_for_users(seed: str) -> Case:
         case,
         rules=_alike(case) if chance.random() < 0.8 else case.rules,
         resends=False,
-        network=chance.choice(("unordered", "fifo")),
+        network=chance.choice(("unordered", "fifo", "fifo", *ORDERINGS)),
         workload=chance.choice(("any", "any", "multicast", "broadcast")),
         sends="joint",
         clock_at="causal-send",

@@ -15,9 +15,9 @@ from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.storage.arrays import Words
-from antecede.checker.model import Packet, Property, State, Step, What
+from antecede.checker.model import Packet, Property, State, Step
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named, with_pending
-from antecede.checker.semantics.judge import looks_at_order, shown
+from antecede.checker.semantics.judge import is_of_one_state, looks_at_order, shown
 from antecede.checker.semantics.transition import System, initial_state
 from antecede.checker.semantics.values import canonical
 from antecede.checker.support.errors import CapacityError, ProtocolError
@@ -160,7 +160,7 @@ class Components:
         self.stamps = Interner("stamps")
         self.records = Interner("recorded stamps")
         self.packets = Interner("packets")
-        self.asks_of_states = any(prop.what is What.STATE for prop in system.properties)
+        self.asks_of_states = any(map(is_of_one_state, system.properties))
         self.shown_states = Interner("states")
         self.records.number(None)
         for content in self.contents:
@@ -210,7 +210,7 @@ class Components:
         bits = self.judged.get(number)
         if bits is None:
             bits = self.judged[number] = bits_of(
-                self.system, lambda prop: prop.what is What.STATE and shown(prop, (state,))
+                self.system, lambda prop: is_of_one_state(prop) and shown(prop, (state,))
             )
         return bits
 

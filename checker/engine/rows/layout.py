@@ -231,6 +231,7 @@ class Layout(CompositeStore):
             len(self.counts),
             self.words,
             t.oracle.network_send is not None,
+            t.joint,
         ]
         geo[g.BAD : g.BAD + 8] = t.judgements
         self._placed.in_actor.note(geo, (g.COL_WORD, g.COL_SHIFT, g.COL_MASK))

@@ -38,6 +38,7 @@ from antecede.checker.model import Message, Packet, Step
 from antecede.checker.semantics.history import Ghost, Pending, Stamp
 from antecede.checker.semantics.transition import network_sent
 from antecede.checker.semantics.values import packet_class
+from antecede.checker.semantics.workload import Position, Recorded
 from antecede.checker.support.errors import AntecedeError
 
 Permutation: TypeAlias = tuple[int, ...]
@@ -72,12 +73,19 @@ def renamed_message(message: Message, p: Permutation) -> Message:
     A forged message may name an actor that does not exist; this name is unchanged.
     """
     destinations = tuple(sorted(_renamed(d, p) for d in message.destinations))
-    return Message(_renamed(message.sender, p), message.number, destinations)
+    return evolve(message, sender=_renamed(message.sender, p), destinations=destinations)
 
 
 def renamed_messages(messages: Iterable[Message], p: Permutation) -> tuple[Message, ...]:
     """Return messages with their actors renamed, in the same order."""
     return tuple(renamed_message(message, p) for message in messages)
+
+
+def renamed_position(position: Position, p: Permutation) -> Position:
+    """Return a position in a workload with the actors renamed; only deliveries name actors."""
+    if not isinstance(position, Recorded):
+        return position
+    return evolve(position, delivered=renamed_messages(position.delivered, p))
 
 
 def _renamed(actor: int, p: Permutation) -> int:
@@ -290,7 +298,8 @@ class Symmetry:
         if column == g.STATE:
             return self.states[actor, value][p]
         if column == g.POSITION:
-            return t.positions[target].number(t.positions[actor].values[value])
+            position = renamed_position(t.positions[actor].values[value], permutation)
+            return t.positions[target].number(position)
         if column == g.KNOWS:
             ghost = self.renamed_knowledge(t.knows[actor].values[value], permutation)
             return t.knows[target].number(ghost)

@@ -14,14 +14,14 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.engine.rows import entries_kernels
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.components import bits_of, in_bits
+from antecede.checker.engine.rows.components import Interner, bits_of, in_bits
 from antecede.checker.engine.rows.grading import ARMED, LOST, SENT, Change, Grading, packets_of
 from antecede.checker.engine.rows.histories import Histories, NetworkSend
 from antecede.checker.engine.rows.sequences import RenamedSequences, values_of
@@ -30,7 +30,7 @@ from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import numbers, seconds, whole
 from antecede.checker.model import Message, Packet, Property, Step, What, Where
 from antecede.checker.semantics.history import Ghost
-from antecede.checker.semantics.judge import ENDS, Glimpse, in_deliveries, in_state
+from antecede.checker.semantics.judge import Glimpse, in_deliveries, in_state
 from antecede.checker.semantics.marked import is_over, may_mark
 from antecede.checker.semantics.transition import initial_state, network_sent
 from antecede.checker.semantics.values import packet_class
@@ -40,6 +40,10 @@ from antecede.checker.support.memory import without_collections
 
 MOST_KINDS = 1 << 10
 """The most kinds of transitions that the kernels count."""
+
+
+Pairs: TypeAlias = tuple[tuple[int, int], ...]
+"""A combination of actors' states: (column of a look-up, number), in the order of the look-ups."""
 
 
 class SelfPacketError(AntecedeError):
@@ -61,6 +65,7 @@ class Tabulation(Histories):
         grading: learns along with the tables whether every state has only one depth.
         delivers: some entry delivers a message. Kernels request entries of taken transitions only,
             so a reachable transition delivers one.
+        combinations: combinations of the first actors' states, for properties of final states.
         seconds: time spent in `fill`.
     """
 
@@ -80,6 +85,7 @@ class Tabulation(Histories):
     _envelopes: dict[tuple[int, int], list[tuple[int, int, bool]]] = field(factory=dict)
     _receipts: dict[tuple[int, int, int, bool], tuple[int, ...]] = field(factory=dict)
     delivers: bool = False
+    combinations: Interner = field(factory=partial(Interner, "combinations of actors' states"))
     seconds: float = 0.0
 
     def __attrs_post_init__(self) -> None:
@@ -89,6 +95,7 @@ class Tabulation(Histories):
             CapacityError: the system has more actors or properties than there is room for.
         """
         super().__attrs_post_init__()
+        self.combinations.number(())
         self.judgements = self._judge_deliveries()
         self.table = np.full(2 << 14, -1, np.int64)
         self.code = np.empty(1 << 14, np.int64)
@@ -346,7 +353,8 @@ class Tabulation(Histories):
         for destinations in workload.choices(actor, here):
             after = self.positions[actor].number(workload.after_send(actor, here, destinations))
             number = workload.sent(here) + 1
-            yield None if destinations == ARM else Message(actor, number, destinations), after
+            armed = destinations == ARM
+            yield None if armed else workload.message(actor, number, destinations), after
 
     def followed_offers(self, actor: int, gate: int) -> Iterator[Message]:
         """Yield the messages that an actor may causal-send if only one message is followed.
@@ -514,7 +522,74 @@ class Tabulation(Histories):
         ended = self.system.workload.ended(actor, position)
         things: Mapping[What, Any] = {What.UNDELIVERED: undelivered, What.ENDED: ended}
         return bits_of(
-            self.system, lambda prop: prop.where in ENDS and not prop.predicate(things[prop.what])
+            self.system,
+            lambda prop: (
+                prop.at_end and prop.what in things and not prop.predicate(things[prop.what])
+            ),
+        )
+
+    @property
+    def joint(self) -> int:
+        """What of all actors together is judged in final states, as in `g.JOINT`."""
+        ends = {prop.what for prop in self.system.properties if prop.at_end}
+        states = bool(ends & {What.STATE, What.STATES})
+        return g.JOINT_STATES * states | g.JOINT_POSITIONS * (What.SEQUENCES in ends)
+
+    def _fill_together(self, column: int, combination: int, number: int) -> int:
+        """Entry of TOGETHER: a longer combination, or the properties that the actors fail.
+
+        Args:
+            column: the actor, plus MOST_ACTORS if `number` is of its position, not of its state.
+            combination: the number of the combination so far; 0: it is empty.
+
+        Raises:
+            NotSymmetricError: with other names of the actors, a predicate answers differently.
+        """
+        so_far = self.combinations.values[combination] if combination else ()
+        longer = (*so_far, (column, number))
+        if len(longer) < self.system.actors * self.joint.bit_count():
+            return self.combinations.number(longer)
+        failed = self._failed_together(longer)
+        for k in range(0 if self.symmetry is None else len(self.symmetry.group)):
+            renamed = self._failed_together(self._renamed_combination(longer, k))
+            for prop in in_bits(self.system, failed ^ renamed):
+                raise NotSymmetricError(f"{prop.name} depends on actors' names")
+        return failed
+
+    def _renamed_combination(self, combination: Pairs, k: int) -> Pairs:
+        """Return a combination with the actors renamed by permutation k."""
+        assert self.symmetry is not None
+        p, most = self.symmetry.group[k], g.MOST_ACTORS
+        renamed = []
+        for column, number in combination:
+            of_position, actor = divmod(column, most)
+            kind = g.POSITION if of_position else g.STATE
+            image = self.symmetry.renamed_column(k, kind, actor, number)
+            renamed.append((of_position * most + p[actor], image))
+        return tuple(sorted(renamed))
+
+    def _failed_together(self, combination: Pairs) -> int:
+        """Return the bit set of the final-state properties that a combination fails."""
+        numbers, actors = dict(combination), range(self.system.actors)
+        first = g.MOST_ACTORS
+        states = tuple(self.states[i].values[numbers[i]] for i in actors if i in numbers)
+        delivered = tuple(
+            self.positions[i].values[numbers[first + i]].delivered
+            for i in actors
+            if first + i in numbers
+        )
+        things: Mapping[What, Any] = {
+            What.STATE: states,
+            What.STATES: (states,),
+            What.SEQUENCES: (delivered,),
+        }
+        return bits_of(
+            self.system,
+            lambda prop: (
+                prop.at_end
+                and prop.what in things
+                and not all(map(prop.predicate, things[prop.what]))
+            ),
         )
 
     def _judge_deliveries(self) -> Words:
@@ -558,6 +633,7 @@ _FILLERS = {
     g.DROP: Tabulation._fill_drop,
     g.REACT: Tabulation._fill_react,
     g.FINAL: Tabulation._fill_final,
+    g.TOGETHER: Tabulation._fill_together,
     g.RENAME: Tabulation._fill_rename,
     g.INTERNAL: Tabulation._fill_internal,
     g.LOSE: Tabulation._fill_lose,

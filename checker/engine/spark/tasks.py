@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.table_filler import wrapping
 from antecede.checker.engine.spark.distinct import NOTHING, Part, distinct, known, unseen
 from antecede.checker.engine.spark.messages import ExpandReport, Job, MergeReport, Shipment
@@ -418,11 +417,12 @@ class _Following:
         codec = self.own.codec
 
         def states() -> Iterator[list[Words]]:
-            """Yield a column for each actor, some rows at a time."""
+            """Yield columns for each actor, some rows at a time."""
             for flat in self._parts(first) if job.combinations else ():
-                yield list(codec.column(codec.unpacked(flat), g.STATE).T)
+                rows = codec.unpacked(flat)
+                yield [row for at in job.combinations for row in codec.column(rows, at).T]
 
-        return first_combinations(states(), codec.actors, first)
+        return first_combinations(states(), codec.actors * len(job.combinations), first)
 
 
 def _sample(rows: Words, words: int, owners: int) -> Words:

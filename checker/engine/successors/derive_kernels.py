@@ -374,7 +374,32 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
             status = np.int64(g.MISSED)
         else:
             violated |= verdict
+    if geo[g.JOINT]:
+        verdict = judge_together(geo, table, loc, misses, control)
+        if verdict == g.MISSED:
+            status = np.int64(g.MISSED)
+        else:
+            violated |= verdict
     return violated ^ geo[g.SOUGHT] if status == g.OK else status
+
+
+@inlined
+def judge_together(geo, table, loc, misses, control):
+    """Return the bit set of properties that all actors of a final state fail together, or MISSED.
+
+    Each look-up extends a combination of the first actors' states by the next one, from 0 (nothing)
+    on. The last look-up returns the bit set.
+    """
+    combination = np.int64(0)
+    for actor in range(geo[g.ACTORS]):
+        if combination != g.MISSED and geo[g.JOINT] & g.JOINT_STATES:
+            key = key_of(g.TOGETHER, actor, combination, get(loc, 0, geo, actor, g.STATE))
+            combination = np.int64(look_up(table, key, misses, control))
+        if combination != g.MISSED and geo[g.JOINT] & g.JOINT_POSITIONS:
+            position = get(loc, 0, geo, actor, g.POSITION)
+            key = key_of(g.TOGETHER, g.MOST_ACTORS + actor, combination, position)
+            combination = np.int64(look_up(table, key, misses, control))
+    return combination
 
 
 @inlined

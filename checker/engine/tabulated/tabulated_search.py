@@ -386,7 +386,7 @@ class TabulatedSearch(Explorer):
             depth=depth,
             known=bits_of(self.system, lambda prop: prop.name in self.found),
             last=self.max_depth is not None and depth + 1 >= self.max_depth,
-            combinations=bool(self.global_properties.asked(self.found)),
+            combinations=self.global_properties.columns(self.found),
         )
 
     def _plan(self, visited: int = 0, *, moves: bool = False) -> Plan:
@@ -429,10 +429,11 @@ class TabulatedSearch(Explorer):
         """Judge the states of the current level by the global properties."""
         judged, asked = self.global_properties, self.global_properties.asked(self.found)
         first: dict[str, tuple[Property, Address, int]] = {}
-        for part, combinations in self.transport.combinations() if asked else ():
+        columns, pause = judged.columns(self.found), partial(self._pause, tick)
+        for part, combinations in self.transport.combinations(columns) if asked else ():
             for index, *combination in combinations.tolist():
                 address = Address(self.state.depth, part, index)
-                for prop in judged.judge(tuple(combination), asked, partial(self._pause, tick)):
+                for prop in judged.judge(tuple(combination), columns, asked, pause):
                     first.setdefault(prop.name, (prop, address, -1))
         self.unjudged = False
         self._trace(list(first.values()), tick)
