@@ -32,13 +32,23 @@ class Counts(NamedTuple):
     unique: int  # states, as the history tells them apart
     total: int  # transitions, and one for the start
     depth: int  # levels of the breadth-first search
-    finals: int  # states without a successor
+    finals: int  # states without a successor, except for crashes
     violation: dict[str, int]  # property -> transitions of a shortest run that violates it
     unreached: frozenset[str] = frozenset()  # properties that some state should show, and none does
 
 
+class Crashes(NamedTuple):
+    most: int = 0  # in a run
+    of: Any = None  # the actors that may crash; None: all
+    lost: bool = False  # packets to a crashed actor leave the network
+
+
+class Crashed(NamedTuple):
+    durable: Any  # what the actor finds when it recovers
+
+
 class Actor(NamedTuple):
-    local: Any  # the protocol's state
+    local: Any  # the protocol's state, or Crashed
     plan: tuple[Any, ...]
     knows: frozenset[Any] = frozenset()  # the past of this actor's next event
     sent: tuple[Any, ...] = ()  # the past of each message sent, in order; it includes the message
@@ -49,6 +59,15 @@ class State(NamedTuple):
     actors: tuple[Actor, ...]
     net: tuple[Any, ...]  # (source, destination, packet) in flight, in network-send order
     left: frozenset[Any]  # (message, past, destination) still to be delivered
+    crashes: int = 0  # that may still happen
+
+    def live(self, i: int) -> bool:
+        """Return whether an actor has not crashed."""
+        return not isinstance(self.actors[i].local, Crashed)
+
+    def owed(self) -> Any:
+        """Return what is left to be delivered from live actors to live actors."""
+        return {item for item in self.left if self.live(item[0].sender) and self.live(item[2])}
 
 
 def judge(message: Message, i: int, log: Any) -> Delivery:
@@ -79,7 +98,7 @@ def remembered(state: State, channel: slice, history: str, judged: set[str]) -> 
     channels: dict[Any, Any] = {}  # the order of packets counts only within a channel
     for packet in state.net:
         channels[packet[channel]] = (*channels.get(packet[channel], ()), packet)
-    return actors, frozenset(channels.items()), frozenset(left)
+    return actors, frozenset(channels.items()), frozenset(left), state.crashes
 
 
 def delivered(actor: Actor, key: Any, past: frozenset[Any]) -> Actor:
@@ -109,7 +128,7 @@ def finish(state: State, i: int, actor: Actor, step: Step) -> tuple[State, list[
         left -= expected
     actors = (*state.actors[:i], actor._replace(local=step.state), *state.actors[i + 1 :])
     net = (*state.net, *((i, to, packet) for to, packet in step.sends))
-    return State(actors, net, left), deliveries
+    return state._replace(actors=actors, net=net, left=left), deliveries
 
 
 def causal_sends(state: State, protocol: Protocol, i: int) -> Any:
@@ -125,8 +144,13 @@ def causal_sends(state: State, protocol: Protocol, i: int) -> Any:
 
 
 def successors(state: State, protocol: Protocol, channel: slice) -> Any:
-    """Yield (next state, deliveries) for each transition that is enabled."""
+    """Yield (next state, deliveries) for each transition that is enabled, except for crashes."""
     for i, actor in enumerate(state.actors):
+        if isinstance(actor.local, Crashed):
+            if protocol.recover:
+                again = protocol.recover(i, len(state.actors), actor.local.durable)
+                yield finish(state, i, actor, again)
+            continue
         yield from causal_sends(state, protocol, i)
         for action in protocol.actions.values():
             step = action(actor.local)
@@ -134,17 +158,33 @@ def successors(state: State, protocol: Protocol, channel: slice) -> Any:
                 yield finish(state, i, actor, step)
     for index, (source, i, packet) in enumerate(state.net):
         earlier = [other[channel] for other in state.net[:index]]
-        if state.net[index][channel] not in earlier:  # the first packet of its channel
+        if state.net[index][channel] not in earlier and state.live(i):  # the first of its channel
             rest = state._replace(net=state.net[:index] + state.net[index + 1 :])
             step = protocol.receive(state.actors[i].local, source, packet)
             yield finish(rest, i, state.actors[i], step)
 
 
+def crashes(state: State, protocol: Protocol, allowed: Crashes) -> Any:
+    """Yield the next state for each crash that may happen."""
+    for i, actor in enumerate(state.actors if state.crashes else ()):
+        if state.live(i) and (allowed.of is None or i in allowed.of):
+            durable = protocol.durable(actor.local) if protocol.durable else None
+            down = actor._replace(local=Crashed(durable))
+            actors = (*state.actors[:i], down, *state.actors[i + 1 :])
+            yield state._replace(actors=actors, crashes=state.crashes - 1)
+
+
+def without_lost(state: State, allowed: Crashes) -> State:
+    """Return the state without packets to crashed actors, if they are lost."""
+    kept = tuple(packet for packet in state.net if state.live(packet[1]) or not allowed.lost)
+    return state._replace(net=kept)
+
+
 def shows(prop: Any, state: State, deliveries: Any, final: bool) -> bool:
     """Return whether a state, or the deliveries that lead to it, violate or reach a property."""
     if isinstance(prop, str):
-        planned = any(actor.plan for actor in state.actors)
-        unfinished = {"all-delivered": bool(state.left), "finishes": planned}
+        planned = any(actor.plan for i, actor in enumerate(state.actors) if state.live(i))
+        unfinished = {"all-delivered": bool(state.owed()), "finishes": planned}
         return any(map(FAULTS[prop], deliveries)) if prop in FAULTS else final and unfinished[prop]
     of_ends = prop.what in (What.UNDELIVERED, What.ENDED)
     if prop.where is Where.FROM_EVERYWHERE_ON or (of_ends and not final):
@@ -159,13 +199,14 @@ def things(prop: Property, state: State, deliveries: Any) -> Any:
     """Return the arguments of the predicate of a property."""
     if prop.what is What.DELIVERY:
         return deliveries
-    states = tuple(actor.local for actor in state.actors)
+    live = [i for i in range(len(state.actors)) if state.live(i)]
+    states = tuple(state.actors[i].local for i in live)
     if prop.what in (What.STATE, What.STATES):
         return states if prop.what is What.STATE else (states,)
     if prop.what is What.ENDED:
-        return [not actor.plan for actor in state.actors]
-    left = sorted({message for message, _, _ in state.left}, key=lambda m: m.number)
-    return [tuple(m for m in left if m.sender == i) for i in range(len(states))]
+        return [not state.actors[i].plan for i in live]
+    left = sorted({message for message, _, _ in state.owed()}, key=lambda m: m.number)
+    return [tuple(m for m in left if m.sender == i) for i in live]
 
 
 def lost(wanted: set[Any], seen: dict[Any, int], edges: set[Any]) -> int | None:
@@ -175,7 +216,14 @@ def lost(wanted: set[Any], seen: dict[Any, int], edges: set[Any]) -> int | None:
     return min((depth for values, depth in seen.items() if values not in wanted), default=None)
 
 
-def explore(protocol: Protocol, plan: Any, network: str, history: str, properties: Any) -> Counts:
+def explore(
+    protocol: Protocol,
+    plan: Any,
+    network: str,
+    history: str,
+    properties: Any,
+    allowed: Crashes = Crashes(),
+) -> Counts:
     """Search breadth-first, to the end of the first level that violates a property.
 
     If no level does, judge the ways back: to a state with nothing undelivered (`can-deliver`),
@@ -190,7 +238,7 @@ def explore(protocol: Protocol, plan: Any, network: str, history: str, propertie
     in_flight = protocol.in_flight or (lambda _actor, _actors: ())
     actors = tuple(Actor(protocol.initial(i, len(plan)), row) for i, row in enumerate(plan))
     net = tuple((i, *send) for i in range(len(plan)) for send in in_flight(i, len(plan)))
-    start = State(actors, net, frozenset())
+    start = State(actors, net, frozenset(), allowed.most)
     level, total, depth, finals = [start], 1, 1, 0
     seen, edges = {remembered(start, *encoding): 0}, set[Any]()
     shown = {p: 0 for p in properties if shows(p, start, (), False)}
@@ -200,16 +248,18 @@ def explore(protocol: Protocol, plan: Any, network: str, history: str, propertie
         next_level = []
         for state in level:  # its shortest run has `depth - 1` transitions
             here, after = remembered(state, *encoding), list(successors(state, protocol, channel))
-            total, finals = total + len(after), finals + (not after)
+            crashed = [(after_it, ()) for after_it in crashes(state, protocol, allowed)]
+            total, finals = total + len(after) + len(crashed), finals + (not after)
             ends = {p: depth - 1 for p in properties if not after and shows(p, state, (), True)}
             shown = ends | shown
             for p in wanted:
                 wanted[p] |= {here} if all(map(p.predicate, things(p, state, ()))) else set()
-            for successor, deliveries in after:
+            for index, (successor, deliveries) in enumerate(after + crashed):
+                successor = without_lost(successor, allowed)
                 new = {p: depth for p in properties if shows(p, successor, deliveries, False)}
                 shown = new | shown
                 values = remembered(successor, *encoding)
-                edges |= {(here, values)} if wanted else set()
+                edges |= {(here, values)} if wanted and index < len(after) else set()
                 if values not in seen:
                     seen[values] = depth
                     next_level.append(successor)

@@ -45,6 +45,7 @@ from antecede.checker.search.measures import MOST_STATES, measure, refuse_more_t
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.search.sample import SAMPLES, sample
+from antecede.checker.semantics.crashes import of_live_actors
 from antecede.checker.semantics.failing import failure_in
 from antecede.checker.semantics.handlers import keep_running
 from antecede.checker.semantics.transition import EndlessSystem, System
@@ -115,6 +116,10 @@ def check(
     if bounds.bound:
         spec = evolve(spec, bound=bounds.bound)
     system = spec.system if protocol is None else system_of(spec, protocol)
+    if extras.measures and system.crashes is not None:
+        raise InputError(
+            "--measures counts the costs of actors that do not crash; leave --crashes out"
+        )
     options = checked(evolve(options, search=spec.search))
     bounds = checked(bounds.over(spec.bounds))
     task = Task(spec, system, options, bounds, selfcheck, watch, around=around)
@@ -305,6 +310,8 @@ def self_checking(system: System, mode: str) -> System:
         repeats = system.network.duplicates or protocol.timeout is not None
         protocol = with_opaque_messages(protocol, system.protocol, repeats=repeats)
     properties = tuple(judged_by(protocol, p.name, system.workload) for p in system.properties)
+    if system.crashes is not None:
+        properties = tuple(map(of_live_actors, properties))
     return evolve(system, protocol=protocol, properties=properties)
 
 

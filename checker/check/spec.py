@@ -22,6 +22,13 @@ from antecede.checker.registry import (
 )
 from antecede.checker.search.options import SEARCHES, Bounds
 from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.crashes import (
+    Crashes,
+    closable,
+    crashes_from,
+    of_live_actors,
+    refuse_own,
+)
 from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
@@ -125,17 +132,20 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     if spec.expect.violates is not None and spec.expect.violates not in names:
         raise unknown("property in expect.violates", spec.expect.violates, names)
     limits = limits_from(spec.bound, protocol)
+    crashes, network = _crashes(spec, protocol, workload), _network(spec, protocol)
+    if crashes is not None:
+        properties, network = tuple(map(of_live_actors, properties)), closable(network)
     shared: dict[str, Any] = {
         "protocol": protocol,
         "actors": spec.actors,
         "messages": workload.most,
-        "network": _network(spec, protocol),
+        "network": network,
         "properties": properties,
         "names": named,
     }
     if not isinstance(workload, EndlessWorkload):
         oracle = _oracle(spec, workload, properties)
-        return System(**shared, workload=workload, oracle=oracle, limits=limits)
+        return System(**shared, workload=workload, oracle=oracle, limits=limits, crashes=crashes)
     _refuse_hidden_messages(protocol, shared["network"])
     return EndlessSystem(
         **shared,
@@ -143,6 +153,33 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         oracle=_endless_oracle(spec, properties),
         limits=tuple(map(limit_on_opaque_messages, limits)),
     )
+
+
+def _crashes(spec: Spec, protocol: Protocol, workload: Workload) -> Crashes | None:
+    """Return the crashes of the spec, or None.
+
+    Raises:
+        InputError: the rest of the question does not go with crashes.
+    """
+    crashes = crashes_from(spec.crashes, spec.to_crashed, spec.actors)
+    if crashes is None and spec.to_crashed != "kept":
+        raise InputError(
+            "--to-crashed says what happens to packets to a crashed actor; give --crashes 1, too"
+        )
+    if crashes is None:
+        return None
+    refuse_own(protocol)
+    if isinstance(workload, EndlessWorkload):
+        raise InputError(
+            "--crashes is for applications that end, and the workload is endless; give --workload "
+            "any"
+        )
+    if spec.bound:
+        raise InputError(
+            f"--bound {','.join(spec.bound)} looks at the states of all actors, and --crashes "
+            "allows actors without a state; give --max-depth or --max-states instead"
+        )
+    return crashes
 
 
 def _refuse_hidden_messages(protocol: Protocol, network: Network) -> None:
@@ -283,6 +320,8 @@ def spec_from(table: Mapping[str, Any], file: str | None = None) -> Spec:
     """
     bounds = {known.name: known for known in _BOUNDS}
     values = {key: value for key, value in table.items() if key not in bounds}
+    if is_kind(values.get("crashes"), int):
+        values["crashes"] = str(values["crashes"])
     _check_kinds(values, _KINDS, "key")
     if "protocol" not in table:
         raise InputError("the spec lacks the key 'protocol'")

@@ -12,6 +12,7 @@ from typing import Any
 from antecede.checker.liveness.backwards import spread
 from antecede.checker.model import Property, Transition
 from antecede.checker.search.graph import StateGraph
+from antecede.checker.semantics.crashes import is_crash
 from antecede.checker.semantics.judge import as_wanted
 from antecede.checker.semantics.transition import System
 
@@ -57,5 +58,8 @@ def lost(
         tick: called now and then; it may raise.
     """
     good = bytearray(as_wanted(system, prop, state) for state in graph.states)
-    hopeless = first_lost(graph.rows.first, graph.rows.target, good, tick)
+    rows = graph.rows
+    if system.crashes is not None:  # no crash helps to deliver messages
+        rows = rows.without(rows.which(is_crash))
+    hopeless = first_lost(rows.first, rows.target, good, tick)
     return None if hopeless is None else graph.path_to(hopeless)

@@ -23,6 +23,8 @@ def why_not(geo: Words) -> str | None:
     """Return why transitions of this system depend on more than a memo expects, or None."""
     if geo[kernels.PARTS] > geo[kernels.ACTORS] and (geo[kernels.TRIMS] or geo[kernels.AT_NETWORK]):
         return "with --history full, clocks tick at network-sends or actors send to themselves"
+    if geo[kernels.CRASHES]:
+        return "actors may crash"
     if geo[kernels.FOLLOWS]:
         return "only one message is followed"
     return None

@@ -62,6 +62,7 @@ from antecede.checker.render.prose import (
     pending,
     waiting,
 )
+from antecede.checker.semantics.crashes import CRASH, RECOVER
 from antecede.checker.semantics.failing import Raised
 from antecede.checker.semantics.values import contains, message_in
 
@@ -275,6 +276,9 @@ class _Planner:
             assert step.message is not None
             wrong = self._is_stuck(step.message)
             yield Mark("causal-send", x, y, step.number, wrong=wrong)
+        elif isinstance(step.transition, Internal) and step.transition.name in (CRASH, RECOVER):
+            label = self._free_beside(self.words.acts(step.transition), step, x, y)
+            yield Mark(step.transition.kind, x, y, step.number, label)
         elif isinstance(step.transition, Arm | Timeout | Internal):
             yield Mark(step.transition.kind, x, y, step.number)
         elif not any(self._at(step, d.message)[1] == y for d in step.deliveries):

@@ -26,6 +26,7 @@ from antecede.checker.semantics.transition import (
     System,
     enabled,
     initial_state,
+    is_final,
     state_after,
     successor,
 )
@@ -180,7 +181,7 @@ class BreadthFirst(PlainExplorer):
             graph.skip()
             return
         transitions = enabled(self.system, state)
-        if not transitions:
+        if is_final(transitions):
             self._judge_final(state, lambda: self.path_to(number))
         edges = graph.expand(self.system, transitions)
         for edge in _located(edges, lambda: self.path_to(number)):
@@ -302,11 +303,9 @@ class DepthFirst(PlainExplorer):
         self._judge_state(state, lambda: tuple(self.taken))
         cut = self._is_cut(state, lambda: tuple(self.taken))
         transitions = () if cut else enabled(self.system, state)
-        if cut:
-            pass
-        elif not transitions:
+        if not cut and is_final(transitions):
             self._judge_final(state, lambda: tuple(self.taken))
-        elif self.max_depth is not None and len(self.taken) + 1 >= self.max_depth:
+        if transitions and self.max_depth is not None and len(self.taken) + 1 >= self.max_depth:
             self.truncated, transitions = True, ()
         self.stack.append((state, iter(transitions)))
 
@@ -337,6 +336,8 @@ class RandomWalks(PlainExplorer):
         state, taken = initial_state(self.system), []  # type: tuple[State, list[Transition]]
         self._meet(state, taken)
         while transitions := enabled(self.system, state):
+            if is_final(transitions):
+                self._end(state, taken)
             if self.max_depth is not None and len(taken) + 1 >= self.max_depth:
                 return
             if self._is_cut(state, lambda: tuple(taken)):
@@ -352,6 +353,10 @@ class RandomWalks(PlainExplorer):
             self._meet(state, taken)
             if decided(self.system, self):
                 return
+        self._end(state, taken)
+
+    def _end(self, state: State, taken: list[Transition]) -> None:
+        """Judge a final state, unless an earlier walk met it."""
         if state not in self.final_states:
             self.final_states.add(state)
             self._judge_final(state, lambda: tuple(taken))

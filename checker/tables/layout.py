@@ -88,7 +88,7 @@ class Layout(CompositeStore):
             len(t.pending[actor].values),
             t.sequences.get(kernels.RECORDED << 4 | actor, 1),
             t.sequences.get(kernels.STAMPS << 4 | actor, 1),
-            (t.system.network.budget or 0) * (actor == 0) + 1,
+            t.most_left * (actor == 0) + 1,
             *(len(t.contents[k].values) for k, (src, _) in enumerate(t.channels) if src == actor),
         ]
         return sizes + [1] * (len(self.col_widths) - len(sizes))
@@ -103,7 +103,7 @@ class Layout(CompositeStore):
             max(len(n.values) for n in t.pending),
             max((t.sequences.get(kernels.RECORDED << 4 | i, 1) for i in range(16)), default=1),
             max((t.sequences.get(kernels.STAMPS << 4 | i, 1) for i in range(16)), default=1),
-            (t.system.network.budget or 0) + 1,
+            t.most_left + 1,
         ]
         outgoing: list[int] = []
         for k, (src, _dst) in enumerate(t.channels):
@@ -114,7 +114,7 @@ class Layout(CompositeStore):
         needs = [max(int(size - 1).bit_length(), 1) + slack for size in sizes + outgoing]
         if not t.full:
             needs[kernels.RECORDED] = needs[kernels.STAMPS] = 0
-        if t.system.network.budget is None:
+        if t.system.network.budget is None and t.system.crashes is None:
             needs[kernels.LOSSES] = 0
         return needs
 
@@ -230,6 +230,7 @@ class Layout(CompositeStore):
             len(self.counts),
             self.words,
             t.oracle.network_send is not None,
+            t.crash_unit,
         ]
         geo[kernels.BAD : kernels.BAD + 8] = t.judgements
         self._placed.in_actor.note(geo, (kernels.COL_WORD, kernels.COL_SHIFT, kernels.COL_MASK))

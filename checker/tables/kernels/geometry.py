@@ -22,6 +22,7 @@ import numpy as np
 # Kinds of table look-ups; the kind, a column and two numbers make a key.
 SEND, RECEIVE, INTERNAL, LOSE, APPEND, REACT = range(1, 7)
 TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME, UNSENT, TRIM, GATE = range(7, 20)
+RESTART, LIVE, OWED = range(20, 23)
 NUMBER_BITS = 25
 COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS
@@ -86,9 +87,13 @@ NEW = np.int64(-1) << np.int64(63)
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
 PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, DROPS_BEHIND, CHECKS_PROGRESS = range(8, 13)
 ACTS, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS, PARTS, PART_WORDS, AT_NETWORK = range(13, 23)
+CRASHES = 23
+"""What a crash subtracts from the number in the column LOSSES; 0 if no actor crashes."""
+CRASH_KIND = 0
+"""The number of the kind of crashes among the kinds of transitions, if actors may crash."""
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
 MOST_PARTS = 2 * MOST_ACTORS
-BAD = 23
+BAD = 24
 """Per judgement of a delivery (sum of 1 known, 2 overtaken, 4 unexpected): violated properties."""
 UNEXPECTED = 4
 COL_WORD = BAD + 8

@@ -46,7 +46,13 @@ from antecede.checker.tables.kernels.recall import recall
 from antecede.checker.tables.kernels.renaming import represent
 from antecede.checker.tables.kernels.rows import copy_row, prefetch_composites, same_row
 from antecede.checker.tables.kernels.sets import claim_slot, lower
-from antecede.checker.tables.kernels.successors import borrowed, judge_final, room_for, successors
+from antecede.checker.tables.kernels.successors import (
+    borrowed,
+    judge_final,
+    only_crashes,
+    room_for,
+    successors,
+)
 
 
 @kernel
@@ -112,7 +118,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             control[FULL] = count
             break
         settled = count == SETTLED
-        final = count == 0
+        final = count == 0 or only_crashes(block, count, geo)
         count = np.int64(0) if settled else count
         violated = np.int64(0)
         if final:

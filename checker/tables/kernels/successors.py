@@ -18,9 +18,12 @@ from antecede.checker.tables.kernels.geometry import (
     CHAN_SRC,
     CHANNEL_COUNT,
     CHOICES,
+    CRASH_KIND,
+    CRASHES,
     FINAL,
     FOLLOWS,
     INTERNAL,
+    LIVE,
     LOSE,
     LOSES,
     LOSSES,
@@ -30,11 +33,13 @@ from antecede.checker.tables.kernels.geometry import (
     OK,
     OVER,
     OVERFLOWED,
+    OWED,
     PARTS,
     PENDING,
     PERMUTATIONS,
     POSITION,
     RECEIVE,
+    RESTART,
     ROOM,
     ROW_WORDS,
     SEND,
@@ -68,6 +73,8 @@ message. NOTE_DELIVERED: the message of the column's owner that is delivered (-1
 or another actor's). NOTE_PENDING: whether that message was pending.
 """
 NOTES = 6
+NOTHING_OWED = -3
+"""Stands for the pending messages of a crashed actor."""
 ALL = -1
 """Stands for all transitions of a source."""
 
@@ -103,14 +110,37 @@ def source_count(geo):
 
 
 @inlined
+def restarts_left(loc, base, geo):
+    """Return the number of sources of recoveries and crashes, with local words in loc[base:].
+
+    The recoveries of all actors come first, then their crashes.
+    """
+    if geo[CRASHES] == 0:
+        return np.int64(0)
+    return geo[ACTORS] * (1 + (get(loc, base, geo, 0, LOSSES) >= geo[CRASHES]))
+
+
+@inlined
+def losses_left(loc, base, geo):
+    """Return how many packets may still be lost, with local words in loc[base:]."""
+    left = get(loc, base, geo, 0, LOSSES)
+    return left % geo[CRASHES] if geo[CRASHES] else left
+
+
+@inlined
 def source_of(source, geo):
     """Return where a group of transitions comes from, in the order of `transition.enabled`.
+
+    Sources from `source_count` on are recoveries, then crashes.
 
     Returns:
         The kind, the actor that acts, the owner of the column that is read, that column, and the
         number of the actor or channel in table keys.
     """
     actors, channels = geo[ACTORS], geo[CHANNEL_COUNT]
+    if source >= source_count(geo):
+        actor = (source - source_count(geo)) % actors
+        return RESTART, actor, actor, np.int64(POSITION), actor
     receiving = actors + channels
     acting = receiving + actors * geo[ACTS]
     if source < actors:
@@ -153,6 +183,14 @@ def put_packets(spot, actor, tables, loc, misses, control):
         else:
             put(loc, geo, actor, into, after)
     return spot, complete
+
+
+@inlined
+def put_incoming(content, actor, loc, geo):
+    """Replace the content of all channels that lead to an actor."""
+    for channel in range(geo[CHANNEL_COUNT]):
+        if geo[CHAN_DST + channel] == actor:
+            put(loc, geo, geo[CHAN_SRC + channel], geo[CHAN_COL + channel], content)
 
 
 @inlined
@@ -220,6 +258,8 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
         key = key_of(kind, at_column, state, 0)
     elif kind == LOSE:
         key = key_of(kind, at_column, 0, content)
+    elif kind == RESTART:
+        key = key_of(kind, at_column, state, source - source_count(geo) >= actors)
     else:
         key = key_of(kind, at_column, state, content)
     spot = look_up(table, key, misses, control)
@@ -236,11 +276,15 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
             loc[k] = loc[size + k]
         shown = code[spot + 1]
         info = code[spot + 2] << 16
-        stays = kind == INTERNAL or (kind == RECEIVE and code[spot + 3] == content)
+        stays = kind in (INTERNAL, RESTART) or (kind == RECEIVE and code[spot + 3] == content)
         if code[spot] != -1:
             put(loc, geo, actor, STATE, code[spot])
-        if code[spot + 3] != -1:
+        if code[spot + 3] != -1 and kind == RESTART:
+            put_incoming(code[spot + 3], actor, loc, geo)
+        elif code[spot + 3] != -1:
             put(loc, geo, owner, column, code[spot + 3])
+        if kind == RESTART and code[spot + 2] == CRASH_KIND:
+            put(loc, geo, 0, LOSSES, get(loc, 0, geo, 0, LOSSES) - geo[CRASHES])
         if kind == LOSE and geo[BUDGET]:
             put(loc, geo, 0, LOSSES, get(loc, 0, geo, 0, LOSSES) - 1)
         subject = code[spot + 4]
@@ -322,9 +366,11 @@ def successors(row, at, tables, loc, out, found, misses, control):
         if said & OVER:
             return np.int64(SETTLED)
     sources = source_count(geo)
-    if geo[BUDGET] and get(loc, size, geo, 0, LOSSES) == 0:
+    restarts = restarts_left(loc, size, geo)
+    if geo[BUDGET] and losses_left(loc, size, geo) == 0:
         sources -= geo[CHANNEL_COUNT]
-    for source in range(sources):
+    for number in range(sources + restarts):
+        source = number if number < sources else source_count(geo) + number - sources
         now = derive(source, ALL, said, waiting, tables, loc, misses, control)
         if now == MISSED:
             status = np.int64(MISSED)
@@ -346,6 +392,33 @@ def successors(row, at, tables, loc, out, found, misses, control):
 
 
 @inlined
+def owed(actor, pending, loc, geo, table, misses, control):
+    """Return what remains of `pending` without the messages to crashed actors.
+
+    Returns:
+        The number of the remaining pending messages, NOTHING_OWED if the actor crashed, or MISSED.
+    """
+    for other in range(geo[ACTORS]):
+        key = key_of(LIVE, other, get(loc, 0, geo, other, STATE), 0)
+        live = look_up(table, key, misses, control)
+        if live == -1:
+            return np.int64(MISSED)
+        if live == 0 and other == actor:
+            return np.int64(NOTHING_OWED)
+        if live == 0:
+            pending = look_up(table, key_of(OWED, actor, pending, other), misses, control)
+            if pending == -1:
+                return np.int64(MISSED)
+    return pending
+
+
+@inlined
+def only_crashes(out, count, geo):
+    """Return whether all transitions of a state are crashes, which come last in its entries."""
+    return geo[CRASHES] != 0 and count > 0 and out[geo[ROW_WORDS]] >> 16 & 0x7FFF == CRASH_KIND
+
+
+@inlined
 def judge_final(row, at, geo, table, dec, loc, misses, control):
     """Return the bit set of properties that a final state violates or reaches, or MISSED.
 
@@ -355,8 +428,15 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
     status = np.int64(OK)
     decode(row, at, geo, dec, loc, 0)
     for actor in range(geo[ACTORS]):
-        position = get(loc, 0, geo, actor, POSITION)
-        key = key_of(FINAL, actor, get(loc, 0, geo, actor, PENDING), position)
+        position, pending = get(loc, 0, geo, actor, POSITION), get(loc, 0, geo, actor, PENDING)
+        if geo[CRASHES]:
+            pending = owed(actor, pending, loc, geo, table, misses, control)
+            if pending == NOTHING_OWED:
+                continue
+            if pending == MISSED:
+                status = np.int64(MISSED)
+                continue
+        key = key_of(FINAL, actor, pending, position)
         verdict = look_up(table, key, misses, control)
         if verdict == -1:
             status = np.int64(MISSED)
