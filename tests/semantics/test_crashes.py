@@ -11,14 +11,17 @@ from antecede import check as checked
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.errors import InputError
+from antecede.checker.explore.code import code_of_step
 from antecede.checker.model import CausalSend, Internal, Message, Protocol, State, Step
 from antecede.checker.paths.path import replay
 from antecede.checker.registry import protocol_named
+from antecede.checker.render.prose import Wording
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.judge import undelivered
 from antecede.checker.semantics.transition import state_after
 from tests.conftest import Command
+from tests.explored import tree_of
 from tests.models import Data, Toy, naive_counts, toy
 from tests.naive import Crashes
 
@@ -106,6 +109,35 @@ def test_engines_agree_with_the_reference_checker(
         assert astuple(result.counts) == tuple(naive[:4])
         path = result.counterexample
         assert (path and path.length) == min(naive.violation.values(), default=None)
+
+
+def counted_alone(sends: dict[int, int], crashes: int) -> tuple[int, int, int]:
+    """Return unique states, total states and depth of CHAT, from sets of actors alone.
+
+    Actor i sends one message to sends[i]. A message is named by its sender. A state has the
+    messages sent, the messages delivered, and the crashed actors.
+    """
+    start = (frozenset[int](), frozenset[int](), frozenset[int]())
+    seen, level, total, depth = {start}, [start], 1, 0
+    while level:
+        found = list[Any]()
+        for sent, done, down in level:
+            found += [(sent | {i}, done, down) for i in sends.keys() - sent - down]
+            found += [(sent, done | {i}, down) for i in sent - done if sends[i] not in down]
+            if len(down) < crashes:
+                found += [(sent, done, down | {i}) for i in sends.keys() - down]
+        total, depth = total + len(found), depth + 1
+        level = list(set(found) - seen)
+        seen |= set(level)
+    return len(seen), total, depth
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("crashes", [1, 2, 3])
+def test_a_ring_has_the_counts_of_a_model_that_shares_no_code(engine: str, crashes: int) -> None:
+    ring = {0: 1, 1: 2, 2: 0}
+    result = found(CHAT, engine, actors=3, workload="script:[[1],[2],[0]]", crashes=str(crashes))
+    assert astuple(result.counts)[:3] == counted_alone(ring, crashes)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -228,6 +260,17 @@ def test_an_action_with_the_name_of_a_crash_is_refused() -> None:
     own = evolve(CHAT, actions={"crash": lambda _state: None})
     with pytest.raises(InputError, match="rename the action"):
         system_of(Spec("x", crashes="1"), own)
+
+
+def test_explore_steps_through_a_crash_and_a_recovery() -> None:
+    tree = tree_of(RESTARTS, crashes="1", workload="script:[[],[0]]")
+    path = tree.path((1, 1))
+    assert [Wording.of(path).step(step) for step in path.steps] == [
+        "Alice crashes",
+        "Alice recovers",
+    ]
+    codes = [code_of_step(path, step) for step in path.steps]
+    assert [code is not None for code in codes] == [True, True]
 
 
 FILE = """
