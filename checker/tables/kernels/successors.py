@@ -138,9 +138,6 @@ def source_of(source, geo):
         number of the actor or channel in table keys.
     """
     actors, channels = geo[ACTORS], geo[CHANNEL_COUNT]
-    if source >= source_count(geo):
-        actor = (source - source_count(geo)) % actors
-        return RESTART, actor, actor, np.int64(POSITION), actor
     receiving = actors + channels
     acting = receiving + actors * geo[ACTS]
     if source < actors:
@@ -148,6 +145,9 @@ def source_of(source, geo):
     if receiving <= source < acting:
         actor = source - receiving
         return INTERNAL, actor, actor, np.int64(POSITION), actor
+    if source >= acting + channels * geo[LOSES]:
+        actor = (source - acting - channels * geo[LOSES]) % actors
+        return RESTART, actor, actor, np.int64(POSITION), actor
     kind = RECEIVE if source < receiving else LOSE
     channel = source - actors if source < receiving else source - acting
     return kind, geo[CHAN_DST + channel], geo[CHAN_SRC + channel], geo[CHAN_COL + channel], channel
