@@ -16,6 +16,7 @@ from antecede.checker.model import CausalSend, Internal, Message, Protocol, Stat
 from antecede.checker.paths.path import replay
 from antecede.checker.registry import protocol_named
 from antecede.checker.render.prose import Wording
+from antecede.checker.render.spacetime import layout_of
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.judge import undelivered
@@ -271,6 +272,16 @@ def test_explore_steps_through_a_crash_and_a_recovery() -> None:
     ]
     codes = [code_of_step(path, step) for step in path.steps]
     assert [code is not None for code in codes] == [True, True]
+
+
+def test_a_picture_shades_the_time_between_a_crash_and_a_recovery() -> None:
+    system = system_of(Spec("x", 2, 1, workload="script:[[],[0]]", crashes="1"), RESTARTS)
+    path = replay(system, (Internal(0, "crash"), CausalSend(1, (0,)), Internal(0, "recover")))
+    (span,) = layout_of(path).spans
+    assert (span.kind, span.label) == ("crashed", None)
+    never_back = replay(system, (Internal(0, "crash"), CausalSend(1, (0,))))
+    assert len(layout_of(never_back).spans) == 1
+    assert layout_of(replay(system, (CausalSend(1, (0,)),))).spans == ()
 
 
 FILE = """
