@@ -285,6 +285,11 @@ class Protocol:
             state because the author says that they behave alike. See `Unmerged`.
         shows_messages: True (the default) if the state of an actor contains the messages that the
             actor keeps. False if a state stands for an object or a program that hides them.
+        durable: takes the state of an actor that crashes, and returns what the actor has on its
+            disk. `recover` must be given, too.
+        recover: takes the number of an actor, the number of all actors, and what the actor has on
+            its disk, and returns a `Step` with the first state after the restart. Without it, an
+            actor that crashes never takes a step again. Only `check` with `crashes` uses it.
 
     Examples:
         A protocol that delivers every message on arrival. A message from actor 0 can then be
@@ -329,6 +334,8 @@ class Protocol:
     normal: NormalForm | None = None
     unmerged: Unmerged | None = None
     shows_messages: bool = True
+    durable: Callable[[LocalState], Any] | None = None
+    recover: Callable[[int, int, Any], Step] | None = None
 
 
 @frozen
@@ -717,6 +724,7 @@ class State:
             otherwise 0.
         order: what the network remembers of the order of packets in different channels; None on
             most networks.
+        crashes: the number of actors that may still crash.
     """
 
     actors: tuple[LocalState, ...]
@@ -725,3 +733,4 @@ class State:
     history: tuple[Any, ...]
     losses: int = 0
     order: Any = None
+    crashes: int = 0

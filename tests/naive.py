@@ -45,13 +45,23 @@ class Counts(NamedTuple):
     unique: int  # states, as the history tells them apart
     total: int  # transitions, and one for the start
     depth: int  # levels of the breadth-first search
-    finals: int  # states without a successor
+    finals: int  # states without a successor, except for crashes
     violation: dict[str, int]  # property -> transitions of a shortest run that violates it
     unreached: frozenset[str] = frozenset()  # properties that some state should show, and none does
 
 
+class Crashes(NamedTuple):
+    most: int = 0  # in a run
+    of: Any = None  # the actors that may crash; None: all
+    lost: bool = False  # packets to a crashed actor leave the network
+
+
+class Crashed(NamedTuple):
+    durable: Any  # what the actor finds when it recovers
+
+
 class Actor(NamedTuple):
-    local: Any  # the protocol's state
+    local: Any  # the protocol's state, or Crashed
     plan: tuple[Any, ...]
     knows: frozenset[Any] = frozenset()  # the past of this actor's next event
     sent: tuple[Any, ...] = ()  # the past of each message sent, in order; it includes the message
@@ -63,6 +73,15 @@ class State(NamedTuple):
     actors: tuple[Actor, ...]
     net: tuple[Any, ...]  # the packets in flight, in network-send order
     left: frozenset[Any]  # (message, past, destination) still to be delivered
+    crashes: int = 0  # that may still happen
+
+    def live(self, i: int) -> bool:
+        """Return whether an actor has not crashed."""
+        return not isinstance(self.actors[i].local, Crashed)
+
+    def owed(self) -> Any:
+        """Return what is left to be delivered from live actors to live actors."""
+        return {item for item in self.left if self.live(item[0].sender) and self.live(item[2])}
 
 
 def judge(message: Message, i: int, log: Any) -> Delivery:
@@ -104,7 +123,7 @@ def remembered(state: State, network: str, history: str, judged: set[str], order
     for packet in state.net:
         name = packet[CHANNELS[network]]
         channels[name] = (*channels.get(name, ()), *in_flight([packet], state.net))
-    return (*actors, *orders, *mets), frozenset(channels.items()), frozenset(left)
+    return (*actors, *orders, *mets), frozenset(channels.items()), frozenset(left), state.crashes
 
 
 def delivered(actor: Actor, message: Message, past: frozenset[Any]) -> Actor:
@@ -141,7 +160,7 @@ def finish(
         if network == "causal":
             actor = actor._replace(met=actor.met | {net[-1]})
     actors = (*state.actors[:i], actor._replace(local=step.state), *state.actors[i + 1 :])
-    return State(actors, net, left), deliveries
+    return state._replace(actors=actors, net=net, left=left), deliveries
 
 
 def causal_sends(state: State, protocol: Protocol, network: str, i: int) -> Any:
@@ -157,12 +176,17 @@ def causal_sends(state: State, protocol: Protocol, network: str, i: int) -> Any:
 
 
 def successors(state: State, protocol: Protocol, network: str) -> Any:
-    """Yield (next state, deliveries) for each transition that is enabled.
+    """Yield (next state, deliveries) for each transition that is enabled, except for crashes.
 
     On the network `instant`, nothing but receipts happens while a packet is in flight.
     """
     channel, waits = CHANNELS[network], network == "instant" and state.net
     for i, actor in enumerate(() if waits else state.actors):
+        if isinstance(actor.local, Crashed):
+            if protocol.recover:
+                again = protocol.recover(i, len(state.actors), actor.local.durable)
+                yield finish(state, i, actor, again, network)
+            continue
         yield from causal_sends(state, protocol, network, i)
         for action in protocol.actions.values():
             step = action(actor.local)
@@ -171,7 +195,8 @@ def successors(state: State, protocol: Protocol, network: str) -> Any:
     for index, packet in enumerate(state.net):
         source, i, content, past = packet
         first = packet[channel] not in [other[channel] for other in state.net[:index]]
-        if first and not any(other[1] == i and other in past for other in state.net):
+        behind = any(other[1] == i and other in past for other in state.net)
+        if first and state.live(i) and not behind:
             rest = state._replace(net=state.net[:index] + state.net[index + 1 :])
             met = past | {packet} if network == "causal" else past
             actor = state.actors[i]._replace(met=state.actors[i].met | met)
@@ -179,11 +204,27 @@ def successors(state: State, protocol: Protocol, network: str) -> Any:
             yield finish(rest, i, actor, step, network)
 
 
+def crashes(state: State, protocol: Protocol, allowed: Crashes) -> Any:
+    """Yield the next state for each crash that may happen."""
+    for i, actor in enumerate(state.actors if state.crashes else ()):
+        if state.live(i) and (allowed.of is None or i in allowed.of):
+            durable = protocol.durable(actor.local) if protocol.durable else None
+            down = actor._replace(local=Crashed(durable))
+            actors = (*state.actors[:i], down, *state.actors[i + 1 :])
+            yield state._replace(actors=actors, crashes=state.crashes - 1)
+
+
+def without_lost(state: State, allowed: Crashes) -> State:
+    """Return the state without packets to crashed actors, if they are lost."""
+    kept = tuple(packet for packet in state.net if state.live(packet[1]) or not allowed.lost)
+    return state._replace(net=kept)
+
+
 def shows(prop: Any, state: State, deliveries: Any, final: bool) -> bool:
     """Return whether a state, or the deliveries that lead to it, violate or reach a property."""
     if isinstance(prop, str):
-        planned = any(actor.plan for actor in state.actors)
-        unfinished = {"all-delivered": bool(state.left), "finishes": planned}
+        planned = any(actor.plan for i, actor in enumerate(state.actors) if state.live(i))
+        unfinished = {"all-delivered": bool(state.owed()), "finishes": planned}
         return any(map(FAULTS[prop], deliveries)) if prop in FAULTS else final and unfinished[prop]
     if prop.where is Where.FROM_EVERYWHERE_ON or (prop.at_end and not final):
         return False
@@ -197,15 +238,16 @@ def things(prop: Property, state: State, deliveries: Any) -> Any:
     """Return the arguments of the predicate of a property."""
     if prop.what is What.DELIVERY:
         return deliveries
-    states = tuple(actor.local for actor in state.actors)
+    live = [i for i in range(len(state.actors)) if state.live(i)]
+    states = tuple(state.actors[i].local for i in live)
     if prop.what in (What.STATE, What.STATES):
         return states if prop.what is What.STATE else (states,)
     if prop.what is What.SEQUENCES:
         return [tuple(tuple(message for message, _ in actor.log) for actor in state.actors)]
     if prop.what is What.ENDED:
-        return [not actor.plan for actor in state.actors]
-    left = sorted({message for message, _, _ in state.left}, key=lambda m: m.number)
-    return [tuple(m for m in left if m.sender == i) for i in range(len(states))]
+        return [not state.actors[i].plan for i in live]
+    left = sorted({message for message, _, _ in state.owed()}, key=lambda m: m.number)
+    return [tuple(m for m in left if m.sender == i) for i in live]
 
 
 def lost(wanted: set[Any], seen: dict[Any, int], edges: set[Any]) -> int | None:
@@ -215,7 +257,14 @@ def lost(wanted: set[Any], seen: dict[Any, int], edges: set[Any]) -> int | None:
     return min((depth for values, depth in seen.items() if values not in wanted), default=None)
 
 
-def explore(protocol: Protocol, plan: Any, network: str, history: str, properties: Any) -> Counts:
+def explore(
+    protocol: Protocol,
+    plan: Any,
+    network: str,
+    history: str,
+    properties: Any,
+    allowed: Crashes = Crashes(),
+) -> Counts:
     """Search breadth-first, to the end of the first level that violates a property.
 
     If no level does, judge the ways back: to a state with nothing undelivered (`can-deliver`),
@@ -229,7 +278,7 @@ def explore(protocol: Protocol, plan: Any, network: str, history: str, propertie
     encoding = network, history, judged, ordered
     at_first = protocol.in_flight or (lambda _actor, _actors: ())
     actors = tuple(Actor(protocol.initial(i, len(plan)), row) for i, row in enumerate(plan))
-    start = State(actors, (), frozenset())
+    start = State(actors, (), frozenset(), allowed.most)
     for i, actor in enumerate(actors):
         step = Step(actor.local, at_first(i, len(plan)))
         start, _ = finish(start, i, start.actors[i], step, network)
@@ -242,16 +291,18 @@ def explore(protocol: Protocol, plan: Any, network: str, history: str, propertie
         next_level = []
         for state in level:  # its shortest run has `depth - 1` transitions
             here, after = remembered(state, *encoding), list(successors(state, protocol, network))
-            total, finals = total + len(after), finals + (not after)
+            crashed = [(after_it, ()) for after_it in crashes(state, protocol, allowed)]
+            total, finals = total + len(after) + len(crashed), finals + (not after)
             ends = {p: depth - 1 for p in properties if not after and shows(p, state, (), True)}
             shown = ends | shown
             for p in wanted:
                 wanted[p] |= {here} if all(map(p.predicate, things(p, state, ()))) else set()
-            for successor, deliveries in after:
+            for index, (successor, deliveries) in enumerate(after + crashed):
+                successor = without_lost(successor, allowed)
                 new = {p: depth for p in properties if shows(p, successor, deliveries, False)}
                 shown = new | shown
                 values = remembered(successor, *encoding)
-                edges |= {(here, values)} if wanted else set()
+                edges |= {(here, values)} if wanted and index < len(after) else set()
                 if values not in seen:
                     seen[values] = depth
                     next_level.append(successor)

@@ -53,6 +53,8 @@ class QuestionArguments(TypedDict, total=False):
     sends: str
     clock_at: str
     history: str
+    crashes: int | str
+    to_crashed: str
     properties: str | Property | Sequence[str | Property]
     names: Mapping[str, Sequence[str]]
 
@@ -116,6 +118,8 @@ class TableArguments(MethodArguments, BoundsArguments, total=False):
 
     sends: str
     clock_at: str
+    crashes: int | str
+    to_crashed: str
 
 
 class ExploreArguments(QuestionArguments, total=False):
@@ -139,6 +143,8 @@ class SweepArguments(BoundsArguments, total=False):
     sends: str | Sequence[str]
     clock_at: str | Sequence[str]
     history: str | Sequence[str]
+    crashes: int | str | Sequence[int | str]
+    to_crashed: str | Sequence[str]
     properties: str | Property | Sequence[str | Property]
     symmetry: bool | None
     memory: str
@@ -235,6 +241,8 @@ def converted(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
 def _value(known: Setting, value: Any) -> Any:
     if known.name == "workload" and is_script(value):
         return "script:" + json.dumps(value, separators=(",", ":"), default=list)
+    if known.name == "crashes" and is_kind(value, int):
+        return str(value)
     if known.kind in (int, str) and isinstance(value, list | tuple):
         raise InputError(
             f"{known.words} is {shown(value)}; give one value, or give several to antecede.sweep"

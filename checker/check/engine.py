@@ -90,6 +90,8 @@ def only_plainly(system: System, options: Options = Options()) -> str | None:
     """Return the reason why only plain Python can judge the question, or None."""
     if system.limits:
         return f"--bound {','.join(limit.text for limit in system.limits)} cuts the search"
+    if system.crashes is not None and (reason := _crashing_plainly(system, options)):
+        return reason
     joint = [prop.name for prop in system.properties if is_joint(prop)]
     if joint and options.search != "breadth":
         return f"{', '.join(joint)} is about all actors at once"
@@ -99,6 +101,14 @@ def only_plainly(system: System, options: Options = Options()) -> str | None:
         return "equal packets are one, so that messages need numbers that no other message has"
     closer = [prop.name for prop in system.properties if looks_at_message(prop)]
     return f"{', '.join(closer)} asks which message is delivered, or where" if closer else None
+
+
+def _crashing_plainly(system: System, options: Options) -> str | None:
+    """Return the reason why only plain Python can judge a question with crashes, or None."""
+    later = [prop.name for prop in system.properties if prop.later]
+    if later:
+        return f"{', '.join(later)} depends on which actors crashed"
+    return "actors may crash" if options.search != "breadth" else None
 
 
 def plain_instead(system: System, options: Options) -> str | None:

@@ -37,6 +37,7 @@ from antecede.checker.search.measures import MOST_STATES, measure, refuse_more_t
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.search.sample import SAMPLES, sample
+from antecede.checker.semantics.crashes import of_live_actors
 from antecede.checker.semantics.failing import KINDS, failure_in
 from antecede.checker.semantics.handlers import keep_running
 from antecede.checker.semantics.tracing import Tracer, traced_handlers
@@ -123,6 +124,10 @@ def check(
     if bounds.bound:
         spec = evolve(spec, bound=bounds.bound)
     system = spec.system if protocol is None else system_of(spec, protocol)
+    if extras.measures and system.crashes is not None:
+        raise InputError(
+            "--measures counts the costs of actors that do not crash; leave --crashes out"
+        )
     options = checked(evolve(options, search=spec.search))
     bounds = checked(bounds.over(spec.bounds))
     if extras.coverage:
@@ -335,6 +340,8 @@ def self_checking(system: System, mode: str) -> System:
         repeats = system.network.duplicates or protocol.timeout is not None
         protocol = with_opaque_messages(protocol, system.protocol, repeats=repeats)
     properties = tuple(_self_checking(prop, protocol, system) for prop in system.properties)
+    if system.crashes is not None:
+        properties = tuple(map(of_live_actors, properties))
     return evolve(system, protocol=protocol, properties=properties)
 
 

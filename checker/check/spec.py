@@ -15,6 +15,13 @@ from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.purity.opaque import limit_on_opaque_messages, of_opaque_messages
 from antecede.checker.search.options import SEARCHES, Bounds
 from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.crashes import (
+    Crashes,
+    closable,
+    crashes_from,
+    of_live_actors,
+    refuse_own,
+)
 from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
@@ -162,17 +169,22 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     if spec.expect.violates is not None and spec.expect.violates not in names:
         raise unknown("property in expect.violates", spec.expect.violates, names)
     limits = limits_from(spec.bound, protocol)
+    network = _network(spec, protocol)
+    crashes = _crashes(spec, protocol, workload)
+    if crashes is not None:
+        _refuse_orders(network, properties)
+        properties, network = tuple(map(of_live_actors, properties)), closable(network)
     shared: dict[str, Any] = {
         "protocol": protocol,
         "actors": spec.actors,
         "messages": workload.most,
-        "network": _network(spec, protocol),
+        "network": network,
         "properties": properties,
         "names": named,
     }
     if not isinstance(workload, EndlessWorkload):
         oracle = _oracle(spec, workload, properties)
-        return System(**shared, workload=workload, oracle=oracle, limits=limits)
+        return System(**shared, workload=workload, oracle=oracle, limits=limits, crashes=crashes)
     _refuse_ordering(shared["network"], workload)
     if whole := [limit.text for limit in limits if isinstance(limit, WholeLimit)]:
         raise InputError(
@@ -195,6 +207,47 @@ def _refuse_ordering(network: Network, workload: Workload) -> None:
             f"the workload {workload.text} needs the network unordered or fifo, which may also be "
             f"duplicating or lossy; the network is {network.name}"
         )
+
+
+def _refuse_orders(network: Network, properties: Sequence[Property]) -> None:
+    """Reject what relates packets or deliveries of several actors, if some of them may crash."""
+    if network.ordering is not None:
+        raise InputError(
+            "--crashes needs the network unordered or fifo, which may also be duplicating or "
+            f"lossy; the network is {network.name}"
+        )
+    if names := [prop.name for prop in properties if prop.what is What.SEQUENCES]:
+        raise InputError(
+            f"{', '.join(names)} compares the deliveries of all actors, and --crashes allows actors "
+            "that deliver no more; leave one of them out"
+        )
+
+
+def _crashes(spec: Spec, protocol: Protocol, workload: Workload) -> Crashes | None:
+    """Return the crashes of the spec, or None.
+
+    Raises:
+        InputError: the rest of the question does not go with crashes.
+    """
+    crashes = crashes_from(spec.crashes, spec.to_crashed, spec.actors)
+    if crashes is None and spec.to_crashed != "kept":
+        raise InputError(
+            "--to-crashed says what happens to packets to a crashed actor; give --crashes 1, too"
+        )
+    if crashes is None:
+        return None
+    refuse_own(protocol)
+    if isinstance(workload, EndlessWorkload):
+        raise InputError(
+            "--crashes is for applications that end, and the workload is endless; give --workload "
+            "any"
+        )
+    if spec.bound:
+        raise InputError(
+            f"--bound {','.join(spec.bound)} looks at the states of all actors, and --crashes "
+            "allows actors without a state; give --max-depth or --max-states instead"
+        )
+    return crashes
 
 
 def _refuse_hidden_messages(protocol: Protocol, network: Network) -> None:
@@ -360,6 +413,8 @@ def spec_from(table: Mapping[str, Any], file: str | None = None) -> Spec:
     """
     bounds = {known.name: known for known in _BOUNDS}
     values = {key: value for key, value in table.items() if key not in bounds}
+    if is_kind(values.get("crashes"), int):
+        values["crashes"] = str(values["crashes"])
     _check_kinds(values, _KINDS, "key")
     if "protocol" not in table:
         raise InputError("the spec lacks the key 'protocol'")

@@ -16,8 +16,17 @@ from typing import Any
 
 from attrs import frozen
 
-from antecede.checker.model import CausalSend, Internal, Receive, State, Timeout
+from antecede.checker.model import (
+    CausalSend,
+    Internal,
+    LocalState,
+    Protocol,
+    Receive,
+    State,
+    Timeout,
+)
 from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.semantics.crashes import CRASH, RECOVER
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.tracing import Tracer, is_users, lines_of
 from antecede.checker.support.errors import ProtocolError
@@ -83,9 +92,21 @@ def call_of(path: Path, step: PathStep) -> Call | None:
         return Call("receive", protocol.receive, (state, transition.src, transition.packet))
     if isinstance(transition, Timeout) and protocol.timeout is not None:
         return Call("timeout", protocol.timeout, (state,))
+    if isinstance(transition, Internal) and transition.name in (CRASH, RECOVER):
+        return _call_of_restart(protocol, state, transition, path.system.actors)
     if isinstance(transition, Internal):
         return Call(transition.name, protocol.actions[transition.name], (state,))
     return None
+
+
+def _call_of_restart(
+    protocol: Protocol, state: LocalState, transition: Internal, actors: int
+) -> Call | None:
+    """Return the call of a crash or a recovery; None if the protocol has no handler for it."""
+    if transition.name == CRASH:
+        return protocol.durable and Call("durable", protocol.durable, (state,))
+    args = (transition.actor, actors, state.durable)
+    return protocol.recover and Call("recover", protocol.recover, args)
 
 
 def code_of_step(path: Path, step: PathStep) -> Code | None:

@@ -97,6 +97,8 @@ _PARAMETERS = {
     "receive": ("state", "src", "packet"),
     "timeout": ("state",),
     "in_flight": ("actor", "actors"),
+    "durable": ("state",),
+    "recover": ("actor", "actors", "durable"),
 }
 
 
@@ -384,7 +386,7 @@ class _Watch:
         self._title = name if kind == "handler" else f"{kind} {name!r}"
         self._parameters = _PARAMETERS[name] if kind == "handler" else ("state",)
         self._makes_step = not self.judges and (
-            kind == "action" or name not in ("initial", "in_flight")
+            kind == "action" or name not in ("initial", "in_flight", "durable")
         )
         self._seen: set[Args] = set()
         self._past: list[_Call] = []

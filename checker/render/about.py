@@ -98,6 +98,8 @@ def model_variant(system: System) -> str | None:
     asked = system.question
     parts = [f"sends {asked.sends}"] if asked.sends != "joint" else []
     parts += [f"clocks at the {asked.clock_at}"] if asked.clock_at != "causal-send" else []
+    if system.crashes is not None:
+        parts.append(f"crashes {asked.crashes}, packets to crashed actors {asked.to_crashed}")
     return ", ".join(parts) or None
 
 

@@ -382,10 +382,14 @@ def _get(table: Mapping[str, Any], key: str, kind: type, where: str = "") -> Any
     return value
 
 
+LATER = ("crashes",)
+"""Fields of a question that traces of earlier versions lack, and that have no list of choices."""
+
+
 def _spec(table: Mapping[str, Any], prop: str | None) -> Spec:
     """Return the question of a trace; missing keys of an older trace have their defaults."""
     known = [s for s in settings_of(Question) if s.name in MODEL]
-    told = [s for s in known if s.name in table or s.choices is None]
+    told = [s for s in known if s.name in table or (s.choices is None and s.name not in LATER)]
     values = {s.name: _get(table, s.name, s.kind) for s in told}
     names = names_from(table.get("names", {}))
     return Spec(**values, properties=() if prop is None else (prop,), names=names)

@@ -16,6 +16,7 @@ from antecede.checker.search.coverage import kind_of
 from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.loop import Evidence, Explorer, decided
 from antecede.checker.search.result import Counts
+from antecede.checker.semantics.crashes import is_crash
 from antecede.checker.semantics.judge import as_wanted, at_end, in_deliveries, in_state
 from antecede.checker.semantics.limits import reached
 from antecede.checker.semantics.reached import Edge
@@ -24,6 +25,7 @@ from antecede.checker.semantics.transition import (
     System,
     enabled,
     initial_state,
+    is_final,
     state_after,
     successor,
 )
@@ -180,7 +182,7 @@ class BreadthFirst(PlainExplorer):
             graph.skip()
             return
         transitions = enabled(self.system, state)
-        if not transitions:
+        if is_final(transitions):
             self._judge_final(state, lambda: self.path_to(number))
         edges = graph.expand(self.system, transitions)
         for edge in _located(edges, lambda: self.path_to(number)):
@@ -231,7 +233,10 @@ def path_to_lost(
         tick: called now and then; it may raise.
     """
     good = bytearray(as_wanted(system, prop, state) for state in graph.states)
-    hopeless = first_lost(graph.rows.first, graph.rows.target, good, tick)
+    rows = graph.rows
+    if system.crashes is not None:  # no crash helps to deliver messages
+        rows = rows.without(rows.which(is_crash))
+    hopeless = first_lost(rows.first, rows.target, good, tick)
     return None if hopeless is None else graph.path_to(hopeless)
 
 
@@ -318,11 +323,9 @@ class DepthFirst(PlainExplorer):
         self._judge_state(state, lambda: tuple(self.taken))
         cut = self._is_cut(state, lambda: tuple(self.taken))
         transitions = () if cut else enabled(self.system, state)
-        if cut:
-            pass
-        elif not transitions:
+        if not cut and is_final(transitions):
             self._judge_final(state, lambda: tuple(self.taken))
-        elif self.max_depth is not None and len(self.taken) + 1 >= self.max_depth:
+        if transitions and self.max_depth is not None and len(self.taken) + 1 >= self.max_depth:
             self.truncated, transitions = True, ()
         self.stack.append((state, iter(transitions)))
 
@@ -353,6 +356,8 @@ class RandomWalks(PlainExplorer):
         state, taken = initial_state(self.system), []  # type: tuple[State, list[Transition]]
         self._meet(state, taken)
         while transitions := enabled(self.system, state):
+            if is_final(transitions):
+                self._end(state, taken)
             if self.max_depth is not None and len(taken) + 1 >= self.max_depth:
                 return
             if self._is_cut(state, lambda: tuple(taken)):
@@ -368,6 +373,10 @@ class RandomWalks(PlainExplorer):
             self._meet(state, taken)
             if decided(self.system, self):
                 return
+        self._end(state, taken)
+
+    def _end(self, state: State, taken: list[Transition]) -> None:
+        """Judge a final state, unless an earlier walk met it."""
         if state not in self.final_states:
             self.final_states.add(state)
             self._judge_final(state, lambda: tuple(taken))

@@ -159,8 +159,12 @@ class _Deferring:
         def action(name: str, state: Any) -> Step | None:
             return self._from(state, lambda: handlers.action(name, state))
 
+        def recover(actor: int, _actors: int, durable: Any) -> Step:
+            return self._step(lambda: handlers.recover(actor, durable))
+
         return evolve(
             protocol,
+            recover=None if protocol.recover is None else recover,
             initial=initial,
             causal_send=causal_send,
             receive=receive,

@@ -27,6 +27,7 @@ from antecede.checker.model import (
     What,
     Where,
 )
+from antecede.checker.semantics.crashes import is_live
 from antecede.checker.semantics.transition import System
 
 ENDS = (Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE)
@@ -45,11 +46,13 @@ def shown(prop: Property, things: Iterable[Any]) -> bool:
 
 
 def things(system: System, prop: Property, state: State) -> Iterable[Any]:
-    """Return the arguments that a state has for the predicate of `prop`.
+    """Return the arguments that a state has for the predicate of `prop`; crashed actors have none.
 
     There is one for each actor, or one for all actors together.
     """
-    actors = range(system.actors)
+    actors: Iterable[int] = range(system.actors)
+    if system.crashes is not None:
+        actors = (i for i in actors if is_live(state, i))
     if prop.what is What.UNDELIVERED:
         return (undelivered(state, i) for i in actors)
     if prop.what is What.ENDED:
@@ -66,8 +69,11 @@ def _of_actors(prop: Property, state: State) -> Iterable[Any]:
 
 
 def undelivered(state: State, sender: int) -> tuple[Message, ...]:
-    """Return the messages of `sender` that are not delivered everywhere."""
-    return tuple(pending.message for pending in state.history[sender].pending)
+    """Return the messages of a live sender that some live destination has not delivered."""
+    if not is_live(state, sender):
+        return ()
+    pending = state.history[sender].pending
+    return tuple(p.message for p in pending if any(is_live(state, d) for d in p.remaining))
 
 
 # Safety and reachability

@@ -6,7 +6,7 @@ with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from attrs import evolve, field, frozen
@@ -28,6 +28,16 @@ from antecede.checker.model import (
     Timeout,
     Transition,
     with_item,
+)
+from antecede.checker.semantics.crashes import (
+    CLOSED,
+    CRASH,
+    RECOVER,
+    Crashed,
+    Crashes,
+    is_crash,
+    is_live,
+    reopened,
 )
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import Oracle, deliver, network_send
@@ -51,6 +61,7 @@ class System:
     Attributes:
         limits: a search does not expand a state that reaches one of these limits.
         names: the names of actors and messages in reports.
+        crashes: the crashes that may happen, or None.
         handlers: the checked handlers of the protocol.
     """
 
@@ -63,6 +74,7 @@ class System:
     properties: tuple[Property, ...]
     limits: tuple[AnyLimit, ...] = ()
     names: Names = field(factory=Names)
+    crashes: Crashes | None = None
     handlers: CheckedHandlers = field(init=False)
 
     @property
@@ -77,6 +89,8 @@ class System:
             sends="split" if self.workload.splits else "joint",
             clock_at="causal-send" if self.oracle.network_send is None else "network-send",
             history=self.oracle.name,
+            crashes="0" if self.crashes is None else self.crashes.text,
+            to_crashed="lost" if self.crashes is not None and self.crashes.lost else "kept",
             properties=tuple(prop.name for prop in self.properties),
         )
 
@@ -184,6 +198,7 @@ def initial_state(system: System) -> State:
         history=tuple(system.oracle.initial(i) for i in everyone),
         losses=system.network.budget or 0,
         order=order,
+        crashes=0 if system.crashes is None else system.crashes.most,
     )
     return _written(system, state)
 
@@ -217,7 +232,7 @@ def enabled(system: System, state: State) -> tuple[Transition, ...]:
     """Return the enabled transitions in a fixed order.
 
     The order is: causal-sends by actor, receives by channel, timeouts and other internal actions by
-    actor, losses by channel.
+    actor, losses by channel, recoveries and crashes by actor.
     """
     if waits_for_receipts(system, state):
         return tuple(_receives(system, state, range(len(state.channels))))
@@ -226,7 +241,13 @@ def enabled(system: System, state: State) -> tuple[Transition, ...]:
         *_receives(system, state, range(len(state.channels))),
         *_internals(system, state, range(system.actors)),
         *_losses(system, state),
+        *_restarts(system, state, range(system.actors)),
     )
+
+
+def is_final(transitions: Iterable[Transition]) -> bool:
+    """Return whether a state with these enabled transitions is final: all of them are crashes."""
+    return all(map(is_crash, transitions))
 
 
 def enabled_at(
@@ -248,6 +269,7 @@ def enabled_at(
         *_receives(system, state, channels),
         *_internals(system, state, (actor,)),
         *(() if src is None else _losses(system, state)),
+        *_restarts(system, state, (actor,)),
     )
 
 
@@ -258,7 +280,7 @@ def waits_for_receipts(system: System, state: State) -> bool:
 
 def _causal_sends(system: System, state: State, actors: Iterable[int]) -> Iterator[Transition]:
     for actor in actors:
-        if not system.may_send(state, actor):
+        if not system.may_send(state, actor) or not is_live(state, actor):
             continue
         for destinations in system.workload.choices(actor, state.workload[actor]):
             if destinations == ARM:
@@ -276,7 +298,8 @@ def _receives(system: System, state: State, channels: Iterable[int]) -> Iterator
             continue
         src, dst = divmod(number, system.actors)
         ordering = system.network.ordering
-        if ordering is not None and not ordering.ready(state.order, src, dst):
+        unready = ordering is not None and not ordering.ready(state.order, src, dst)
+        if unready or not is_live(state, dst):
             continue
         for packet, rest in system.network.take(channel):
             receive = Receive(src, dst, packet, stays=rest == channel)
@@ -289,6 +312,8 @@ def _internals(system: System, state: State, actors: Iterable[int]) -> Iterator[
     if protocol.timeout is None and not protocol.actions:
         return
     for actor in actors:
+        if not is_live(state, actor):
+            continue
         if protocol.timeout is not None and _run_timeout(system, state, actor):
             timeout = Timeout(actor)
             if _changes(system, state, timeout):
@@ -308,6 +333,18 @@ def _losses(system: System, state: State) -> Iterator[Transition]:
     for (src, dst), channel in zip(system.pairs, state.channels, strict=True):
         for place, (packet, _) in enumerate(network.lose(channel)):
             yield Lose(src, dst, packet, place)
+
+
+def _restarts(system: System, state: State, actors: Iterable[int]) -> Iterator[Transition]:
+    """Yield the recoveries of actors, then the crashes."""
+    crashes = system.crashes
+    if crashes is None:
+        return
+    if system.protocol.recover is not None:
+        yield from (Internal(i, RECOVER) for i in actors if not is_live(state, i))
+    if state.crashes:
+        live = (i for i in actors if i in crashes.of and is_live(state, i))
+        yield from (Internal(i, CRASH) for i in live)
 
 
 def _changes(system: System, state: State, transition: Transition) -> bool:
@@ -331,6 +368,8 @@ def successor(system: System, state: State, transition: Transition) -> Outcome:
     if isinstance(transition, Timeout):
         return _timeout(system, state, transition.actor)
     if isinstance(transition, Internal):
+        if system.crashes is not None and transition.name in (CRASH, RECOVER):
+            return _restart(system, state, transition)
         return _internal(system, state, transition)
     return _lose(system, state, transition)
 
@@ -409,6 +448,29 @@ def _internal(system: System, state: State, transition: Internal) -> Outcome:
     actor = transition.actor
     step = system.handlers.action(transition.name, state.actors[actor])
     return _finish(system, state, actor, step or Step(state.actors[actor]))
+
+
+def _restart(system: System, state: State, transition: Internal) -> Outcome:
+    """Let an actor crash or recover."""
+    actor, here = transition.actor, state.actors[transition.actor]
+    if transition.name == RECOVER:
+        assert isinstance(here, Crashed)
+        channels = _incoming(system, state, actor, reopened)
+        step = system.handlers.recover(actor, here.durable)
+        return _finish(system, evolve(state, channels=channels), actor, step)
+    step = Step(Crashed(system.handlers.durable(here)))
+    channels = state.channels
+    if system.crashes is not None and system.crashes.lost:
+        channels = _incoming(system, state, actor, lambda _channel: CLOSED)
+    return _finish(system, evolve(state, channels=channels, crashes=state.crashes - 1), actor, step)
+
+
+def _incoming(
+    system: System, state: State, actor: int, change: Callable[[Channel], Channel]
+) -> tuple[Channel, ...]:
+    """Return all channels, with a change of those that lead to an actor."""
+    pairs = zip(system.pairs, state.channels, strict=True)
+    return tuple(change(channel) if dst == actor else channel for (_, dst), channel in pairs)
 
 
 def _lose(system: System, state: State, transition: Lose) -> Outcome:

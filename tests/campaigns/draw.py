@@ -44,6 +44,7 @@ class Case:
         rules: the modes of a machine, or the table.
         credit: the number of credits of an actor.
         resends: whether a machine has a timeout.
+        restarts: how actors recover from crashes; see `machine.restarting`.
     """
 
     kind: str
@@ -57,13 +58,18 @@ class Case:
     sends: str
     clock_at: str
     properties: tuple[str, ...]
+    crashes: str = "0"
+    to_crashed: str = "kept"
+    restarts: str = ""
 
     @property
     def protocol(self) -> Protocol:
         """The protocol that was drawn."""
         if self.kind == "table":
-            return table_protocol(self.rules, self.credit)
-        return machine.machine(self.rules, self.credit, self.resends)
+            protocol = table_protocol(self.rules, self.credit)
+        else:
+            protocol = machine.machine(self.rules, self.credit, self.resends)
+        return machine.restarting(protocol, self.restarts)
 
     @property
     def user(self) -> list[Property]:
@@ -76,7 +82,10 @@ class Case:
         return Spec(protocol=self.protocol.name, history=history, search=search, **shared)
 
 
-SPEC_KEYS = ("actors", "messages", "network", "workload", "sends", "clock_at", "properties")
+SPEC_KEYS = (
+    *("actors", "messages", "network", "workload", "sends", "clock_at", "properties"),
+    *("crashes", "to_crashed"),
+)
 
 
 def drawn(seed: str) -> Case:
@@ -102,7 +111,19 @@ def drawn(seed: str) -> Case:
         sends=chance.choice(("joint", "joint", "split")),
         clock_at=chance.choice(("causal-send", "network-send")),
         properties=user or properties,
+        **_crashes(random.Random(f"crashes {seed}"), actors, messages),
     )
+
+
+def _crashes(chance: random.Random, actors: int, messages: int) -> dict[str, str]:
+    """Draw crashes, and how actors recover; in most systems, no actor crashes."""
+    if chance.random() > 0.25 or (actors, messages) == (3, 2):
+        return {}
+    return {
+        "crashes": chance.choice(("1", "1", "2", "1:of=0", "2:of=1,0")),
+        "to_crashed": chance.choice(("kept", "lost")),
+        "restarts": chance.choice(("", "", "keeps", "forgets")),
+    }
 
 
 def _extra(chance: random.Random, kind: str) -> list[str]:
@@ -266,6 +287,10 @@ def smaller(case: Case) -> Iterator[Case]:
         yield evolve(case, credit=case.credit - 1)
     if case.resends:
         yield evolve(case, resends=False)
+    if case.restarts:
+        yield evolve(case, restarts="")
+    if case.crashes != "0":
+        yield evolve(case, crashes="0", to_crashed="kept", restarts="")
     for at in range(len(case.properties) if len(case.properties) > 1 else 0):
         yield evolve(case, properties=(*case.properties[:at], *case.properties[at + 1 :]))
     if case.kind == "machine":

@@ -13,12 +13,14 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.check.spec import load_spec
+from antecede.checker.engine.rows import geometry
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.tabulate import _FILLERS, Tabulation
 from antecede.checker.engine.spark.cluster import Cluster
 from antecede.checker.model import Property, Where
 from antecede.checker.search import loop
 from antecede.checker.search.result import Counts, Verdict
+from antecede.checker.semantics.crashes import crashes_from
 from antecede.checker.semantics.network import Channel, Network, network_named
 from antecede.checker.semantics.ordering import ORDERINGS
 from antecede.checker.semantics.transition import System
@@ -261,3 +263,26 @@ def test_what_a_violation_leaves_undecided_may_differ_between_encodings() -> Non
     between = partial(compare.between, drawn("7/3"), "clocks", "--threads 1")
     assert between(first, second).agrees
     assert not between(first, third).agrees
+
+
+CRASHES = evolve(SENDS_TWO, messages=1, properties=SAFETY[:3], crashes="1", to_crashed="lost")
+
+
+def everything_is_owed(_tables: Tabulation, _actor: int, pending: int, _crashed: int) -> int:
+    """Forget no message to a crashed actor."""
+    return pending
+
+
+@pytest.mark.parametrize("how", ["owed", "final", "budget"])
+def test_a_wrong_rule_about_crashes_is_found(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [] == disagreements(CRASHES, "any", spark=False, tally=Counter())
+    if how == "owed":
+        monkeypatch.setitem(_FILLERS, geometry.OWED, everything_is_owed)
+    if how == "final":
+        monkeypatch.setattr("antecede.checker.search.plain.is_final", lambda some: not some)
+    if how == "budget":
+        monkeypatch.setattr(
+            "antecede.checker.check.spec.crashes_from",
+            lambda _text, how, actors: crashes_from("2", how, actors),
+        )
+    assert disagreements(CRASHES, "any", spark=False, tally=Counter())

@@ -16,6 +16,7 @@ from attrs import define, field
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.model import Packet, Property, State, Step
+from antecede.checker.semantics.crashes import CLOSED
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named, with_pending
 from antecede.checker.semantics.judge import is_of_one_state, looks_at_order, shown
 from antecede.checker.semantics.transition import System, initial_state
@@ -165,6 +166,19 @@ class Components:
         self.records.number(None)
         for content in self.contents:
             content.number(())
+            if system.crashes is not None:
+                content.number(CLOSED)
+
+    @property
+    def crash_unit(self) -> int:
+        """What a crash that is left adds to the number of losses that are left, or 0."""
+        return 0 if self.system.crashes is None else 1 + (self.system.network.budget or 0)
+
+    @property
+    def most_left(self) -> int:
+        """The number of losses and crashes that are left at the start; see `crash_unit`."""
+        crashes = 0 if self.system.crashes is None else self.system.crashes.most
+        return (self.system.network.budget or 0) + self.crash_unit * crashes
 
     @property
     def full(self) -> bool:
@@ -181,7 +195,7 @@ class Components:
                 *self._ghost_numbers(i, state.history[i]),
                 0,
                 0,
-                state.losses if i == 0 else 0,
+                (state.losses + self.crash_unit * state.crashes) * (i == 0),
             ]
             for k, (src, dst) in enumerate(self.channels):
                 if src == i:

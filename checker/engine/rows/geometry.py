@@ -25,6 +25,7 @@ SEND, RECEIVE, INTERNAL, LOSE, APPEND, REACT = range(1, 7)
 TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME, UNSENT, TRIM, GATE = range(7, 20)
 TOGETHER = 20
 """The look-ups that judge all actors of a final state together; see `successors.judge_together`."""
+RESTART, LIVE, OWED = range(21, 24)
 NUMBER_BITS = 25
 COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS
@@ -104,9 +105,13 @@ JOINT = 23
 """What of all actors together is judged in final states: a sum of JOINT_STATES (their states) and
 JOINT_POSITIONS (their positions in the workload, which record their deliveries)."""
 JOINT_STATES, JOINT_POSITIONS = 1, 2
+CRASHES = 24
+"""What a crash subtracts from the number in the column LOSSES; 0 if no actor crashes."""
+CRASH_KIND = 0
+"""The number of the kind of crashes among the kinds of transitions, if actors may crash."""
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
 MOST_PARTS = 2 * MOST_ACTORS
-BAD = 24
+BAD = 25
 """Per judgement of a delivery (sum of 1 known, 2 overtaken, 4 unexpected): violated properties."""
 UNEXPECTED = 4
 COL_WORD = BAD + 8

@@ -106,6 +106,8 @@ def why_not(components: Components, asked: bool | None) -> str | None:
         return f"the workload {system.workload.kind} names actors"
     if system.network.budget is not None:
         return "the losses are counted for all actors together"
+    if system.crashes is not None:
+        return "the crashes are counted for all actors together"
     if components.full and asked is None:
         return "the full history is meant to visit every state; --symmetry turns it on"
     return None

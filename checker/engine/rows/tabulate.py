@@ -28,8 +28,9 @@ from antecede.checker.engine.rows.sequences import RenamedSequences, values_of
 from antecede.checker.engine.rows.symmetry import NotSymmetricError, Symmetry, renamed_messages
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import numbers, seconds, whole
-from antecede.checker.model import Message, Packet, Property, Step, What, Where
-from antecede.checker.semantics.history import Ghost
+from antecede.checker.model import Internal, Message, Packet, Property, Step, What, Where
+from antecede.checker.semantics.crashes import CLOSED, CRASH, RECOVER, Crashed
+from antecede.checker.semantics.history import Ghost, without
 from antecede.checker.semantics.judge import Glimpse, in_deliveries, in_state
 from antecede.checker.semantics.marked import is_over, may_mark
 from antecede.checker.semantics.transition import initial_state, network_sent
@@ -106,6 +107,9 @@ class Tabulation(Histories):
         ghosts = tuple(self.oracle.initial(i) for i in range(self.system.actors))
         if self.oracle.number is not None:
             self.grading.refute("the application never stops")
+        if self.system.crashes is not None:
+            self.grading.refute("an actor may crash at any time")
+            assert self._kind(f"{Internal.kind} {CRASH}") == g.CRASH_KIND
         for actor, number in enumerate(self.initial_states()):
             self.grading.start(self._orbit(actor, number))
         return self.columns(evolve(state, history=ghosts))
@@ -131,7 +135,7 @@ class Tabulation(Histories):
         renamed = self._rename_records(keys, kinds, values)
         for k in np.flatnonzero(~recorded & ~renamed):
             values[k] = self._value(int(keys[k]))
-            if g.SEND <= kinds[k] <= g.LOSE:
+            if g.SEND <= kinds[k] <= g.LOSE or kinds[k] == g.RESTART:
                 self._note_choices(int(keys[k]), int(values[k]))
         self._reserve(len(keys))
         entries_kernels.store(self.table, keys, values)
@@ -315,7 +319,7 @@ class Tabulation(Histories):
 
     def _fill_send(self, actor: int, state: int, position: int) -> int:
         """Entry of SEND: per choice [state, shown, kind, position, message, step …]."""
-        offers = list(self._offers(actor, position))
+        offers = [] if self._is_down(actor, state) else list(self._offers(actor, position))
         codes = [len(offers)]
         kind = self._kind("causal-send")
         for message, after in offers:
@@ -371,6 +375,10 @@ class Tabulation(Histories):
             for marked in (False,) if gate & g.MARK else (False, True):
                 yield Message(actor, self.oracle.number(ghost, marked), destinations)
 
+    def _is_down(self, actor: int, state: int) -> bool:
+        """Return whether an actor in a state has crashed."""
+        return isinstance(self.states[actor].values[state], Crashed)
+
     def _fill_gate(self, actor: int, knows: int, pending: int) -> int:
         """Entry of GATE: bits derived from an actor's ghost, if only one message is followed."""
         workload, entries = self.system.workload, self.pending[actor].values[pending]
@@ -386,6 +394,8 @@ class Tabulation(Histories):
 
     def _fill_receive(self, channel: int, state: int, content: int) -> int:
         """Entry of RECEIVE: per envelope [state, shown, kind, what remains, packet, step …]."""
+        if self._is_down(self.channels[channel][1], state):
+            return self._emit([0])
         envelopes = self._envelopes.get((channel, content))
         if envelopes is None:
             envelopes = self._envelopes[channel, content] = self._taken(channel, content)
@@ -447,7 +457,7 @@ class Tabulation(Histories):
     def _fill_internal(self, actor: int, state: int, _unused: int) -> int:
         """Entry of INTERNAL: per enabled action as in RECEIVE; -1: no content, no packet."""
         codes = [0]
-        for name in self.internals:
+        for name in () if self._is_down(actor, state) else self.internals:
             step = self.internal_step(actor, state, name)
             what = "timeout" if name is None else f"internal {name}"
             if self.symmetry is not None:
@@ -479,6 +489,43 @@ class Tabulation(Histories):
             self.grading.still({**packets_of([packet], -1), LOST: int(budget)}, kind)
             codes += [-1, 0, self._kind(kind), self.contents[channel].number(rest), -1, 0, 0]
         return self._emit(codes)
+
+    def _fill_restart(self, actor: int, state: int, crash: int) -> int:
+        """Entry of RESTART: the recovery of an actor, or its crash, as in RECEIVE.
+
+        In the place of what remains of a channel, it has the content of all channels to the actor
+        afterwards; -1: they stay as they are.
+        """
+        here, system, crashes = self.states[actor].values[state], self.system, self.system.crashes
+        assert crashes is not None
+        is_down = isinstance(here, Crashed)
+        happens = not is_down and actor in crashes.of if crash else is_down
+        if not happens or not (crash or system.protocol.recover):
+            return self._emit([0])
+        self.calls += 1
+        if crash:
+            step = Step(Crashed(system.handlers.durable(here)))
+        else:
+            step = system.handlers.recover(actor, here.durable)
+        codes = [
+            1,
+            self.states[actor].number(step.state),
+            self.shown(step.state),
+            self._kind(f"{Internal.kind} {CRASH if crash else RECOVER}"),
+            self.contents[0].number(CLOSED if crash else ()) if crashes.lost else -1,
+            -1,
+            *self._step_codes(actor, step),
+        ]
+        return self._emit(codes)
+
+    def _fill_live(self, actor: int, state: int, _unused: int) -> int:
+        """Entry of LIVE: whether the state of an actor is not the state of a crashed one."""
+        return int(not self._is_down(actor, state))
+
+    def _fill_owed(self, actor: int, pending: int, crashed: int) -> int:
+        """Entry of OWED: what remains of `pending` without the messages to a crashed actor."""
+        entries = (without(entry, crashed) for entry in self.pending[actor].values[pending])
+        return self.pending[actor].number(tuple(entry for entry in entries if entry.remaining))
 
     def _fill_append(self, channel: int, content: int, bundle: int) -> int:
         packets = self.contents[channel].values[content]
@@ -639,4 +686,7 @@ _FILLERS = {
     g.LOSE: Tabulation._fill_lose,
     g.UNSENT: Tabulation._fill_unsent,
     g.GATE: Tabulation._fill_gate,
+    g.RESTART: Tabulation._fill_restart,
+    g.LIVE: Tabulation._fill_live,
+    g.OWED: Tabulation._fill_owed,
 }

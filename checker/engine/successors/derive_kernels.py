@@ -32,6 +32,8 @@ message. NOTE_DELIVERED: the message of the column's owner that is delivered (-1
 NOTE_PENDING: whether that message was pending.
 """
 NOTES = 6
+NOTHING_OWED = -3
+"""Stands for the pending messages of a crashed actor."""
 ALL = -1
 """Stands for all transitions of a source."""
 SEVERAL = -2
@@ -71,8 +73,28 @@ def source_count(geo):
 
 
 @inlined
+def restarts_left(loc, base, geo):
+    """Return the number of sources of recoveries and crashes, with local words in loc[base:].
+
+    The recoveries of all actors come first, then their crashes.
+    """
+    if geo[g.CRASHES] == 0:
+        return np.int64(0)
+    return geo[g.ACTORS] * (1 + (get(loc, base, geo, 0, g.LOSSES) >= geo[g.CRASHES]))
+
+
+@inlined
+def losses_left(loc, base, geo):
+    """Return how many packets may still be lost, with local words in loc[base:]."""
+    left = get(loc, base, geo, 0, g.LOSSES)
+    return left % geo[g.CRASHES] if geo[g.CRASHES] else left
+
+
+@inlined
 def source_of(source, geo):
     """Return where a group of transitions comes from, in the order of `transition.enabled`.
+
+    Sources from `source_count` on are recoveries, then crashes.
 
     Returns:
         The kind, the actor that acts, the owner of the column that is read, that column, and the
@@ -86,6 +108,9 @@ def source_of(source, geo):
     if receiving <= source < acting:
         actor = source - receiving
         return g.INTERNAL, actor, actor, np.int64(g.POSITION), actor
+    if source >= acting + channels * geo[g.LOSES]:
+        actor = (source - acting - channels * geo[g.LOSES]) % actors
+        return g.RESTART, actor, actor, np.int64(g.POSITION), actor
     kind = g.RECEIVE if source < receiving else g.LOSE
     channel = source - actors if source < receiving else source - acting
     dst, src = geo[g.CHAN_DST + channel], geo[g.CHAN_SRC + channel]
@@ -126,6 +151,14 @@ def put_packets(spot, actor, tables, loc, misses, control):
         else:
             put(loc, geo, actor, into, after)
     return spot, complete
+
+
+@inlined
+def put_incoming(content, actor, loc, geo):
+    """Replace the content of all channels that lead to an actor."""
+    for channel in range(geo[g.CHANNEL_COUNT]):
+        if geo[g.CHAN_DST + channel] == actor:
+            put(loc, geo, geo[g.CHAN_SRC + channel], geo[g.CHAN_COL + channel], content)
 
 
 @inlined
@@ -187,6 +220,8 @@ def effects_of(source, said, tables, loc, misses, control):
     state = get(loc, size, geo, actor, g.STATE)
     # A timer reads no column, and the loss of a packet asks no actor. So their keys leave it out.
     read = np.int64(0) if kind == g.INTERNAL else content
+    if kind == g.RESTART:
+        read = np.int64(source - source_count(geo) >= geo[g.ACTORS])  # whether it is a crash
     asked = np.int64(0) if kind == g.LOSE else state
     spot = look_up(table, key_of(kind, at_column, asked, read), misses, control)
     return (np.int64(g.MISSED) if spot == -1 else spot), content
@@ -199,8 +234,12 @@ def change_columns(effect, source, tables, loc):
     kind, actor, owner, column, _ = source_of(source, geo)
     if code[effect + g.EFFECT_STATE] != -1:
         put(loc, geo, actor, g.STATE, code[effect + g.EFFECT_STATE])
-    if code[effect + g.EFFECT_CONTENT] != -1:
+    if code[effect + g.EFFECT_CONTENT] != -1 and kind == g.RESTART:
+        put_incoming(code[effect + g.EFFECT_CONTENT], actor, loc, geo)
+    elif code[effect + g.EFFECT_CONTENT] != -1:
         put(loc, geo, owner, column, code[effect + g.EFFECT_CONTENT])
+    if kind == g.RESTART and code[effect + g.EFFECT_KIND] == g.CRASH_KIND:
+        put(loc, geo, 0, g.LOSSES, get(loc, 0, geo, 0, g.LOSSES) - geo[g.CRASHES])
     if kind == g.LOSE and geo[g.BUDGET]:
         put(loc, geo, 0, g.LOSSES, get(loc, 0, geo, 0, g.LOSSES) - 1)
 
@@ -210,7 +249,7 @@ def takes_no_packet(effect, source, content, tables):
     """Return whether the transition at code[effect:] leaves the column that it reads as it is."""
     kind = source_of(source, tables.geo)[0]
     stays = tables.code[effect + g.EFFECT_CONTENT] == content
-    return kind == g.INTERNAL or (kind == g.RECEIVE and stays)
+    return kind in (g.INTERNAL, g.RESTART) or (kind == g.RECEIVE and stays)
 
 
 @kernel
@@ -331,10 +370,12 @@ def successors(row, at, tables, loc, out, found, misses, control):
         if said & g.OVER:
             return np.int64(g.SETTLED)
     sources = source_count(geo)
-    if geo[g.BUDGET] and get(loc, size, geo, 0, g.LOSSES) == 0:
+    restarts = restarts_left(loc, size, geo)
+    if geo[g.BUDGET] and losses_left(loc, size, geo) == 0:
         sources -= geo[g.CHANNEL_COUNT]
     # A miss does not end the loop: one round in Python then fills everything that the state lacks.
-    for source in range(sources):
+    for number in range(sources + restarts):
+        source = number if number < sources else source_count(geo) + number - sources
         now = derive(source, ALL, said, waiting, tables, loc, misses, control)
         if now == g.MISSED:
             status = np.int64(g.MISSED)
@@ -358,6 +399,38 @@ def successors(row, at, tables, loc, out, found, misses, control):
 
 
 @inlined
+def owed(actor, pending, loc, geo, table, misses, control):
+    """Return what remains of `pending` without the messages to crashed actors.
+
+    Returns:
+        The number of the remaining pending messages, NOTHING_OWED if the actor crashed, or MISSED.
+    """
+    for other in range(geo[g.ACTORS]):
+        key = key_of(g.LIVE, other, get(loc, 0, geo, other, g.STATE), 0)
+        live = look_up(table, key, misses, control)
+        if live == -1:
+            return np.int64(g.MISSED)
+        if live == 0 and other == actor:
+            return np.int64(NOTHING_OWED)
+        if live == 0:
+            pending = look_up(table, key_of(g.OWED, actor, pending, other), misses, control)
+            if pending == -1:
+                return np.int64(g.MISSED)
+    return pending
+
+
+@inlined
+def is_final(out, count, geo):
+    """Return whether a state is final: it has no transition, or all of them are crashes.
+
+    Crashes come last in the entries of a state, so the first entry tells.
+    """
+    if count > 0 and geo[g.CRASHES] != 0:
+        return out[geo[g.ROW_WORDS]] >> 16 & 0x7FFF == g.CRASH_KIND
+    return count == 0
+
+
+@inlined
 def judge_final(row, at, geo, table, dec, loc, misses, control):
     """Return the bit set of properties that a final state violates or reaches, or MISSED.
 
@@ -368,7 +441,15 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
     decode(row, at, geo, dec, loc, 0)
     for actor in range(geo[g.ACTORS]):
         position = get(loc, 0, geo, actor, g.POSITION)
-        key = key_of(g.FINAL, actor, get(loc, 0, geo, actor, g.PENDING), position)
+        pending = get(loc, 0, geo, actor, g.PENDING)
+        if geo[g.CRASHES]:
+            pending = owed(actor, pending, loc, geo, table, misses, control)
+            if pending == NOTHING_OWED:
+                continue
+            if pending == g.MISSED:
+                status = np.int64(g.MISSED)
+                continue
+        key = key_of(g.FINAL, actor, pending, position)
         verdict = look_up(table, key, misses, control)
         if verdict == -1:
             status = np.int64(g.MISSED)

@@ -32,6 +32,8 @@ def why_not(geo: Words) -> str | None:
     """
     if geo[g.PARTS] > geo[g.ACTORS] and (geo[g.TRIMS] or geo[g.AT_NETWORK]):
         return "with --history full, clocks tick at network-sends or actors send to themselves"
+    if geo[g.CRASHES]:
+        return "actors may crash"
     if geo[g.FOLLOWS]:
         return "only one message is followed"
     return None

@@ -20,6 +20,7 @@ from antecede.checker.engine.rows.rows_kernels import copy_row, prefetch_composi
 from antecede.checker.engine.successors import memo_kernels as m
 from antecede.checker.engine.successors.derive_kernels import (
     borrowed,
+    is_final,
     judge_final,
     room_for,
     successors,
@@ -108,7 +109,7 @@ def expand_rows(rows, todo, work, sending, told):
             control[g.FULL] = count
             break
         violated = np.int64(0)
-        if count == 0:
+        if is_final(work.out, count, geo):
             violated = judge_final(
                 rows, at, geo, tables.table, tables.dec, work.loc, misses, control
             )
@@ -172,7 +173,7 @@ def close_row(rows, index, count, violated, work, sending, sent, told):
     """
     tables, control, block = work.tables, work.control, work.out
     row_words, leads = row_words_of(tables), sending.weighing.leads
-    at, final = index * row_words, count == 0
+    at, final = index * row_words, is_final(block, count, tables.geo)
     count = max(count, np.int64(0))
     link = index * sending.owners + sending.me
     # Levels that are sums of weights keep no parents, but the depth of each state; see `Weighing`.
