@@ -209,7 +209,7 @@ def _refuse_ordering(network: Network, workload: Workload) -> None:
         )
 
 
-def _refuse_orders(network: Network, properties: Sequence[Property]) -> None:
+def _refuse_orders(network: Network, properties: tuple[Property, ...]) -> None:
     """Reject what relates packets or deliveries of several actors, if some of them may crash."""
     if network.ordering is not None:
         raise InputError(
@@ -218,8 +218,8 @@ def _refuse_orders(network: Network, properties: Sequence[Property]) -> None:
         )
     if names := [prop.name for prop in properties if prop.what is What.SEQUENCES]:
         raise InputError(
-            f"{', '.join(names)} compares the deliveries of all actors, and --crashes allows actors "
-            "that deliver no more; leave one of them out"
+            f"{', '.join(names)} compares the deliveries of all actors, but with --crashes some "
+            "actors deliver no more; leave one of them out"
         )
 
 
