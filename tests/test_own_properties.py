@@ -190,6 +190,21 @@ def test_total_order_compares_more_than_two_actors() -> None:
     assert "the deliveries of the actors do not respect total-order" in run.reason
 
 
+@pytest.mark.parametrize("engine", ["plain", "local"])
+def test_states_record_deliveries_if_a_property_compares_them(engine: str) -> None:
+    """Two messages to one receiver: the state with both delivered becomes two states."""
+    for props, states, finals in (([], 9, 1), (["total-order"], 10, 2)):
+        asked = [*props, "integrity"]
+        found = check("unordered", actors=3, workload=TWO_TO_ONE, properties=asked, engine=engine)
+        counts = found.counts
+        assert (states, 13, 5, finals) == (
+            counts.unique_states,
+            counts.total_states,
+            counts.depth,
+            counts.final_states,
+        )
+
+
 def test_newtop_without_a_rule_for_ties_has_no_total_order() -> None:
     """The mutant: held messages with equal clocks keep the order of their arrival."""
     null = protocol_named("newtop-null")
@@ -244,6 +259,17 @@ def test_predicate_of_one_actor_at_rest_names_the_actor() -> None:
     result = check(SILENT, actors=3, workload="script:[[1],[],[]]", engine="plain")
     assert result.counterexample is not None
     assert "Carol's state does not respect written" in result.counterexample.reason
+
+
+@pytest.mark.parametrize("engine", ["plain", "local"])
+def test_predicate_at_rest_that_raises_comes_with_a_run(engine: str) -> None:
+    broken = evolve(register(max), at_rest={"broken": lambda state: state.nothing})
+    result = check(broken, actors=2, workload=BOTH, engine=engine)
+    assert "ERROR" == result.verdict
+    run = result.counterexample
+    assert run is not None
+    assert ("at-rest-returns", 4) == (run.violates, run.length)
+    assert "at-rest predicate 'broken' of protocol 'register' raised AttributeError" in run.reason
 
 
 FILE = """

@@ -22,7 +22,13 @@ from antecede.checker.semantics.crashes import (
     of_live_actors,
     refuse_own,
 )
-from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
+from antecede.checker.semantics.failing import (
+    FAILURES,
+    PREDICATE_RETURNS,
+    REST_RETURNS,
+    deferring,
+    guarded,
+)
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
 from antecede.checker.semantics.judge import looks_at_order, records_deliveries
@@ -337,6 +343,8 @@ def _endless_oracle(spec: Spec, properties: tuple[Property, ...]) -> Oracle:
 def _deferring(spec: Spec, protocol: Protocol, failures: list[str]) -> System:
     """Return the system with properties on failures, as in the trace of a failing run."""
     names = [name for name in spec.properties if name not in FAILURES]
+    if REST_RETURNS in failures:
+        names += declared_names(protocol, "at-rest")
     if PREDICATE_RETURNS in failures:
         names += declared_names(protocol, "invariant") + declared_names(protocol, "witness")
     system = system_of(evolve(spec, properties=tuple(names)), protocol)

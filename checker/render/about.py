@@ -13,12 +13,16 @@ from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import lost, wrong_order
 from antecede.checker.render.explanation import Explanation, explain
 from antecede.checker.render.prose import Wording, length_text, listed, printable
-from antecede.checker.semantics.failing import HANDLER_RETURNS, PREDICATE_RETURNS
+from antecede.checker.semantics.failing import HANDLER_RETURNS, PREDICATE_RETURNS, REST_RETURNS
 from antecede.checker.semantics.programs import ANY_MESSAGE
 from antecede.checker.semantics.transition import EndlessSystem, System
 from antecede.checker.support.amounts import counted
 
-FAILS = {HANDLER_RETURNS: "a handler", PREDICATE_RETURNS: "an invariant or witness"}
+FAILS = {
+    HANDLER_RETURNS: "a handler",
+    PREDICATE_RETURNS: "an invariant or witness",
+    REST_RETURNS: "a predicate on final states",
+}
 """What fails in a run that violates one of `FAILURES`."""
 
 

@@ -23,7 +23,7 @@ from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep, first_shown
 from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_delivery, wrong_order
 from antecede.checker.render.prose import Remarks, Wording, listed, loop_text, pending
-from antecede.checker.semantics.failing import PredicatesReturn, Raised
+from antecede.checker.semantics.failing import PredicatesReturn, Raised, RestReturns
 from antecede.checker.semantics.judge import Fault, undelivered
 from antecede.checker.semantics.values import contains, field_names, packet_class, shown
 
@@ -311,6 +311,8 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
 def _at_rest(path: Path, prop: Property) -> Explanation | None:
     """Explain the final states of actors that violate a property together, or one by itself."""
     words, states = Wording.of(path), path.last.actors
+    if isinstance(prop.predicate, RestReturns):
+        return Explanation(f"There {prop.predicate.error(states)}.")
     name = prop.name.removeprefix("at-rest:")
     alone = prop.what is What.STATE
     wrong = [i for i, state in enumerate(states) if not prop.predicate(state)] if alone else []

@@ -22,9 +22,11 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import HandlerError, ProtocolError
 
 HANDLER_RETURNS, PREDICATE_RETURNS = "handler-returns", "predicate-returns"
+REST_RETURNS = "at-rest-returns"
 FAILURES = {
     HANDLER_RETURNS: "no handler raises or returns what cannot be used",
     PREDICATE_RETURNS: "no invariant or witness raises",
+    REST_RETURNS: "no predicate on final states raises",
 }
 """Names and summaries of the properties that a failing protocol violates."""
 
@@ -105,13 +107,41 @@ class PredicatesReturn:
         return next(filter(None, (_raised_by(p, states) for p in self.joint)), None)
 
 
+@frozen
+class RestReturns:
+    """The predicate of REST_RETURNS on the states of all actors.
+
+    Attributes:
+        asked: the properties that ask for states in final states.
+    """
+
+    asked: tuple[Property, ...]
+
+    def __call__(self, states: tuple[Any, ...]) -> bool:
+        """Return whether every predicate returns."""
+        return self.error(states) is None
+
+    def error(self, states: tuple[Any, ...]) -> str | None:
+        """Return the message of the first predicate that raises, or None."""
+        if failure_in(states):
+            return None
+        alone = ((p, state) for p in self.asked for state in states if p.what is What.STATE)
+        joint = ((p, states) for p in self.asked if p.what is What.STATES)
+        return next(filter(None, (_raised_by(*each) for each in (*alone, *joint))), None)
+
+
 def _failures(system: System) -> tuple[Property, ...]:
     """Return FAILURES as properties of the deferring system of `system`."""
-    handler, predicate = map(failure_property, FAILURES)
+    handler, predicate = map(failure_property, (HANDLER_RETURNS, PREDICATE_RETURNS))
     joint = tuple(p for p in system.properties if p.what is What.STATES and is_joint(p))
     if joint:
         predicate = evolve(predicate, what=What.STATES, predicate=PredicatesReturn(joint))
-    return handler, predicate
+    asked = tuple(prop for prop in system.properties if prop.at_end and prop.of_states)
+    if not asked:
+        return handler, predicate
+    what, where = What.STATES, Where.AT_FINAL_STATES
+    rest = Property(REST_RETURNS, FAILURES[REST_RETURNS], what, where, RestReturns(asked))
+    return handler, predicate, rest
 
 
 def failure_property(name: str) -> Property:
