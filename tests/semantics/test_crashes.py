@@ -9,7 +9,7 @@ from attrs import astuple, evolve, frozen
 
 from antecede import check as checked
 from antecede.checker.check.pipeline import check
-from antecede.checker.check.spec import Spec, system_of
+from antecede.checker.check.spec import Spec, spec_from, system_of
 from antecede.checker.explore.code import code_of_step
 from antecede.checker.model import CausalSend, Internal, Message, Protocol, State, Step
 from antecede.checker.paths.path import replay
@@ -238,6 +238,13 @@ def test_python_takes_a_number_of_crashes() -> None:
     result = checked("rst", actors=2, messages=1, crashes=1)
     naive = naive_counts(protocol_named("rst"), 2, 1, crashes=Crashes(1))
     assert (result.verdict, result.counts.unique_states) == ("HOLDS", naive.unique)
+
+
+@pytest.mark.parametrize("crashes", [1, "1", "1:of=0"])
+def test_a_spec_names_crashes(crashes: Any) -> None:
+    spec = spec_from({"protocol": "rst", "crashes": crashes, "to_crashed": "lost"})
+    assert (spec.crashes, spec.system.question.crashes) == (str(crashes), str(crashes))
+    assert spec.system.question.to_crashed == "lost"
 
 
 @pytest.mark.parametrize(
