@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -151,7 +152,8 @@ def _foreign(found: Foreign) -> str:
     if not found.why:
         return text
     first = "line" if found.lines == 1 else "the first is line"
-    return f"{text} ({first} {found.first} of {Path(found.log).name}: {found.why})"
+    why = re.split(r"; |\. ", found.why)[0]  # without the advice that an error has
+    return f"{text} ({first} {found.first} of {Path(found.log).name}: {why})"
 
 
 def _checked(found: Audit) -> str:

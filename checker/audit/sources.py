@@ -206,7 +206,7 @@ def parts_of_logs(names: Sequence[str]) -> list[tuple[str, str]]:
     for name in names:
         logs.setdefault(_rotation(name)[0] if ROTATED.fullmatch(name) else name, []).append(name)
     return [
-        (part, log)
+        (part, log if len(files) > 1 else name)
         for log, files in logs.items()
         for name in sorted(files, key=_rotation)
         for part in parts_of(name)

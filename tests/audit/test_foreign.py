@@ -162,6 +162,7 @@ def test_rotated_files_are_one_log_from_old_to_new() -> None:
     assert [*((part, "x/app.log") for part in expected), ("b.jsonl", "b.jsonl")] == parts_of_logs(
         given
     )
+    assert [("app.log.1", "app.log.1")] == parts_of_logs(["app.log.1"])
     apart = ["node-1.jsonl", "node-2.jsonl", "part-00001", "part-00000", "10.0.0.1"]
     assert [(name, name) for name in apart] == parts_of_logs(apart)
 
