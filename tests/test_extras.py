@@ -72,6 +72,9 @@ def test_a_tool_of_pipx_or_uv_gets_the_package(prefix: Path, file: str, command:
 def test_uvx_gets_the_package_for_one_run(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", "/cache/uv/archive-v0/x")
     assert f"uvx --with '{NEEDS}' antecede …" == extras.install_command("prove")
+    installed_from(prefix, dir_info={})
+    command = f"uvx --from '/my clone' --with '{NEEDS}' antecede …"
+    assert command == extras.install_command("prove")
 
 
 def test_sources_without_an_installation_name_the_package(

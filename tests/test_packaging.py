@@ -59,7 +59,7 @@ def test_the_action_checks_specs_and_writes_a_summary(
         check=False,
     )
     assert code == done.returncode, done.stderr
-    assert f"exit-code={code}\n" == files["GITHUB_OUTPUT"].read_text()
+    assert f"exit-code={code}\nwritten=true\n" == files["GITHUB_OUTPUT"].read_text()
     assert "### antecede" in files["GITHUB_STEP_SUMMARY"].read_text(encoding="utf-8")
     assert ("::error" in done.stdout) == (code == 1)
     results = {file.name for file in (tmp_path / "antecede").iterdir()}

@@ -61,12 +61,14 @@ def install_command(extra: str) -> str:
         return f"pipx inject antecede {packages}"
     if (environment / "uv-receipt.toml").is_file():
         return f"uv pip install --python {shlex.quote(sys.executable)} {packages}"
-    if any(part.startswith("archive-v") for part in environment.parts):
-        return f"uvx --with {packages} antecede …"
     source = json.loads(installed.read_text("direct_url.json") or "{}")
-    if "dir_info" not in source:
+    is_folder = "dir_info" in source
+    folder = url2pathname(urlsplit(source["url"]).path) if is_folder else ""
+    if any(part.startswith("archive-v") for part in environment.parts):
+        origin = f"--from {shlex.quote(folder)} " if is_folder else ""
+        return f"uvx {origin}--with {packages} antecede …"
+    if not is_folder:
         return f"pip install 'antecede[{extra}]'"
-    folder = url2pathname(urlsplit(source["url"]).path)
     option = "--editable " if source["dir_info"].get("editable") else ""
     return f"{_pip()} install {option}{shlex.quote(f'{folder}[{extra}]')}"
 

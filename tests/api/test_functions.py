@@ -49,6 +49,7 @@ FOR_THE_TERMINAL = {
     *("json_file", "junit_file", "sarif_file", "github", "statistics", "quiet", "output"),
     *("trace_file", "trace_files", "trace_format", "graph_file", "parquet_file", "smt2_folder"),
     *("folder", "form", "interactive", "no_browser", "wanted", "rows", "help_all"),
+    "summary_file",
 }
 """Options that say what a command writes. Results of functions have methods instead."""
 
