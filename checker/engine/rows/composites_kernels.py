@@ -54,6 +54,7 @@ def probe(cons, words, loc, base, actor, slot):
     mask = cons.shape[0] // stride - 1
     while True:
         at = slot * stride
+        # Two parts may have equal words, so the part is compared, too.
         owner = cons[at + words]
         if owner == -1:
             return np.int64(-1)
@@ -158,10 +159,13 @@ def compose_missed(misses, control, tables, composites):
                 done = True
                 for k in range(words):
                     dec[at + k] = misses[r, 1 + k]
+                # The same words may have been missed twice; then their second copy in `dec` is
+                # overwritten by the next composite.
                 if find_composite(cons, words, dec, at, part) == -1:
                     index_composite(cons, mask, dec, at, words, part, counts[part])
                     counts[part] += 1
                     total += 1
+        # What is left, look-ups and composites without room, needs Python.
         if not done:
             for k in range(misses.shape[1]):
                 misses[remaining, k] = misses[r, k]

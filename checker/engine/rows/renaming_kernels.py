@@ -107,6 +107,8 @@ def represent_among_several(out, start, geo, renamings, loc, base):
     """Do what `represent` does if two orbits of a row may be equal; loc has their entries."""
     parts = geo[g.PARTS]
     best, trial, chosen = base + parts, base + 2 * parts, base + 3 * parts
+    # The orbits leave a few permutations, which differ only in how they order equal orbits. Now
+    # the composites decide. Permutations that give the same row are symmetries of the state.
     several = choose_by_orbits(loc, base, chosen, geo, renamings)
     if several == 1 and loc[chosen] == 0:
         return np.int64(1)
@@ -252,6 +254,7 @@ def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
                 target = renamings.targets[k * parts + part]
                 trial[target] = renamed_by(k, kin[part], geo, renamings)
                 total += weights[target * geo[g.REN_STRIDE] + trial[target]]
+            # Weights are hashes, so equal weights are rare and columns are hardly ever compared.
             if k == 0 or total < least or (total == least and comes_before(trial, best, geo, dec)):
                 least, changed = total, k > 0
                 for part in range(parts):
@@ -301,12 +304,14 @@ def relate_composites(tables, since, upto, misses, control):
         for number in range(since[part], upto[part]):
             if renamings.kin[part * geo[g.REN_STRIDE] + number] != -1:
                 continue
+            # A composite must not lose records for lack of room, so it is left for the next call.
             if control[g.MISSES] + order * (geo[g.COLUMN_COUNT] + 1) > misses.shape[0]:
                 return
             complete = True
             for k in range(order):
                 images[k] = rename(tables, k, part, number, loc, misses, control)
                 complete = complete and images[k] != g.MISSED
+            # An orbit is entered at once or not at all: `represent` takes every image for granted.
             if complete:
                 orbit = renamings.known[0]
                 renamings.known[0] = orbit + 1
@@ -314,6 +319,7 @@ def relate_composites(tables, since, upto, misses, control):
                     renamings.images[orbit * order + k] = images[k]
                     target = renamings.targets[k * parts + part]
                     place = target * geo[g.REN_STRIDE] + images[k]
+                    # Several permutations may lead to one composite; the first one is kept.
                     if renamings.kin[place] == -1:
                         renamings.kin[place] = orbit << 8 | k
 
@@ -338,6 +344,7 @@ def rename(tables, k, part, number, loc, misses, control):
     for column in range(geo[g.COLUMN_COUNT]):
         if not is_in(geo, column, part):
             continue
+        # The count of losses belongs to no actor, and only `full` fills the two sequences.
         if column == g.LOSSES or (g.RECORDED <= column <= g.STAMPS and not geo[g.FULL_HISTORY]):
             continue
         into = column
@@ -346,6 +353,7 @@ def rename(tables, k, part, number, loc, misses, control):
         value = get(loc, parts * words, geo, actor, column)
         key = key_of(g.RENAME, k - 1, value, column << 4 | actor)
         renamed = look_up(tables.table, key, misses, control)
+        # A miss does not end the loop, so that one call of Python renames all columns of the part.
         if renamed == -1:
             complete = False
         else:

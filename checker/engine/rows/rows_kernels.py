@@ -54,7 +54,7 @@ def await_composites(loc, size, geo, cons, base):
         for k in range(part * words, (part + 1) * words):
             loc[base + k] = loc[k]
             same = same and loc[k] == loc[size + k]
-        slot = np.int64(-1)
+        slot = np.int64(-1)  # most parts are unchanged, and keep their composite without a look-up
         if not same:
             slot = seek(cons, words, loc, part * words, part)
             prefetch(cons, slot * (words + 1))
@@ -78,6 +78,7 @@ def emit(loc, base, row, at, tables, out, start, missing):
     words = geo[g.PART_WORDS]
     copy_row(row, at, out, start, geo[g.ROW_WORDS])
     status = np.int64(g.OK)
+    # All parts are looked up even after a miss, so that Python numbers all composites at once.
     for part in range(geo[g.PARTS]):
         slot = loc[base + size + part]
         if slot >= 0:

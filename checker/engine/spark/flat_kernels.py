@@ -164,6 +164,7 @@ def compose(flat, which, packing, tables, composites, rows):
         unpack_flat(flat, which[r] * flat_words, widths, loc)
         for k in range(row_words):
             rows[r * row_words + k] = 0
+        # A worker numbers composites as it meets them: its numbers need not last beyond the task.
         room = True
         for part in range(parts):
             number = find_or_add(loc, part * words, part, geo, cons, dec, composites)

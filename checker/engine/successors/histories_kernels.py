@@ -28,6 +28,7 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
         taken = look_up(table, key, misses, control)
         if taken == -1:
             judgement = np.int64(g.MISSED)
+        # Bit 57: the message is not pending, so its delivery was not expected and changes nothing.
         elif taken >> 57 & 1 == 0:
             put(loc, geo, sender, g.PENDING, taken & 0x1FFFFFF)
             key = key_of(g.JOIN, actor, get(loc, 0, geo, actor, g.KNOWS), taken >> 28 & 0x1FFFFFF)
@@ -41,10 +42,12 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
                     what = joined >> 28 & 0x1FFFFFF
                     if not record(g.RECORDED, actor, what, loc, geo, table, misses, control):
                         judgement = np.int64(g.MISSED)
+                # From here on, what the history keeps is made smaller; the judgement is made.
                 if geo[g.FORGETS] and not forget(item, loc, geo, table, misses, control):
                     judgement = np.int64(g.MISSED)
                 if geo[g.TRIMS] and not trim(actor, loc, geo, table, misses, control):
                     judgement = np.int64(g.MISSED)
+                # The application may answer a delivery, so its position in the workload changes.
                 if geo[g.REACTS]:
                     key = key_of(g.REACT, actor, get(loc, 0, geo, actor, g.POSITION), message)
                     position = look_up(table, key, misses, control)

@@ -255,6 +255,7 @@ def sent_lately(spot, block, start, label, sending, row_words):
     """
     recent, weighing = sending.outbox.recent, sending.weighing
     at = spot * row_words
+    # The row takes the place of the one remembered there: one comparison, and no search.
     same = same_row(block, start, recent, at, row_words)
     copy_row(block, start, recent, at, row_words)
     if weighing.leads.shape[0] > 0:
@@ -375,6 +376,7 @@ def gather(outbox, first, owners, tables, frontier, count, keeps_parents, kinds)
         entry = at[owner]
         at[owner] = entry + stride
         info = out[entry + row_words]
+        # `insert` made the information words of new states negative.
         if info >= 0 or not first <= owner < first + owners:
             continue
         copy_row(out, entry, rows, count * row_words, row_words)

@@ -98,6 +98,7 @@ def find_states(out, size, row_words, slots, figures, offset, number, found):
     out, slots, found, number = borrow(out), borrow(slots), borrow(found), borrow(number)
     stride = row_words + 1
     complete = True
+    # Three steps per row, NEXT rows apart: fetch its slot, find it and fetch its number, read that.
     for e in range(size + NEXT):
         if e + NEXT < size:
             later = home(hash_words(out, (e + NEXT) * stride, row_words), figures[0])

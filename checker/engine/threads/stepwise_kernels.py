@@ -50,6 +50,7 @@ def enter(rows, at, composites, work):
     geo, table, dec = tables.geo, tables.table, tables.dec
     if work.room < 0:
         return np.int64(g.OVERFLOWED)
+    # Each pass numbers what the last one missed. Misses that only Python can fill end the loop.
     while True:
         control[g.MISSES] = 0
         count = remembered_or_derived(rows, at, False, work)
@@ -261,7 +262,7 @@ def step_at_random(rows, row_words, count, places, generator, visited, told):
         control[g.LENGTH] += 1
         return np.int64(g.RAISES)
     fresh = claim_row(visited.slots, visited.figures, rows, chosen, row_words)
-    if fresh == g.MISSED:
+    if fresh == g.MISSED:  # the same number is drawn again, so a walk does not depend on the room
         generator[0] = before
         return np.int64(g.FULL_SET)
     for k in range(row_words):

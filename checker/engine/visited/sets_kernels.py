@@ -175,7 +175,7 @@ def read_depths(rows, row_words, me, owners, visited, slot_depths, depths):
     slots, figures = borrow(visited.slots), visited.figures
     count = depths.shape[0]
     for r in range(count):
-        if r + 12 < count:
+        if r + 12 < count:  # fetch the slot of a later row while this one is compared
             h = hash_words(rows, (r + 12) * row_words, row_words)
             if owner_by(h, owners) == me:
                 slot = home(h, figures[0])
@@ -217,10 +217,12 @@ def grow(slots, depths, tail, width, old, new):
     stride = width + 1
     own_stash = np.empty(1024 * stride, np.int64)
     stash, stashed = borrow(own_stash), np.int64(0)
+    # From the last slot to the first: a state moves right, into a slot that was emptied before.
     for slot in range(old + tail - 1, -1, -1):
         if slots[slot * width] == -1:
             continue
         place = home_of_slot(slots, slot, width, new)
+        # It was pushed beyond its new home, and slots between the two may still be occupied.
         if place < slot:
             if (stashed + 1) * stride > stash.shape[0]:
                 larger = np.empty(2 * stash.shape[0], np.int64)
