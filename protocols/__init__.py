@@ -57,6 +57,7 @@ PROOFS = {
     "cykas-yct-counted": "antecede.protocols.cykas_yct_proof:CYKAS_YCT_COUNTED",
     "cykas-yct-named": "antecede.protocols.cykas_yct_proof:CYKAS_YCT_NAMED",
     "cykas-fair": "antecede.protocols.cykas_fair_proof:CYKAS_FAIR",
+    "cykas-fair-bounded": "antecede.protocols.cykas_fair_bounded_proof:CYKAS_FAIR_BOUNDED",
     "rst": "antecede.protocols.rst_proof:RST",
     "rst-no-deliv": "antecede.protocols.rst_proof:RST_NO_DELIV",
     "rst-no-step-2": "antecede.protocols.rst_proof:RST_NO_STEP_2",

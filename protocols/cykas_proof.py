@@ -209,7 +209,6 @@ CYKAS = Model(
             "the sender of a message that depends on R knows of R",
             ForAll([m], Implies(tainted(m), knows(src(m)))),
         ),
-        ENFORCES_CSPS,
         ORDER_IS_OF_SENT,
         Conjunct(
             "stops-for-a-reason",

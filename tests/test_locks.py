@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.locks import Taken, locked
+from antecede.checker.support.locks import Taken, locked
 
 HOLD = """
 import sys
 from pathlib import Path
-from antecede.checker.locks import locked
+from antecede.checker.support.locks import locked
 lock = locked(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()
