@@ -398,6 +398,5 @@ def borrowed(tables):
             borrow(tables.renamings.known),
             borrow(tables.renamings.choices),
         ),
-        borrow(tables.progress),
         tables.one_word,
     )

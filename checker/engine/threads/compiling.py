@@ -61,7 +61,7 @@ def main() -> int:
 
 WAYS = (
     Options(),
-    Options(memory="sweep-line", symmetry=False, forget_from=None),
+    Options(symmetry=False, forget_from=None),
     Options(symmetry=False, forget_from=0, collect_from=1),
 )
 """Ways to search that use kernels of their own."""
