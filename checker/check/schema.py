@@ -6,7 +6,6 @@ It is derived from the settings of a question and of bounds, and from the keys t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from antecede.checker.check.spec import COUNT_KEYS, EXPECTED, KINDS
 from antecede.checker.search.options import SEARCHES, Bounds
@@ -18,16 +17,8 @@ from antecede.checker.semantics.programs import ANY_MESSAGE
 from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.workload import CHOICES, SUMMARIES
 from antecede.checker.support.registry import PIPE, property_names, protocol_names
-from antecede.checker.support.settings import AMOUNT, Setting, settings_of
-
-Schema = dict[str, Any]
-
-DRAFT = "http://json-schema.org/draft-07/schema#"
-"""The dialect of the schemas. Editors for TOML know this one."""
-
-_TEXT: Schema = {"type": "string"}
-_NAME: Schema = {"type": "string", "minLength": 1}
-_ACTOR: Schema = {"type": "integer", "minimum": 0}
+from antecede.checker.support.schemas import NAME, TEXT, WHOLE, Schema, a_list, of_setting, one_of
+from antecede.checker.support.settings import Setting, settings_of
 
 
 def spec_schema() -> Schema:
@@ -35,8 +26,6 @@ def spec_schema() -> Schema:
     settings = {known.name: known for kind in (Question, Bounds) for known in settings_of(kind)}
     keys = {key: _key(key, settings.get(key)) for key in sorted(KINDS)}
     return {
-        "$schema": DRAFT,
-        "title": "A spec of antecede",
         "description": "A question for antecede, and the expected answer.",
         **_table(keys, required=["protocol"]),
     }
@@ -49,35 +38,12 @@ def _key(key: str, known: Setting | None) -> Schema:
         return {"description": says, **schema}
     assert known is not None
     says = known.says + (f" The default is {known.otherwise}." if known.otherwise else "")
-    return {"description": says, **(_WRITTEN.get(key) or _of(known))}
-
-
-def _of(known: Setting) -> Schema:
-    """Return the schema of a setting, with its range and its default."""
-    default = {} if known.default is None else {"default": known.default}
-    if known.choices is not None:
-        return {**_one_of(known.choices), **default}
-    schema: Schema = {"type": {int: "integer", float: "number"}[known.kind], "maximum": known.most}
-    if known.least is not None:
-        schema["minimum"] = known.least
-    if known.above is not None:
-        schema["exclusiveMinimum"] = known.above
-    if known.metavar == "SIZE":
-        return {"anyOf": [schema, {"type": "string", "pattern": f"^{AMOUNT}$"}]}
-    return {**schema, **default}
-
-
-def _one_of(names: Mapping[str, str]) -> Schema:
-    return {"enum": list(names)}
+    return {"description": says, **(_WRITTEN.get(key) or of_setting(known))}
 
 
 def _names(names: list[str], *patterns: str) -> Schema:
     """Return the schema of a text that is one of some names, or matches a pattern."""
     return {"anyOf": [{"enum": names}, *({"type": "string", "pattern": p} for p in patterns)]}
-
-
-def _list(items: Schema, **more: Any) -> Schema:
-    return {"type": "array", "items": items, **more}
 
 
 def _table(keys: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
@@ -89,17 +55,17 @@ def _table(keys: Mapping[str, Schema], required: list[str] | None = None) -> Sch
 def _workload() -> Schema:
     """Return the schema of a workload: a text as on the command line, or a table."""
     listed = [kind for kind in SUMMARIES if kind not in CHOICES]
-    to = _list(_ACTOR, minItems=1)
-    send = {"name": _NAME, "from": _ACTOR, "to": to, "after": _list(_NAME)}
-    one_or_several = {"anyOf": [_NAME, _list(_NAME, minItems=1)]}
+    to = a_list(WHOLE, minItems=1)
+    send = {"name": NAME, "from": WHOLE, "to": to, "after": a_list(NAME)}
+    one_or_several = {"anyOf": [NAME, a_list(NAME, minItems=1)]}
     statements = [
-        _table({"send": {**_NAME, "not": {"const": ANY_MESSAGE}}, "to": to}, ["send", "to"]),
+        _table({"send": {**NAME, "not": {"const": ANY_MESSAGE}}, "to": to}, ["send", "to"]),
         _table({"receive": one_or_several}, ["receive"]),
     ]
     tables = {
-        "script": ("sends", _list(_list(_ACTOR))),
-        "reaction": ("sends", _list(_table(send, ["name", "from", "to"]))),
-        "program": ("programs", _list(_list({"anyOf": statements}))),
+        "script": ("sends", a_list(a_list(WHOLE))),
+        "reaction": ("sends", a_list(_table(send, ["name", "from", "to"]))),
+        "program": ("programs", a_list(a_list({"anyOf": statements}))),
     }
     return {
         "default": "any",
@@ -115,16 +81,15 @@ def _workload() -> Schema:
 
 
 def _expect() -> Schema:
-    count: Schema = {"type": "integer", "minimum": 0}
-    counts = _table(dict.fromkeys(COUNT_KEYS, count))
+    counts = _table(dict.fromkeys(COUNT_KEYS, WHOLE))
     verdicts = [*EXPECTED, *(name.upper() for name in EXPECTED)]
     return _table(
         {
             "verdict": {"enum": verdicts, "default": "holds"},
-            "violates": {"description": "The property that is violated.", **_NAME},
+            "violates": {"description": "The property that is violated.", **NAME},
             "counterexample_length": {
                 "description": "The number of transitions of a shortest counterexample.",
-                **count,
+                **WHOLE,
             },
             "counts": {
                 "description": "The exact numbers of states, for each history.",
@@ -136,8 +101,8 @@ def _expect() -> Schema:
 
 def _of_names() -> Schema:
     name = {"type": "string", "minLength": 1, "maxLength": LONGEST}
-    unique = _list(name, uniqueItems=True)
-    return _table({"actors": unique, "messages": _list(unique)})
+    unique = a_list(name, uniqueItems=True)
+    return _table({"actors": unique, "messages": a_list(unique)})
 
 
 _WRITTEN: Mapping[str, Schema] = {
@@ -151,20 +116,20 @@ _OWN: Mapping[str, tuple[str, Schema]] = {
         "A name that antecede list shows, or FILE.py:OBJECT relative to the spec.",
         _names(list(protocol_names()), r"\.py", f"^{PIPE}"),
     ),
-    "title": ("One line that reports show.", _TEXT),
+    "title": ("One line that reports show.", TEXT),
     "search": (
         "Order of the search: breadth-first, depth-first, or random walks.",
-        {**_one_of(SEARCHES), "default": "breadth"},
+        {**one_of(SEARCHES), "default": "breadth"},
     ),
     "properties": (
         "The properties to check. The default is the properties that antecede list marks as "
         "default, and all invariants of the protocol.",
-        _list(_names([*property_names(), *FAILURES], "^(invariant|witness):")),
+        a_list(_names([*property_names(), *FAILURES], "^(invariant|witness):")),
     ),
     "bound": (
         "Limits on measures of an actor's state, such as mode=3. The search does not explore "
         "beyond a state in which a measure reaches its limit.",
-        _list({"type": "string", "pattern": "="}),
+        a_list({"type": "string", "pattern": "="}),
     ),
     "names": ("Names of actors and messages for reports.", _of_names()),
     "expect": ("The expected answer.", _expect()),
