@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from antecede.checker.support.errors import InputError
 
 PACKAGES = {
+    "mcp": ("mcp", "the MCP SDK"),
     "pandas": ("pandas", "pandas"),
     "parquet": ("pyarrow", "PyArrow"),
     "pictures": ("vl_convert", "vl-convert"),
