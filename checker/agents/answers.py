@@ -139,7 +139,7 @@ def _spec(result: Object) -> str:
 def checks_answer(results: Object) -> str:
     """Return the answer to a check of several specs: a line for each, the wrong ones first."""
     checks = sorted(results["checks"], key=lambda each: each["as_expected"])
-    refused = [f"ERROR  {each['spec']}: {each['error']}" for each in results["refused"]]
+    refused = [f"ERROR  {refusal(each)}" for each in results["refused"]]
     lines = [
         f"{each['verdict']}{'' if each['as_expected'] else ' (NOT AS EXPECTED)'}  "
         f"{each['spec'] or each['protocol']}"
@@ -152,10 +152,20 @@ def checks_answer(results: Object) -> str:
     return _with_end([head, *refused, *lines], f"Next: {last}")
 
 
+def refusal(refused: Object) -> str:
+    """Return why a spec could not be checked, with its name once."""
+    label, error = refused["spec"], refused["error"]
+    return str(error if error.startswith(label) else f"{label}: {error}")
+
+
 def validate_answer(result: Object, target: str) -> str:
-    """Return the answer to a short check that looks for mistakes only."""
-    if result["verdict"] == "ERROR":
-        return shortened(f"NOT VALID\n{_question(result)}\n{''.join(_details(result))}")
+    """Return the answer to a short check that looks for mistakes only.
+
+    If time ends the check, there is a mistake, too, because its states are so few.
+    """
+    in_time = "--max-states" in (result["stopped_by"] or "--max-states")
+    if result["verdict"] == "ERROR" or not in_time:
+        return shortened("\n".join(["NOT VALID", _question(result), *_details(result)]))
     early = " A property is violated already." if result["verdict"] == "VIOLATED" else ""
     return "\n".join(
         [

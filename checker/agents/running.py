@@ -68,7 +68,7 @@ async def run(arguments: Sequence[str], seconds: float) -> Ran:
         except TimeoutError:
             raise InputError(
                 f"the call did not end within {seconds + GRACE:g} seconds, so it was killed; a "
-                "function of the protocol may run forever"
+                "function of the protocol may run forever, or a folder has too many specs"
             ) from None
         finally:
             await _end(process)

@@ -128,7 +128,7 @@ class Tools:
         found, _ = await self._result(given, self._seconds(SHORT_SECONDS), states)
         if "checks" not in found:
             return answers.validate_answer(found, given.target)
-        wrong = [f"{each['spec']}: {each['error']}" for each in found["refused"]]
+        wrong = [answers.refusal(each) for each in found["refused"]]
         wrong += [f"{c['spec']}: {c['error']}" for c in found["checks"] if c["error"] is not None]
         if wrong:
             return answers.shortened("\n".join(["NOT VALID", *wrong]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,28 @@ def test_a_file_that_never_ends_is_killed(tmp_path: Path, monkeypatch: pytest.Mo
         called(tmp_path, "list", Ceilings(max_seconds=0.5), name=str(tmp_path / "endless.py"))
 
 
+def test_a_call_that_is_cancelled_leaves_no_process(tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text(
+        "import os, pathlib\n"
+        "pathlib.Path(__file__).with_name('pid').write_text(str(os.getpid()))\n"
+        "while True: pass\n",
+        encoding="utf-8",
+    )
+
+    async def cancel() -> int:
+        call = Tools(tmp_path, Ceilings()).call("list", {"name": str(tmp_path / "endless.py")})
+        task = asyncio.create_task(call)
+        while not (pid := tmp_path / "pid").exists() or not pid.read_text():
+            await asyncio.sleep(0.05)
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+        return int(pid.read_text())
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(asyncio.run(cancel()), 0)
+
+
 @pytest.fixture
 def trace(antecede: Command, tmp_path: Path) -> str:
     """The result of a check, which has a counterexample."""
@@ -146,10 +169,27 @@ def test_every_verdict_has_a_next_step(trace: str, changes: dict[str, Any], last
     assert "--" not in answer
 
 
+@pytest.mark.parametrize(
+    ("changes", "first"),
+    [
+        ({"verdict": "HOLDS"}, "VALID"),
+        ({"verdict": "INCOMPLETE", "stopped_by": "--max-states 200 reached"}, "VALID"),
+        ({"verdict": "INCOMPLETE", "stopped_by": "--max-seconds 20 reached"}, "NOT VALID"),
+        ({"verdict": "ERROR", "error": "receive raises"}, "NOT VALID"),
+    ],
+)
+def test_a_handler_that_fails_or_hangs_is_not_valid(
+    trace: str, changes: dict[str, Any], first: str
+) -> None:
+    answer = answers.validate_answer(result_in(trace, **changes), "chat.py:CHAT")
+    assert first == answer.splitlines()[0]
+    assert ("check(target='chat.py:CHAT')" in answer) == (first == "VALID")
+
+
 def test_the_answer_about_several_specs_begins_with_those_that_are_wrong(trace: str) -> None:
     right = result_in(trace, spec="right.toml", as_expected=True)
     wrong = result_in(trace, spec="wrong.toml", as_expected=False)
-    refused = [{"spec": "typo.toml", "error": "unknown key"}]
+    refused = [{"spec": "typo.toml", "error": "typo.toml: unknown key"}]
     lines = answers.checks_answer({"checks": [right, wrong], "refused": refused}).splitlines()
     assert [
         "1 of 3 checks as expected",
