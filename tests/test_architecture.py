@@ -44,6 +44,7 @@ ROOMS = (
     ("check",),
     ("render",),
     (
+        "agents",
         "explore",
         "claims",
         "sweep",
@@ -78,6 +79,9 @@ ONLY_IN = {
         "cli.py",
         *(path.relative_to(ROOT).as_posix() for path in ROOT.glob("checker/commands/*.py")),
     },
+    "mcp": {"checker/agents/server.py"},
+    "mcp_types": {"checker/agents/server.py"},
+    "anyio": {"checker/agents/server.py"},
     "jinja2": {"checker/render/pages.py"},
     "re2": {"checker/audit/shiviz.py"},
     "matplotlib": {"checker/simulate/chart.py"},

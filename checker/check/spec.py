@@ -423,7 +423,7 @@ def spec_from(table: Mapping[str, Any], file: str | None = None) -> Spec:
     values = {key: value for key, value in table.items() if key not in bounds}
     if is_kind(values.get("crashes"), int):
         values["crashes"] = str(values["crashes"])
-    _check_kinds(values, _KINDS, "key")
+    _check_kinds(values, KINDS, "key")
     if "protocol" not in table:
         raise InputError("the spec lacks the key 'protocol'")
     for several in ("properties", "bound"):
@@ -436,7 +436,7 @@ def spec_from(table: Mapping[str, Any], file: str | None = None) -> Spec:
     return Spec(**values, file=file)
 
 
-_KINDS: Mapping[str, type] = {
+KINDS: Mapping[str, type] = {
     **{known.name: known.kind for known in settings_of(Question)},
     "protocol": str,
     "properties": list,
@@ -447,8 +447,9 @@ _KINDS: Mapping[str, type] = {
     "names": dict,
     **{known.name: known.kind for known in _BOUNDS},
 }
+"""Key of a spec -> the kind of its value. A workload can also be a table."""
 
-KEYS = frozenset(_KINDS) - {"title"}
+KEYS = frozenset(KINDS) - {"title"}
 """The keys that identify a TOML file as a spec. Many other files have a title, too."""
 
 
@@ -477,12 +478,15 @@ def _workload_text(table: Mapping[str, Any]) -> str:
     return f"{kind}:{json.dumps(table[argument])}"
 
 
+EXPECTED = {v.lower(): v for v in (Verdict.HOLDS, Verdict.VIOLATED, Verdict.VACUOUS)}
+"""The verdicts that a spec can expect, by the names that it uses for them."""
+
+
 def expected_verdict(text: str) -> Verdict:
     """Return the verdict for `holds`, `violated` or `vacuous`."""
-    choices = {v.lower(): v for v in (Verdict.HOLDS, Verdict.VIOLATED, Verdict.VACUOUS)}
-    if text.lower() not in choices:
-        raise unknown("expected verdict", text, choices)
-    return choices[text.lower()]
+    if text.lower() not in EXPECTED:
+        raise unknown("expected verdict", text, EXPECTED)
+    return EXPECTED[text.lower()]
 
 
 def _expectation(table: Mapping[str, Any]) -> Expectation:

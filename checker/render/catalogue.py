@@ -48,6 +48,16 @@ def catalogue() -> str:
     return "\n\n".join(f"{title}\n{columns(rows)}" for title, rows in sections)
 
 
+def names_of_parts() -> str:
+    """Return the names of everything that `catalogue` describes, in a line for each kind."""
+    kinds = {
+        "Protocols": protocol_names(),
+        "Properties": (*property_names(), *(name for name, _ in _DECLARED)),
+        **{title: tuple(rows) for title, (_, rows) in _PARTS.items()},
+    }
+    return "\n".join(f"{title}: {', '.join(names)}" for title, names in kinds.items())
+
+
 def listing(name: str) -> str:
     """Return the full description of one entry, or of the protocols in FILE.py.
 

@@ -14,6 +14,7 @@ from urllib.request import url2pathname
 from antecede.checker.support.errors import InputError
 
 PACKAGES = {
+    "mcp": ("mcp", "the MCP SDK"),
     "pandas": ("pandas", "pandas"),
     "parquet": ("pyarrow", "PyArrow"),
     "pictures": ("vl_convert", "vl-convert"),

@@ -208,13 +208,16 @@ def given_for(known: Setting, value: Any) -> Any:
 LEAST_BYTES = 10**6
 """A smaller number of bytes is taken for an amount of memory without its unit."""
 
+AMOUNT = r"([0-9]{1,18}(?:\.[0-9]{1,9})?)([KMGTkmgt]?)[Bb]?"
+"""The regular expression of an amount of memory; JavaScript and Rust read it, too."""
+
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 def _bytes(text: str, what: str) -> int:
     """Return an amount of memory such as 500M or 4G in bytes."""
-    match = re.fullmatch(r"([0-9]{1,18}(?:\.[0-9]{1,9})?)([KMGT]?)B?", text.strip().upper())
-    size = int(float(match[1]) * _UNITS[match[2]]) if match else 0
+    match = re.fullmatch(AMOUNT, text.strip())
+    size = int(float(match[1]) * _UNITS[match[2].upper()]) if match else 0
     if match and not match[2] and 0 < size < LEAST_BYTES:
         raise InputError(
             f"{what} is {shown(text)}, which would be {match[1]} bytes; say which unit is meant, "
