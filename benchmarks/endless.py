@@ -36,6 +36,8 @@ PROTOCOLS = (
     ("mfss-fifo", "fifo"),
     ("cykas", "unordered"),
     ("cykas", "fifo"),
+    ("cykas-fair", "unordered"),
+    ("cykas-fair", "fifo"),
     ("tree", "fifo"),
     ("rst", "unordered"),
     ("cbcast", "unordered"),
