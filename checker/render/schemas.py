@@ -165,6 +165,21 @@ def _trace() -> Schema:
     return an_object({**keys, "versions": _VERSIONS}, names=_NAMES, loop=_LOOP)
 
 
+def _replay() -> Schema:
+    return an_object(
+        {
+            "schema": {"const": formats.REPLAY_SCHEMA},
+            "trace": TEXT,
+            "violated": FLAG,
+            "property": or_null(TEXT),
+            **_SYSTEM,
+            "run": _RUN,
+            "versions": _VERSIONS,
+        },
+        names=_NAMES,
+    )
+
+
 _ANSWER = one_of(["PROVED", "FAILED", "UNKNOWN"])
 
 
@@ -327,14 +342,65 @@ def _audit() -> Schema:
     return {"anyOf": [judged, an_object({**begin, "stopped_by": TEXT})]}
 
 
+def _table() -> Schema:
+    row = {
+        **_SYSTEM,
+        "history": one_of(HISTORIES),
+        "total_states": WHOLE,
+        "unique_states": WHOLE,
+        "depth": WHOLE,
+        "seconds": NUMBER,
+        "verdict": _VERDICT,
+        "stopped_by": or_null(TEXT),
+        "paper_total_states_in_millions": NUMBER,
+        "paper_unique_states_in_millions": NUMBER,
+        "paper_depth": WHOLE,
+        "paper_seconds": NUMBER,
+        "paper_verdict": _VERDICT,
+        "agrees": or_null(FLAG),
+    }
+    return an_object(
+        {
+            "schema": {"const": "antecede/table/1"},
+            "machine": TEXT,
+            "paper_bounds": TEXT,
+            "verdicts_agree": or_null(FLAG),
+            "rows": a_list(an_object(row)),
+        }
+    )
+
+
+def _row() -> Schema:
+    return an_object(
+        {
+            **_SYSTEM,
+            "history": one_of(HISTORIES),
+            "properties": TEXT,
+            "digest": TEXT,
+            "verdict": _VERDICT,
+            "violates": or_null(TEXT),
+            **dict.fromkeys(
+                ("counterexample_length", "unique_states", "total_states", "depth"), or_null(WHOLE)
+            ),
+            "seconds": NUMBER,
+            "stopped_by": or_null(TEXT),
+            "error": or_null(TEXT),
+        },
+        names_matter=or_null(TEXT),
+    )
+
+
 _MADE: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "spec": ("a spec, which antecede check reads", spec_schema),
     "result": ("antecede check --json, antecede test --json", _result),
     "trace": ("antecede check --trace FILE.json, antecede replay", _trace),
+    "replay": ("antecede replay --json", _replay),
     "prove": ("antecede prove --json", _proof),
     "classes": ("antecede classes --json", _classes),
     "claims": ("antecede claims --json", _claims),
     "audit": ("antecede audit --json", _audit),
+    "table": ("antecede table --format json", _table),
+    "sweep": ("antecede sweep --output: each line of the file", _row),
 }
 
 SCHEMAS = {name: files for name, (files, _) in _MADE.items()}
