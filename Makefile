@@ -3,12 +3,12 @@
 
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 INSTALL = $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test ready slow bench mutants notebooks random soak lint types site chromium plantuml graphviz clean
+.PHONY: demo test ready slow portable bench mutants notebooks random soak lint types site chromium plantuml graphviz clean
 
 demo: $(VENV)/installed ## the three protocols of the paper's table; the last one is broken
 	$(BIN)/antecede check mfss --actors 3 --messages 2
@@ -22,6 +22,10 @@ test: ready ## side by side on all cores; a file's tests stay together
 
 slow: ready
 	$(BIN)/python -m pytest -m slow --timeout 7200
+
+portable: $(VENV)/installed-dev ## a part of the tests on a simulated macOS and a simulated Windows
+	$(BIN)/python -m pytest -m 'slow or not slow' tests/test_platforms.py
+	for system in macos windows; do $(BIN)/python -m tests.platforms $$system || exit 1; done
 
 ready: $(VENV)/installed-dev chromium plantuml graphviz ## all that the tests need
 

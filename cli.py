@@ -13,7 +13,7 @@ import click
 
 from antecede.checker.commands import console
 from antecede.checker.commands.help_pages import COMMAND_GROUPS, PAGES
-from antecede.checker.support import interrupts
+from antecede.checker.support import extras, interrupts
 from antecede.checker.support.errors import (
     NO_THREAD,
     CapacityError,
@@ -121,6 +121,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         notes = getattr(abort.__cause__, "__notes__", ["there is no result"])
         console.complain(f"Interrupted; {'; '.join(notes)}.")
         return INCOMPLETE
+    except ModuleNotFoundError as error:
+        if (package := extras.required(error.name)) is None:
+            console.complain(_internal(error))
+            return INTERNAL_ERROR
+        console.complain(f"Error: this command needs {package}")
+        return INPUT_ERROR
     except Exception as error:
         if isinstance(error, RuntimeError) and is_refused_thread(error):
             console.complain(f"Error: {NO_THREAD}")

@@ -34,7 +34,12 @@ NESTED = "script:[[1,2],[0,3],[0],[1]]"
 """The program with the smallest computation that we know to be causal and not one of Cykas."""
 WORKLOADS = ("any", NESTED)
 MOST = 4
-SIZES = ((4, WORKLOADS, MOST), (3, ("any",), MOST), (3, ("any",), 3), (2, ("any",), 3))
+SIZES = (
+    (4, WORKLOADS, MOST),
+    *((3, ("any",), most) for most in (MOST, 3)),
+    (2, ("any",), 3),
+    *((4, ("any",), most) for most in (3, 2)),  # trees of four nodes have no smaller size
+)
 """Actors, workloads and messages in all; a protocol that is too large gets the next size."""
 STATES = 250_000
 

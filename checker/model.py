@@ -45,8 +45,8 @@ def with_item(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
 class Message:
     """A message that an application sends through the protocol.
 
-    A protocol cannot look at the content of a message, so a message has none: its sender and its
-    number identify it.
+    Its sender and its number identify a message. It has no content, unless the workload gives it a
+    label, such as `edit` or `delete`; see `LabelledMessage`.
 
     Attributes:
         sender: the number of the actor that sends the message. Actors are numbered from 0.
@@ -80,6 +80,29 @@ class Message:
                 "`destinations`, or a workload in which every message has one"
             )
         return self.destinations[0]
+
+    @property
+    def label(self) -> str | int | None:
+        """The label that the workload gives the message, or None."""
+        return None
+
+
+@frozen(cache_hash=True)
+class LabelledMessage(Message):
+    """A message with a label: its kind or its value, for protocols that look at it.
+
+    The workloads `script` and `reaction` can give labels.
+
+    Attributes:
+        label: the label, a text or a whole number.
+
+    Examples:
+        >>> from antecede.checker.model import LabelledMessage
+        >>> LabelledMessage(sender=0, number=1, destinations=(2,), label="edit").label
+        'edit'
+    """
+
+    label: str | int
 
 
 @frozen
@@ -245,8 +268,8 @@ class Protocol:
             names and functions, which take one state. Check one as the property `invariant:NAME`.
         joint_invariants: invariants whose functions take a tuple of the states of all actors.
             Compiled engines check them only in a breadth-first search.
-        at_rest: predicates that should be true of every actor's state when nothing more can happen.
-            `check` with `measures=True` reports those that are false.
+        at_rest: predicates that must be true of every actor's state when nothing more can happen.
+            Check one as the property `at-rest:NAME`.
         joint_at_rest: such predicates whose functions take a tuple of the states of all actors.
         witnesses: predicates that should be true of some actor's state at some time, for example "a
             message had to wait". They show that a check covers the mechanism. Search for one as the
@@ -262,6 +285,11 @@ class Protocol:
             state because the author says that they behave alike. See `Unmerged`.
         shows_messages: True (the default) if the state of an actor contains the messages that the
             actor keeps. False if a state stands for an object or a program that hides them.
+        durable: takes the state of an actor that crashes, and returns what the actor has on its
+            disk. `recover` must be given, too.
+        recover: takes the number of an actor, the number of all actors, and what the actor has on
+            its disk, and returns a `Step` with the first state after the restart. Without it, an
+            actor that crashes never takes a step again. Only `check` with `crashes` uses it.
 
     Examples:
         A protocol that delivers every message on arrival. A message from actor 0 can then be
@@ -306,6 +334,8 @@ class Protocol:
     normal: NormalForm | None = None
     unmerged: Unmerged | None = None
     shows_messages: bool = True
+    durable: Callable[[LocalState], Any] | None = None
+    recover: Callable[[int, int, Any], Step] | None = None
 
 
 @frozen
@@ -372,7 +402,10 @@ class What(Enum):
         DELIVERY: one `Delivery` of a message.
         STATE: the state of one actor.
         STATES: a tuple of the states of all actors. Compiled engines check such a property only in
-            a breadth-first search.
+            a breadth-first search, except in final states.
+        SEQUENCES: a tuple of all actors' deliveries: for each actor, a tuple of the messages that
+            it has delivered so far, in order. If an actor delivers a message again, the tuple still
+            has it once. Compiled engines check such a property as one of `STATES`.
         UNDELIVERED: a tuple of the messages of one sender that some receiver has not delivered.
         ENDED: a bool, whether the application of an actor has finished its program.
 
@@ -390,6 +423,7 @@ class What(Enum):
     DELIVERY = "deliveries"
     STATE = "actors' states"
     STATES = "the states of all actors"
+    SEQUENCES = "the deliveries of all actors"
     UNDELIVERED = "undelivered messages"
     ENDED = "ends of workloads"
 
@@ -430,8 +464,9 @@ class Where(Enum):
 
 _PLACES = {
     What.DELIVERY: (Where.EVERYWHERE, Where.SOMEWHERE),
-    What.STATE: (Where.EVERYWHERE, Where.SOMEWHERE),
-    What.STATES: (Where.EVERYWHERE, Where.SOMEWHERE),
+    What.STATE: tuple(Where)[:4],
+    What.STATES: tuple(Where)[:4],
+    What.SEQUENCES: tuple(Where)[:4],
     What.UNDELIVERED: tuple(Where)[2:],
     What.ENDED: tuple(Where)[2:5],
 }
@@ -491,8 +526,21 @@ class Property:
         """Check that the fields of the property fit together.
 
         Raises:
-            ValueError: `what` and `where` do not fit, or the predicate is missing or superfluous.
+            ValueError: a field has a value of a wrong kind, `what` and `where` do not fit, or the
+                predicate is missing or superfluous.
         """
+        kinds: Mapping[str, Any] = {"name": str, "summary": str, "what": What, "where": Where}
+        for name, kind in kinds.items():
+            if not isinstance(value := getattr(self, name), kind):
+                wanted = "a text" if kind is str else f"a member of {kind.__name__}"
+                raise ValueError(
+                    f"the field {name!r} of the property {self.name!r} is {value!r}; give {wanted}"
+                )
+        if not self.name or not callable(self.predicate):
+            raise ValueError(
+                f"the property {self.name!r} needs a name and, as its predicate, a function; the "
+                f"predicate is {self.predicate!r}"
+            )
         if self.where not in _PLACES[self.what]:
             places = " or ".join(f"Where.{place.name}" for place in _PLACES[self.what])
             raise ValueError(
@@ -509,6 +557,11 @@ class Property:
     def of_states(self) -> bool:
         """True if the predicate of the property takes the state of one actor, or of all actors."""
         return self.what in (What.STATE, What.STATES)
+
+    @property
+    def at_end(self) -> bool:
+        """True if the predicate is asked in final states only, in which nothing more can happen."""
+        return self.where in (Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE)
 
     @property
     def sought(self) -> bool:
@@ -669,6 +722,9 @@ class State:
             The protocol cannot see it.
         losses: the number of packets that the network may still lose, if that number is limited;
             otherwise 0.
+        order: what the network remembers of the order of packets in different channels; None on
+            most networks.
+        crashes: the number of actors that may still crash.
     """
 
     actors: tuple[LocalState, ...]
@@ -676,3 +732,5 @@ class State:
     workload: tuple[Any, ...]
     history: tuple[Any, ...]
     losses: int = 0
+    order: Any = None
+    crashes: int = 0

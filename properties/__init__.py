@@ -1,7 +1,7 @@
 """Properties, one file each. The registry maps a name to the module and name of its record.
 
-`witness:NAME` and `invariant:NAME` are built from the declarations of a protocol; see
-`properties.declared`.
+`witness:NAME`, `invariant:NAME` and `at-rest:NAME` are built from the declarations of a protocol;
+see `properties.declared`.
 """
 
 REGISTRY = {
@@ -13,7 +13,16 @@ REGISTRY = {
     "finishes": "antecede.properties.finishes:FINISHES",
     "can-finish": "antecede.properties.can_finish:CAN_FINISH",
     "no-starvation": "antecede.properties.no_starvation:NO_STARVATION",
+    "same-order": "antecede.properties.same_order:SAME_ORDER",
+    "total-order": "antecede.properties.total_order:TOTAL_ORDER",
 }
+
+KINDS = {
+    "witness": "witnesses",
+    "invariant": "invariants",
+    "at-rest": "predicates at rest",
+}
+"""The kinds of properties that a protocol declares, with the plural noun for each."""
 
 DECLARED = "antecede.properties.declared:declared"
 

@@ -41,6 +41,7 @@ REGISTRY = {
     "hybrid-basic-no-timeout": "antecede.protocols.hybrid_basic:HYBRID_BASIC_NO_TIMEOUT",
     "hybrid-sps": "antecede.protocols.hybrid_sps:HYBRID_SPS",
     "hybrid-sps-as-printed": "antecede.protocols.hybrid_sps:HYBRID_SPS_AS_PRINTED",
+    "hybrid-sps-ghost": "antecede.protocols.hybrid_sps_ghost:HYBRID_SPS_GHOST",
     "hybrid-multicast": "antecede.protocols.hybrid_multicast:HYBRID_MULTICAST",
 }
 
@@ -56,6 +57,7 @@ PROOFS = {
     "cykas-yct-counted": "antecede.protocols.cykas_yct_proof:CYKAS_YCT_COUNTED",
     "cykas-yct-named": "antecede.protocols.cykas_yct_proof:CYKAS_YCT_NAMED",
     "cykas-fair": "antecede.protocols.cykas_fair_proof:CYKAS_FAIR",
+    "cykas-fair-bounded": "antecede.protocols.cykas_fair_bounded_proof:CYKAS_FAIR_BOUNDED",
     "rst": "antecede.protocols.rst_proof:RST",
     "rst-no-deliv": "antecede.protocols.rst_proof:RST_NO_DELIV",
     "rst-no-step-2": "antecede.protocols.rst_proof:RST_NO_STEP_2",

@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede import Envelope, Message, Protocol, Renaming, Step
+from antecede import Envelope, Message, Property, Protocol, Renaming, Step, What, Where
 from antecede.checker.model import with_item
 from antecede.protocols.mail_room import Held, released
 
@@ -183,7 +183,13 @@ def normal(states: tuple[Rst, ...], _flying: tuple[Envelope, ...]) -> Renaming:
     return Renaming(state, lambda envelope: packet(envelope.packet))
 
 
-JOINT_AT_REST = {"in-agreement-on-sent": all_agree_on_sent}
+IN_AGREEMENT_ON_SENT = Property(
+    name="in-agreement-on-sent",
+    summary="at final states: all actors have the same matrix SENT, if all messages are broadcast",
+    what=What.STATES,
+    where=Where.AT_FINAL_STATES,
+    predicate=all_agree_on_sent,
+)
 INVARIANTS = {"deliv-is-column-of-sent": deliv_is_column_of_sent}
 WITNESSES = {"waited": lambda state: bool(state.held_back)}
 
@@ -195,7 +201,6 @@ RST = Protocol(
     causal_send=causal_send,
     receive=receive,
     invariants=INVARIANTS,
-    joint_at_rest=JOINT_AT_REST,
     witnesses=WITNESSES,
     normal=normal,
 )

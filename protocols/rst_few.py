@@ -74,6 +74,5 @@ RST_FEW = evolve(
     causal_send=causal_send,
     receive=receive,
     invariants={},
-    joint_at_rest={},
     normal=None,
 )

@@ -45,10 +45,10 @@ def pytest_configure() -> None:
 
 def default_interrupts() -> None:
     """Restore the default signal handlers, because `make test &` and `nohup` ignore signals."""
-    for number, usual in (
-        (signal.SIGINT, signal.default_int_handler),
-        (signal.SIGHUP, signal.SIG_DFL),
-    ):
+    usual_handlers: dict[int, Any] = {signal.SIGINT: signal.default_int_handler}
+    if hasattr(signal, "SIGHUP"):
+        usual_handlers[signal.SIGHUP] = signal.SIG_DFL
+    for number, usual in usual_handlers.items():
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
 
@@ -65,6 +65,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         small = (*COMMAND, "check", "mfss", "--actors", "2", "--messages", "1")
         for search in ("depth", "random"):
             subprocess.run([*small, "--search", search], capture_output=True, check=False)
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+on_unix = pytest.mark.skipif(os.name == "nt", reason="needs Linux or macOS")
 
 
 @frozen

@@ -170,7 +170,9 @@ def fetch(
             connection.putheader("Content-Length", str(len(content)))
         connection.endheaders(content)
         answer = connection.getresponse()
-        return Got(answer.status, dict(answer.getheaders()), answer.read().decode())
+        return Got(
+            answer.status, dict(answer.getheaders()), answer.read().decode(errors="surrogateescape")
+        )
     finally:
         connection.close()
 

@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.model import Message, Property, Protocol, Step
 from antecede.properties import DEFAULT
-from tests.naive import Counts, explore
+from tests.naive import Counts, Crashes, explore
 
 EVERY_SAFETY = (*DEFAULT, "fifo-delivery")
 
@@ -74,9 +74,11 @@ def naive_counts(
     network: str = "unordered",
     history: str = "knowledge",
     properties: tuple[str | Property, ...] = DEFAULT,
+    crashes: Crashes = Crashes(),
 ) -> Counts:
     """Return the reference checker's counts for a system given in the command line's terms."""
-    return explore(protocol, plan_of(workload, actors, messages), network, history, properties)
+    plan = plan_of(workload, actors, messages)
+    return explore(protocol, plan, network, history, properties, crashes)
 
 
 @frozen

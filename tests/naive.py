@@ -13,6 +13,9 @@ destinations, the keys that must be delivered here before). A receive is (the ke
 `{"receive"}`). The first pair is enabled if its second item is empty.
 
 A property is one of the names that `FAULTS` and `explore` know, or a `Property` with a predicate.
+
+A packet is (source, destination, what the protocol sent, its past). Only on the network `causal`,
+the past has packets: those that were sent before, as far as its source knew.
 """
 
 from __future__ import annotations
@@ -28,49 +31,89 @@ FAULTS: Any = {
 }
 
 
+CHANNELS: Any = {
+    "unordered": slice(3),
+    "fifo": slice(2),
+    "causal": slice(2),
+    "mailbox": slice(1, 2),
+    "instant": slice(0),
+}
+"""Network -> the parts of a packet that name its channel. A channel is a queue."""
+
+
 class Counts(NamedTuple):
     unique: int  # states, as the history tells them apart
     total: int  # transitions, and one for the start
     depth: int  # levels of the breadth-first search
-    finals: int  # states without a successor
+    finals: int  # states without a successor, except for crashes
     violation: dict[str, int]  # property -> transitions of a shortest run that violates it
     unreached: frozenset[str] = frozenset()  # properties that some state should show, and none does
 
 
+class Crashes(NamedTuple):
+    most: int = 0  # in a run
+    of: Any = None  # the actors that may crash; None: all
+    lost: bool = False  # packets to a crashed actor leave the network
+
+
+class Crashed(NamedTuple):
+    durable: Any  # what the actor finds when it recovers
+
+
 class Actor(NamedTuple):
-    local: Any  # the protocol's state
+    local: Any  # the protocol's state, or Crashed
     plan: tuple[Any, ...]
     knows: frozenset[Any] = frozenset()  # the past of this actor's next event
     sent: tuple[Any, ...] = ()  # the past of each message sent, in order; it includes the message
-    log: tuple[Any, ...] = ()  # (key, past) of each message delivered, in order
+    log: tuple[Any, ...] = ()  # (message, past) of each message delivered, in order
+    met: frozenset[Any] = frozenset()  # the past of this actor's next packet
 
 
 class State(NamedTuple):
     actors: tuple[Actor, ...]
-    net: tuple[Any, ...]  # (source, destination, packet) in flight, in network-send order
+    net: tuple[Any, ...]  # the packets in flight, in network-send order
     left: frozenset[Any]  # (message, past, destination) still to be delivered
+    crashes: int = 0  # that may still happen
+
+    def live(self, i: int) -> bool:
+        """Return whether an actor has not crashed."""
+        return not isinstance(self.actors[i].local, Crashed)
+
+    def owed(self) -> Any:
+        """Return what is left to be delivered from live actors to live actors."""
+        return {item for item in self.left if self.live(item[0].sender) and self.live(item[2])}
 
 
 def judge(message: Message, i: int, log: Any) -> Delivery:
     """Return the expected delivery of the message at actor `i`, which has this log."""
     known = any((message.sender, message.number) in past for _, past in log)
-    others = [number for (sender, number), _ in log if sender == message.sender]
-    return Delivery(i, message, True, known, any(number > message.number for number in others))
+    later = any(m.sender == message.sender and m.number > message.number for m, _ in log)
+    return Delivery(i, message, True, known, later)
 
 
-def remembered(state: State, channel: slice, history: str, judged: set[str]) -> Any:
+def in_flight(packets: Any, net: Any) -> frozenset[Any]:
+    """Return those packets that are in flight, with the same of their pasts."""
+    return frozenset(
+        (*packet[:3], in_flight(packet[3], net)) for packet in packets if packet in net
+    )
+
+
+def remembered(state: State, network: str, history: str, judged: set[str], ordered: bool) -> Any:
     """Return the values that a history records of a state.
 
     `knowledge` drops delivered messages from every past. `clocks` keeps the pasts of actors and of
     undelivered messages. `full` also keeps the pasts of all sent messages and the logs. All three
-    record which of the properties `judged` the delivery of a message would violate now.
+    record which of the properties `judged` the delivery of a message would violate now. If a
+    property compares deliveries (`ordered`), every state records their order.
     """
     kept = {key for actor in state.actors for key in actor.knows}
     if history == "knowledge":
         kept = {(message.sender, message.number) for message, _, _ in state.left}
-    actors: tuple[Any, ...] = state.actors
-    if history != "full":
-        actors = tuple((a.local, a.plan, a.knows & kept) for a in state.actors)
+    orders = [tuple(m for m, _ in actor.log) if ordered else () for actor in state.actors]
+    mets = [in_flight(actor.met, state.net) for actor in state.actors]
+    actors: Any = [(a.local, a.plan, a.knows & kept) for a in state.actors]
+    if history == "full":
+        actors = [(a.local, a.plan, a.knows, a.sent, a.log) for a in state.actors]
     left = []
     for message, past, to in state.left:
         delivery = judge(message, to, state.actors[to].log)
@@ -78,23 +121,27 @@ def remembered(state: State, channel: slice, history: str, judged: set[str]) -> 
         left.append((message, past & kept, to, violated))
     channels: dict[Any, Any] = {}  # the order of packets counts only within a channel
     for packet in state.net:
-        channels[packet[channel]] = (*channels.get(packet[channel], ()), packet)
-    return actors, frozenset(channels.items()), frozenset(left)
+        name = packet[CHANNELS[network]]
+        channels[name] = (*channels.get(name, ()), *in_flight([packet], state.net))
+    return (*actors, *orders, *mets), frozenset(channels.items()), frozenset(left), state.crashes
 
 
-def delivered(actor: Actor, key: Any, past: frozenset[Any]) -> Actor:
+def delivered(actor: Actor, message: Message, past: frozenset[Any]) -> Actor:
     """Return the actor after a delivery, which its log, its plan and its knowledge record."""
+    key = (message.sender, message.number)
     plan = [(choices, awaited - {key}) for choices, awaited in actor.plan]
     receives = [index for index, (_, awaited) in enumerate(plan) if "receive" in awaited]
     if receives:  # the first one takes the message
         accepted, awaited = plan.pop(receives[0])
         if key not in accepted:  # blocked forever: put a receive that accepts nothing in its place
             plan.insert(receives[0], ((), awaited))
-    log = (*actor.log, (key, past))
+    log = (*actor.log, (message, past))
     return actor._replace(plan=tuple(plan), knows=actor.knows | past, log=log)
 
 
-def finish(state: State, i: int, actor: Actor, step: Step) -> tuple[State, list[Delivery]]:
+def finish(
+    state: State, i: int, actor: Actor, step: Step, network: str
+) -> tuple[State, list[Delivery]]:
     """Return the state after a step of actor `i`, and its deliveries.
 
     `actor` replaces the actor `i` of the state. At a causal-send it has the message sent already.
@@ -105,14 +152,18 @@ def finish(state: State, i: int, actor: Actor, step: Step) -> tuple[State, list[
         unexpected = Delivery(i, message, False, False, False)
         deliveries.append(judge(message, i, actor.log) if expected else unexpected)
         for _, past, _ in expected:
-            actor = delivered(actor, (message.sender, message.number), past)
+            actor = delivered(actor, message, past)
         left -= expected
+    net = state.net
+    for to, content in step.sends:
+        net = (*net, (i, to, content, actor.met))
+        if network == "causal":
+            actor = actor._replace(met=actor.met | {net[-1]})
     actors = (*state.actors[:i], actor._replace(local=step.state), *state.actors[i + 1 :])
-    net = (*state.net, *((i, to, packet) for to, packet in step.sends))
-    return State(actors, net, left), deliveries
+    return state._replace(actors=actors, net=net, left=left), deliveries
 
 
-def causal_sends(state: State, protocol: Protocol, i: int) -> Any:
+def causal_sends(state: State, protocol: Protocol, network: str, i: int) -> Any:
     actor = state.actors[i]
     choices, awaited = actor.plan[0] if actor.plan else ((), ())
     for destinations in () if awaited else choices:
@@ -121,33 +172,61 @@ def causal_sends(state: State, protocol: Protocol, i: int) -> Any:
         sender = actor._replace(plan=actor.plan[1:], knows=past, sent=(*actor.sent, past))
         left = state.left | {(message, past, to) for to in destinations}
         step = protocol.causal_send(actor.local, message)
-        yield finish(state._replace(left=left), i, sender, step)
+        yield finish(state._replace(left=left), i, sender, step, network)
 
 
-def successors(state: State, protocol: Protocol, channel: slice) -> Any:
-    """Yield (next state, deliveries) for each transition that is enabled."""
-    for i, actor in enumerate(state.actors):
-        yield from causal_sends(state, protocol, i)
+def successors(state: State, protocol: Protocol, network: str) -> Any:
+    """Yield (next state, deliveries) for each transition that is enabled, except for crashes.
+
+    On the network `instant`, nothing but receipts happens while a packet is in flight.
+    """
+    channel, waits = CHANNELS[network], network == "instant" and state.net
+    for i, actor in enumerate(() if waits else state.actors):
+        if isinstance(actor.local, Crashed):
+            if protocol.recover:
+                again = protocol.recover(i, len(state.actors), actor.local.durable)
+                yield finish(state, i, actor, again, network)
+            continue
+        yield from causal_sends(state, protocol, network, i)
         for action in protocol.actions.values():
             step = action(actor.local)
             if step and step != Step(actor.local):  # enabled, and it changes something
-                yield finish(state, i, actor, step)
-    for index, (source, i, packet) in enumerate(state.net):
-        earlier = [other[channel] for other in state.net[:index]]
-        if state.net[index][channel] not in earlier:  # the first packet of its channel
+                yield finish(state, i, actor, step, network)
+    for index, packet in enumerate(state.net):
+        source, i, content, past = packet
+        first = packet[channel] not in [other[channel] for other in state.net[:index]]
+        behind = any(other[1] == i and other in past for other in state.net)
+        if first and state.live(i) and not behind:
             rest = state._replace(net=state.net[:index] + state.net[index + 1 :])
-            step = protocol.receive(state.actors[i].local, source, packet)
-            yield finish(rest, i, state.actors[i], step)
+            met = past | {packet} if network == "causal" else past
+            actor = state.actors[i]._replace(met=state.actors[i].met | met)
+            step = protocol.receive(actor.local, source, content)
+            yield finish(rest, i, actor, step, network)
+
+
+def crashes(state: State, protocol: Protocol, allowed: Crashes) -> Any:
+    """Yield the next state for each crash that may happen."""
+    for i, actor in enumerate(state.actors if state.crashes else ()):
+        if state.live(i) and (allowed.of is None or i in allowed.of):
+            durable = protocol.durable(actor.local) if protocol.durable else None
+            down = actor._replace(local=Crashed(durable))
+            actors = (*state.actors[:i], down, *state.actors[i + 1 :])
+            yield state._replace(actors=actors, crashes=state.crashes - 1)
+
+
+def without_lost(state: State, allowed: Crashes) -> State:
+    """Return the state without packets to crashed actors, if they are lost."""
+    kept = tuple(packet for packet in state.net if state.live(packet[1]) or not allowed.lost)
+    return state._replace(net=kept)
 
 
 def shows(prop: Any, state: State, deliveries: Any, final: bool) -> bool:
     """Return whether a state, or the deliveries that lead to it, violate or reach a property."""
     if isinstance(prop, str):
-        planned = any(actor.plan for actor in state.actors)
-        unfinished = {"all-delivered": bool(state.left), "finishes": planned}
+        planned = any(actor.plan for i, actor in enumerate(state.actors) if state.live(i))
+        unfinished = {"all-delivered": bool(state.owed()), "finishes": planned}
         return any(map(FAULTS[prop], deliveries)) if prop in FAULTS else final and unfinished[prop]
-    of_ends = prop.what in (What.UNDELIVERED, What.ENDED)
-    if prop.where is Where.FROM_EVERYWHERE_ON or (of_ends and not final):
+    if prop.where is Where.FROM_EVERYWHERE_ON or (prop.at_end and not final):
         return False
     answers = [prop.predicate(thing) for thing in things(prop, state, deliveries)]
     if prop.where is Where.SOMEWHERE:
@@ -159,13 +238,16 @@ def things(prop: Property, state: State, deliveries: Any) -> Any:
     """Return the arguments of the predicate of a property."""
     if prop.what is What.DELIVERY:
         return deliveries
-    states = tuple(actor.local for actor in state.actors)
+    live = [i for i in range(len(state.actors)) if state.live(i)]
+    states = tuple(state.actors[i].local for i in live)
     if prop.what in (What.STATE, What.STATES):
         return states if prop.what is What.STATE else (states,)
+    if prop.what is What.SEQUENCES:
+        return [tuple(tuple(message for message, _ in actor.log) for actor in state.actors)]
     if prop.what is What.ENDED:
-        return [not actor.plan for actor in state.actors]
-    left = sorted({message for message, _, _ in state.left}, key=lambda m: m.number)
-    return [tuple(m for m in left if m.sender == i) for i in range(len(states))]
+        return [not state.actors[i].plan for i in live]
+    left = sorted({message for message, _, _ in state.owed()}, key=lambda m: m.number)
+    return [tuple(m for m in left if m.sender == i) for i in live]
 
 
 def lost(wanted: set[Any], seen: dict[Any, int], edges: set[Any]) -> int | None:
@@ -175,22 +257,31 @@ def lost(wanted: set[Any], seen: dict[Any, int], edges: set[Any]) -> int | None:
     return min((depth for values, depth in seen.items() if values not in wanted), default=None)
 
 
-def explore(protocol: Protocol, plan: Any, network: str, history: str, properties: Any) -> Counts:
+def explore(
+    protocol: Protocol,
+    plan: Any,
+    network: str,
+    history: str,
+    properties: Any,
+    allowed: Crashes = Crashes(),
+) -> Counts:
     """Search breadth-first, to the end of the first level that violates a property.
 
     If no level does, judge the ways back: to a state with nothing undelivered (`can-deliver`),
     with no second message undelivered, or with no plan left (`can-end`).
 
-    `plan` has one plan per actor. On `fifo` a channel is named by (source, destination), and it is
-    a queue. On `unordered` it is named by (source, destination, packet). Its packets are equal, so
-    that it does not matter which one is received.
+    `plan` has one plan per actor. On `unordered` all packets of a channel are equal, so that it
+    does not matter which one is received.
     """
-    channel = slice(2 if network == "fifo" else 3)
-    encoding = channel, history, {"causal-delivery"} | {p for p in properties if p in FAULTS}
-    in_flight = protocol.in_flight or (lambda _actor, _actors: ())
+    judged = {"causal-delivery"} | {p for p in properties if p in FAULTS}
+    ordered = any(getattr(p, "what", None) is What.SEQUENCES for p in properties)
+    encoding = network, history, judged, ordered
+    at_first = protocol.in_flight or (lambda _actor, _actors: ())
     actors = tuple(Actor(protocol.initial(i, len(plan)), row) for i, row in enumerate(plan))
-    net = tuple((i, *send) for i in range(len(plan)) for send in in_flight(i, len(plan)))
-    start = State(actors, net, frozenset())
+    start = State(actors, (), frozenset(), allowed.most)
+    for i, actor in enumerate(actors):
+        step = Step(actor.local, at_first(i, len(plan)))
+        start, _ = finish(start, i, start.actors[i], step, network)
     level, total, depth, finals = [start], 1, 1, 0
     seen, edges = {remembered(start, *encoding): 0}, set[Any]()
     shown = {p: 0 for p in properties if shows(p, start, (), False)}
@@ -199,17 +290,19 @@ def explore(protocol: Protocol, plan: Any, network: str, history: str, propertie
     while level and shown.keys() <= sought and len(shown) < max(len(properties), 1):
         next_level = []
         for state in level:  # its shortest run has `depth - 1` transitions
-            here, after = remembered(state, *encoding), list(successors(state, protocol, channel))
-            total, finals = total + len(after), finals + (not after)
+            here, after = remembered(state, *encoding), list(successors(state, protocol, network))
+            crashed = [(after_it, ()) for after_it in crashes(state, protocol, allowed)]
+            total, finals = total + len(after) + len(crashed), finals + (not after)
             ends = {p: depth - 1 for p in properties if not after and shows(p, state, (), True)}
             shown = ends | shown
             for p in wanted:
                 wanted[p] |= {here} if all(map(p.predicate, things(p, state, ()))) else set()
-            for successor, deliveries in after:
+            for index, (successor, deliveries) in enumerate(after + crashed):
+                successor = without_lost(successor, allowed)
                 new = {p: depth for p in properties if shows(p, successor, deliveries, False)}
                 shown = new | shown
                 values = remembered(successor, *encoding)
-                edges |= {(here, values)} if wanted else set()
+                edges |= {(here, values)} if wanted and index < len(after) else set()
                 if values not in seen:
                     seen[values] = depth
                     next_level.append(successor)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import re
 import shutil
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from attrs import frozen
+from filelock import FileLock
 
 NODE = FilePath(__file__).parent / "node"
 
@@ -27,8 +27,7 @@ def run_node(config: pytest.Config, script: str, *arguments: object) -> Any:
     if node is None or npm is None:
         pytest.skip("Node.js and npm are not both installed (apt-get install npm)")
     home = FilePath(config.cache.mkdir("node"))
-    with (home / "lock").open("w") as lock:  # other workers install and copy to the same folder
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(home / "lock"):  # other workers install and copy to the same folder
         wanted = (NODE / "package.json").read_text()
         if not (home / "installed").is_file() or (home / "installed").read_text() != wanted:
             _install(npm, home)

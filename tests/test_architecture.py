@@ -17,8 +17,9 @@ from tests.conftest import ROOT
 PACKAGES = ("checker", "protocols", "properties")
 
 AT_THE_TOP = """
-    .ci .gitignore CHANGES.md CONTRIBUTING.md LICENSE Makefile README.md benchmarks checker cli.py
-    docs mkdocs.yml properties protocols pyproject.toml specs src tests
+    .ci .devcontainer .dockerignore .github .gitignore .pre-commit-hooks.yaml CHANGES.md
+    CITATION.cff CONTRIBUTING.md Dockerfile LICENSE Makefile README.md action.yml benchmarks
+    checker cli.py docs mkdocs.yml properties protocols pyproject.toml specs src tests
 """
 
 ROOMS = (

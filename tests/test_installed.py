@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import venv
@@ -150,17 +151,17 @@ def test_a_wheel_from_a_tree_without_links_is_the_same(
     assert contents(wheel) == contents(built("wheel", without_links, tmp_path / "dist"))
 
 
-def test_an_import_from_a_tree_without_links_says_what_to_do(without_links: Path) -> None:
+def test_a_tree_without_links_checks_a_protocol(without_links: Path) -> None:
+    asked = ("check", "fifo", "--actors", "2", "--messages", "1", "--engine", "plain")
     done = subprocess.run(
-        [sys.executable, "-P", "-c", "import antecede"],
+        [sys.executable, "-P", "-m", "antecede", *asked, "--json", "-"],
         env={"PYTHONPATH": str(without_links / "src")},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "ImportError" in done.stderr
-    assert "lacks its symbolic links" in done.stderr
-    assert "`pip install .`" in done.stderr
+    assert "" == done.stderr
+    assert "HOLDS" == json.loads(done.stdout)["verdict"]
 
 
 @pytest.mark.parametrize("command", [("-m", "pytest"), ("-P", "-m", "pytest")], ids=" ".join)

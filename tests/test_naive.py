@@ -24,7 +24,7 @@ PROTOCOLS = {"mfss": MFSS, "cykas": CYKAS}
 
 def test_reference_checker_stays_short() -> None:
     source = Path(__file__).with_name("naive.py").read_text(encoding="utf-8")
-    assert len(source.splitlines()) < 225
+    assert len(source.splitlines()) < 320
 
 
 def test_reference_checker_sees_nothing_of_the_checker_but_its_vocabulary() -> None:

@@ -81,6 +81,12 @@ ACCEPTED = [
     'protocol = "mfss"\nmax_memory = "500m"\nmax_seconds = 1',
     'protocol = "chat.py:CHAT"\nnetwork = "fifo+lossy:2"\nproperties = ["invariant:anything"]',
     'protocol = "pipe:./node"\nworkload = "endless:2"',
+    'protocol = "mfss"\ncrashes = 1\nto_crashed = "lost"\nproperties = ["at-rest:sent"]',
+    'protocol = "mfss"\ncrashes = "1:of=0,2"\nbound = ["a.py:NAME"]\nproperties = ["a.py:B"]',
+    """protocol = "cbcast"
+workload = { kind = "script", sends = [[1, [1, 2], { to = [1], label = "edit" }], [], []] }""",
+    """protocol = "mfss"
+workload = { kind = "program", programs = [[{ send = "x", to = [1], label = 3 }], []] }""",
     'protocol = "mfss"\nworkload = { kind = "broadcast" }\nexpect = { verdict = "VIOLATED" }',
 ]
 
@@ -97,6 +103,9 @@ REFUSED = [
     'protocol = "mfss"\nworkload = "anyone"',
     'protocol = "mfss"\nworkload = { kind = "script", programs = [] }',
     'protocol = "mfss"\nworkload = { kind = "script", sends = [[1], [true], []] }',
+    'protocol = "mfss"\nworkload = { kind = "script", sends = [[{ to = 1 }], [], []] }',
+    'protocol = "mfss"\ncrashes = "one"',
+    'protocol = "mfss"\ncrashes = "1:of=Alice"',
     'protocol = "mfss"\nmax_memory = "4 gigabytes"',
     'protocol = "mfss"\nmax_states = 0',
     'protocol = "mfss"\nbound = ["mode"]',

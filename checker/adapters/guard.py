@@ -45,7 +45,7 @@ def main(control: int, mark: str, command: list[str]) -> int:
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1):  # so that the checker notices when the program closes them
         os.dup2(null, descriptor)
-    watch = threading.Thread(target=wake_at_end, args=(program.pid, checker), daemon=True)
+    watch = threading.Thread(target=wake_at_end, args=(program, checker), daemon=True)
     watch.start()
     if not received(checker):
         watch.join(GRACE)
@@ -67,9 +67,12 @@ def received(checker: socket.socket) -> bytes:
     return b""
 
 
-def wake_at_end(pid: int, checker: socket.socket) -> None:
+def wake_at_end(program: subprocess.Popen[bytes], checker: socket.socket) -> None:
     """Wake the guard when the program ends. The program stays a zombie, which keeps its number."""
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    if hasattr(os, "waitid"):
+        os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
+    else:  # Python before 3.13 on macOS; its process group keeps the number while it has processes
+        program.wait()
     with contextlib.suppress(OSError):
         checker.shutdown(socket.SHUT_RD)
 

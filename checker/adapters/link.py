@@ -26,6 +26,7 @@ from attrs import define, field
 
 from antecede.checker.support import interrupts, streams
 from antecede.checker.support.errors import AdapterError, InputError
+from antecede.checker.support.platforms import refuse_on_windows
 
 PATIENCE = 10.0
 """The most seconds that a program may take for an answer."""
@@ -262,6 +263,7 @@ def started(command: tuple[str, ...]) -> Program:
         InputError: it cannot be started.
         Ended: the user asked for the end.
     """
+    refuse_on_windows("a protocol that is a program")
     (mine, theirs), relay = socket.socketpair(), streams.Relay()
     mark = secrets.token_hex(8)
     try:

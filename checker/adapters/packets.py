@@ -98,7 +98,7 @@ class _Pickler(pickle.Pickler):
 
     def persistent_id(self, value: Any) -> None:
         """Record a message; it is pickled like anything else."""
-        if type(value) is Message:
+        if isinstance(value, Message):
             self.messages.append(value)
 
 

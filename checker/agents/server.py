@@ -43,7 +43,7 @@ async def _serve(tools: Tools) -> None:
             text, failed = f"Error: {error}", True
         except Exception as error:
             text, failed = f"Internal error: {type(error).__name__}: {error}", True
-        content = [types.TextContent(type="text", text=text)]
+        content: list[Any] = [types.TextContent(type="text", text=text)]
         return types.CallToolResult(content=content, is_error=failed)
 
     server = Server(

@@ -19,9 +19,11 @@ import attrs
 
 from antecede.checker.api.wording import in_python
 from antecede.checker.check.pipeline import Extras
-from antecede.checker.check.spec import Spec
+from antecede.checker.check.spec import OwnProperties, Spec
+from antecede.checker.model import Property
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.support.errors import AntecedeError, InputError, unknown
+from antecede.checker.support.registry import property_names
 from antecede.checker.support.settings import Setting, given_for, is_kind, settings_of, shown, taken
 
 Described = TypeVar("Described", bound=Callable[..., Any])
@@ -31,8 +33,9 @@ RECORDS = (Spec, Options, Bounds, Extras)
 the descriptions of the arguments."""
 
 
-Script = Sequence[Sequence[int | Sequence[int]]]
-"""For each actor, the destinations of its messages, in order."""
+Script = Sequence[Sequence[int | Sequence[int] | Mapping[str, Any]]]
+"""For each actor, the destinations of its messages, in order: a number, several, or a dictionary
+with the keys `to` and `label`."""
 
 
 class QuestionArguments(TypedDict, total=False):
@@ -50,7 +53,9 @@ class QuestionArguments(TypedDict, total=False):
     sends: str
     clock_at: str
     history: str
-    properties: str | Sequence[str]
+    crashes: int | str
+    to_crashed: str
+    properties: str | Property | Sequence[str | Property]
     names: Mapping[str, Sequence[str]]
 
 
@@ -101,6 +106,7 @@ class CheckArguments(QuestionArguments, MethodArguments, BoundsArguments, total=
     minimise: bool
     sample: str | None
     measures: bool
+    coverage: bool
 
 
 class AdapterArguments(QuestionArguments, BoundsArguments, total=False):
@@ -112,6 +118,8 @@ class TableArguments(MethodArguments, BoundsArguments, total=False):
 
     sends: str
     clock_at: str
+    crashes: int | str
+    to_crashed: str
 
 
 class ExploreArguments(QuestionArguments, total=False):
@@ -135,7 +143,9 @@ class SweepArguments(BoundsArguments, total=False):
     sends: str | Sequence[str]
     clock_at: str | Sequence[str]
     history: str | Sequence[str]
-    properties: str | Sequence[str]
+    crashes: int | str | Sequence[int | str]
+    to_crashed: str | Sequence[str]
+    properties: str | Property | Sequence[str | Property]
     symmetry: bool | None
     memory: str
 
@@ -231,6 +241,8 @@ def converted(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
 def _value(known: Setting, value: Any) -> Any:
     if known.name == "workload" and is_script(value):
         return "script:" + json.dumps(value, separators=(",", ":"), default=list)
+    if known.name == "crashes" and is_kind(value, int):
+        return str(value)
     if known.kind in (int, str) and isinstance(value, list | tuple):
         raise InputError(
             f"{known.words} is {shown(value)}; give one value, or give several to antecede.sweep"
@@ -240,11 +252,42 @@ def _value(known: Setting, value: Any) -> Any:
     if known.kind is tuple and isinstance(value, Iterable):
         wrong = next((each for each in value if not isinstance(each, str)), None)
         if wrong is not None:
-            raise InputError(f"{known.words} has {shown(wrong)}; give names")
+            records = " and antecede.Property records" if known.name == "properties" else ""
+            raise InputError(f"{known.words} has {shown(wrong)}; give names{records}")
         return tuple(value)
     if known.kind is Path and isinstance(value, str):
         return Path(value)
     return value if value is None else given_for(known, value)
+
+
+def with_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values in which names stand for properties that are records, and the records as `own`.
+
+    Args:
+        values: names and values of arguments.
+
+    Raises:
+        InputError: two properties have the same name.
+
+    Examples:
+        >>> from antecede.checker.api.arguments import with_names
+        >>> with_names({"properties": ["integrity"]})
+        {'properties': ['integrity']}
+    """
+    asked = values.get("properties")
+    asked = [asked] if isinstance(asked, Property) else asked
+    if not isinstance(asked, list | tuple | set | frozenset):
+        return dict(values)
+    own = [each for each in asked if isinstance(each, Property)]
+    for prop in own:
+        taken_by = [each for each in own if each.name == prop.name and each is not prop]
+        if taken_by or prop.name in property_names() or ":" in prop.name or "," in prop.name:
+            raise InputError(
+                f"the property {prop.name!r} needs a name of its own, without colons and commas: "
+                f'attrs.evolve(PROPERTY, name="another")'
+            )
+    names = [each.name if isinstance(each, Property) else each for each in asked]
+    return {**values, "properties": names, **({"own": OwnProperties(tuple(own))} if own else {})}
 
 
 def is_script(value: Any) -> bool:
@@ -253,7 +296,11 @@ def is_script(value: Any) -> bool:
         isinstance(value, list | tuple)
         and bool(value)
         and all(isinstance(row, list | tuple) for row in value)
-        and all(is_kind(each, int) or is_group(each) for row in value for each in row)
+        and all(
+            is_kind(each, int) or is_group(each) or isinstance(each, Mapping)
+            for row in value
+            for each in row
+        )
     )
 
 

@@ -95,14 +95,14 @@ class AuditResult(Report):
         """Draw the first violation in a file.
 
         Args:
-            file: the name of the file. Its ending selects the format: .svg (a picture), .html (a
-                page), .shiviz (a log for the tool ShiViz) or .json (data).
+            file: the name of the file. Its ending selects the format: .svg, .png or .pdf (a
+                picture), .html (a page), .shiviz (a log for the tool ShiViz) or .json (data).
 
         Raises:
             InputError: nothing is violated, the ending is none of these, or the file cannot be
                 written.
         """
-        write_whole(str(file), pictures.picture(self._audit, pictures.check_format(str(file))))
+        write_whole(str(file), pictures.file_content(self._audit, pictures.check_format(str(file))))
 
     def __repr__(self) -> str:
         found = self._audit
@@ -147,11 +147,12 @@ def audit(
 
     Args:
         logs: the names of files or of folders of files, or lists of events.
-        log_format: the format of the logs: antecede (JSON lines), csv, otel (OpenTelemetry),
-            parquet or shiviz. By default, it is detected.
+        log_format: the format of the logs: jsonl (JSON objects, one per line), csv, otel (spans of
+            OpenTelemetry, Jaeger or Zipkin) or shiviz. By default, it is detected.
         event: a regular expression that finds the events in a ShiViz log.
         fields: the names that the records of the log use, such as {"actor": "host"} if the
-            participant is in the field `host`.
+            participant is in the field `host`. For spans, `actor` has the attributes that name a
+            participant, such as "service.name+k8s.pod.name".
         parser: a regular expression for the events of a ShiViz log, with the groups `event`, `host`
             and `clock`.
         delimiter: a regular expression for the lines between the executions of a ShiViz log.

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from antecede.checker.api.arguments import RECORDS, CheckArguments, described, record_of
+from antecede.checker.api.arguments import RECORDS, CheckArguments, described, record_of, with_names
 from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import name_of
 from antecede.checker.api.results import CheckResult, as_expected
@@ -65,7 +65,7 @@ def check(
         <Run: causal-delivery VIOLATED after 9 transitions>
         >>> result.counterexample.save("run.svg")  # doctest: +SKIP
     """
-    given: dict[str, Any] = {"protocol": name_of(protocol), **arguments}
+    given: dict[str, Any] = {"protocol": name_of(protocol), **with_names(arguments)}
     spec = record_of(Spec, given)
     with progress() as ticker:
         return CheckResult(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from antecede.checker.api.arguments import ExploreArguments, converted, described
+from antecede.checker.api.arguments import ExploreArguments, converted, described, with_names
 from antecede.checker.api.protocols import Given, named
 from antecede.checker.explore import start
 from antecede.checker.explore.server import Server
@@ -94,7 +94,9 @@ def explore(
         >>> from antecede import explore
         >>> explore("mfss", actors=2).close()
     """
-    given = converted(Question, arguments)
+    named_ones = with_names(arguments)
+    own = {"own": named_ones.pop("own")} if "own" in named_ones else {}
+    given = {**converted(Question, named_ones), **own}
     bounds = evolve(BOUNDS, **converted(Bounds, taken(given, Bounds)))
     others = () if protocol is None else (protocol,)
     with named(target, *others) as (name, *names):

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from antecede.checker.adapters import run as adapters
-from antecede.checker.api.arguments import RECORDS, AdapterArguments, described, record_of
+from antecede.checker.api.arguments import (
+    RECORDS,
+    AdapterArguments,
+    described,
+    record_of,
+    with_names,
+)
 from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import Given, named
 from antecede.checker.api.results import CheckResult
@@ -85,7 +91,8 @@ def test(
         >>> test(Node, actors=2, messages=2, engine="plain").counterexample  # doctest: +SKIP
         <Run: causal-delivery VIOLATED after 4 transitions>
     """
-    given: dict[str, Any] = {"engine": engine, "seed": seed, "walks": max(walks, 1), **arguments}
+    given: dict[str, Any] = {"engine": engine, "seed": seed, "walks": max(walks, 1)}
+    given |= with_names(arguments)
     with named(adapter) as (name,), progress() as ticker:
         given["protocol"] = name
         spec = record_of(Spec, given)

@@ -10,6 +10,8 @@ from attrs import evolve, frozen
 from antecede.checker.api.arguments import NoArguments, described
 from antecede.checker.api.protocols import Given, named
 from antecede.checker.api.results import Report, Run, image
+from antecede.checker.check.spec import OwnProperties
+from antecede.checker.model import Property
 from antecede.checker.paths.path import Path
 from antecede.checker.render.json import replay_file
 from antecede.checker.render.text import replay_text
@@ -64,7 +66,12 @@ class ReplayResult(Report):
 
 
 @described(NoArguments)
-def replay(trace: str | FilePath | Run, *, protocol: Given | None = None) -> ReplayResult:
+def replay(
+    trace: str | FilePath | Run,
+    *,
+    protocol: Given | None = None,
+    property: str | Property | None = None,
+) -> ReplayResult:
     """Repeat a saved run with the present code of its protocol.
 
     A counterexample that you keep shows whether a repair of the protocol works.
@@ -74,6 +81,8 @@ def replay(trace: str | FilePath | Run, *, protocol: Given | None = None) -> Rep
             or `antecede check --trace` wrote.
         protocol: the protocol, if it is an object of your program or in a file. By default, the
             protocol that the file names.
+        property: the property to judge, if it is an `antecede.Property` of your program or in a
+            file. By default, the property that the file names.
 
     Returns:
         The repeated run, and whether it still violates its property.
@@ -90,15 +99,24 @@ def replay(trace: str | FilePath | Run, *, protocol: Given | None = None) -> Rep
     """
     if isinstance(trace, Run):
         again = trace._path.system.protocol if protocol is None else protocol
+        same = trace._path.violated if property is None else property
         with TemporaryDirectory(prefix="antecede-") as folder:
             file = FilePath(folder, "run.json")
             trace.save(file)
-            return evolve(replay(file, protocol=again), file="the run")
+            return evolve(replay(file, protocol=again, property=same), file="the run")
     if not isinstance(trace, str | FilePath):
         raise InputError(
             f"trace is {shown(repr(trace))}; give a run, such as result.counterexample, or the "
             "name of a .json file"
         )
     with named(*(() if protocol is None else (protocol,))) as names:
-        path, prop = replay_file(str(trace), names[0] if names else None)
+        asked, own = (
+            (property, OwnProperties())
+            if not isinstance(property, Property)
+            else (
+                property.name,
+                OwnProperties((property,)),
+            )
+        )
+        path, prop = replay_file(str(trace), names[0] if names else None, asked, own)
     return ReplayResult(path, prop, str(trace))

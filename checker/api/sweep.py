@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from antecede.checker.api.arguments import (
     SweepArguments,
@@ -21,11 +21,12 @@ from antecede.checker.api.arguments import (
     converted,
     described,
     record_of,
+    with_names,
 )
 from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import Given, named
 from antecede.checker.api.results import RowsReport, image, tally
-from antecede.checker.check.spec import Spec
+from antecede.checker.check.spec import OwnProperties, Spec
 from antecede.checker.check.targets import spec_named, targets_of
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.matrix import matrix_svg
@@ -172,13 +173,14 @@ def sweep(
         raise InputError("max_messages is for smallest=True; give messages")
     if smallest and (on == "spark" or "messages" in arguments):
         raise InputError("smallest=True runs here, and counts messages in total: max_messages")
-    given: dict[str, Any] = {"engine": engine, **arguments}
+    given: dict[str, Any] = {"engine": engine, **with_names(arguments)}
+    own = given.pop("own", OwnProperties())
     bounds = record_of(Bounds, given)
     axes = _axes(taken(given, Question))
     options = record_of(Options, {"threads": 1, **given})
     processes = workers or os.cpu_count() or 1
     with named(*protocols) as names, progress() as ticker, rows_file(output) as file:
-        specs = [spec for name in names for spec in specs_of(name)]
+        specs = [evolve(spec, own=own) for name in names for spec in specs_of(name)]
         if smallest:
             actors = axes.pop("actors", smallests.ACTORS)
             most = max_messages or smallests.MESSAGES

@@ -30,7 +30,7 @@ from antecede.checker.audit.findings import (
 )
 from antecede.checker.audit.logs import Log, events, open_log
 from antecede.checker.audit.moments import Moments
-from antecede.checker.audit.oracle import Oracle
+from antecede.checker.audit.oracle import LogOracle
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.audit.sources import Source, opened, parts_of_logs, shown_name
@@ -130,9 +130,11 @@ class How:
     def tolerated(self, found: Audit) -> Audit:
         """Return an audit without the deliveries that are no errors; it counts them."""
         if self.redelivery:
-            found = without(found, "again", "{deliveries} of a message that its actor had already")
+            found = without(found, "again", "{times}, an actor processed a message again")
         if self.from_middle:
-            found = without(found, "unsent", "{deliveries} of a message that the logs do not send")
+            found = without(
+                found, "unsent", "{times}, an actor processed a message that no log sends"
+            )
         return found
 
 
@@ -250,8 +252,8 @@ def check_events(
     others: Counter[str] = Counter()
     first: dict[str, Foreign] = {}
     for each, whole in zip(foreign, wholes, strict=True):
-        if each.why:
-            others[whole] += each.lines
+        if each.odd:
+            others[whole] += each.odd
             first.setdefault(whole, each)
     for name, format in logs:
         if others[name] > found[name]:
@@ -287,7 +289,7 @@ class _Plain:
     """The plain judge, with its data while logs are read.
 
     Attributes:
-        crowded: called when clocks have many entries; see `Oracle`.
+        crowded: called when clocks have many entries; see `LogOracle`.
         logs: the names of the logs.
         read_of: log -> its lines that are events.
         execution: the execution that is being read, in a log with several ones.
@@ -304,7 +306,7 @@ class _Plain:
     spans: Spans = field(factory=Spans)
     wholes: dict[str, str] = field(factory=dict)
     record: Record = field(factory=Record)
-    oracle: Oracle = field(init=False)
+    oracle: LogOracle = field(init=False)
     clocks: Clocks = field(init=False)
     stamps: int = 0
     events: int = 0
@@ -316,7 +318,7 @@ class _Plain:
         self.clocks = Clocks(self.how.from_middle)
 
     def _begin(self, ambiguous: Set[str]) -> None:
-        self.oracle = Oracle(
+        self.oracle = LogOracle(
             self.record.keep, ambiguous=ambiguous, crowded=self.crowded, most=CROWDED
         )
 

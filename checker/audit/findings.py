@@ -54,12 +54,14 @@ class Foreign:
 
     Attributes:
         lines: their number.
-        first: the first one whose reason is known, or 0.
+        odd: the number of these lines for which the log's own words do not say so.
+        first: the first of these, or 0.
         why: why it is no event.
     """
 
     log: str
     lines: int
+    odd: int = 0
     first: int = 0
     why: str = ""
 
@@ -67,7 +69,7 @@ class Foreign:
 def foreign_of(source: Source, before: int = 0) -> Foreign:
     """Return the lines of a log that are no events; `before` lines of it were not read."""
     first, why = source.first_foreign or (0, "")
-    return Foreign(source.name, source.foreign, first and first - before, why)
+    return Foreign(source.name, source.foreign, source.odd, first and first - before, why)
 
 
 @frozen
@@ -133,6 +135,9 @@ def of_all(executions: Sequence[tuple[str, Audit]]) -> Audit:
         unaddressed=added(lambda each: each.unaddressed),
         clocks=added(lambda each: each.clocks),
         executions=tuple(executions),
+        left_out=tuple(
+            f"{clause} ({name})" for name, each in executions for clause in each.left_out
+        ),
     )
 
 
@@ -142,7 +147,7 @@ def without(found: Audit, what: str, reason: str) -> Audit:
     Args:
         found: the audit.
         what: a key of KINDS.
-        reason: a clause about these deliveries, with their number as `{deliveries}`.
+        reason: a clause about these deliveries, with their number as `{times}`.
     """
 
     def is_meant(each: Finding) -> bool:
@@ -152,26 +157,26 @@ def without(found: Audit, what: str, reason: str) -> Audit:
     count = len(found.findings) - len(kept)
     if not count:
         return found
-    clause = reason.format(deliveries=counted(count, "delivery", "deliveries"))
+    clause = reason.format(times=counted(count, "time"))
     return evolve(found, findings=kept, left_out=(*found.left_out, clause))
 
 
 KINDS = {
     "late": (
         "causal-delivery",
-        "{actor} delivers {first} after {second}, which was causal-sent later: {first} happened "
-        "before {second}",
+        "{actor} processes {first} after {second}, which was sent later: {first} happened before "
+        "{second}",
     ),
-    "again": ("integrity", "{actor} delivers {first} again"),
-    "astray": ("integrity", "{actor} delivers {first}, which was not sent to it"),
-    "unsent": ("impossible", "{actor} delivers {first}, and it was never causal-sent"),
-    "too soon": ("impossible", "{actor} delivers {first}, before it can have been causal-sent"),
-    "sent twice": ("impossible", "{first} is causal-sent a second time"),
+    "again": ("integrity", "{actor} processes {first} again"),
+    "astray": ("integrity", "{actor} processes {first}, which was not sent to it"),
+    "unsent": ("impossible", "{actor} processes {first}, and it was never sent"),
+    "too soon": ("impossible", "{actor} processes {first}, before it can have been sent"),
+    "sent twice": ("impossible", "{first} is sent a second time"),
     "shared": (
         "impossible",
-        "{first} is causal-sent by several actors, so its deliveries are not judged",
+        "{first} is sent by several actors, so its order is not judged",
     ),
-    "undelivered": ("undelivered", "{first} of {actor} was not delivered at {second}"),
+    "undelivered": ("undelivered", "{first} of {actor} was not processed at {second}"),
 }
 """What is wrong with an event -> the kind of the finding, and its text.
 
@@ -201,6 +206,6 @@ def two_homes(actor: str, one: str, other: str, line: int) -> InputError:
 def no_sends(logs: Sequence[str], events: int) -> InputError:
     """Return the error for logs without a causal-send."""
     return InputError(
-        f"{', '.join(logs)}: no causal-send in {counted(events, 'event')}, so there is no order to "
-        "judge; does the log begin too late?"
+        f"{', '.join(logs)}: no message was sent in {counted(events, 'event')}, so there is "
+        "no order to judge; does the log begin too late?"
     )

@@ -79,7 +79,9 @@ def open_log(
     if format is None:
         format = _guessed(source, first, fields)
     if format == "shiviz":
-        return Log(source, format, layout=layout_of(source.name, source.lines_ahead(), given))
+        return Log(
+            source, format, layout=layout_of(source.name, source.lines_ahead(MOST_TRIED), given)
+        )
     for option in given.given():
         raise InputError(
             f"{source.name} is a log of {NAMES[format]}, whose events need no expression; leave "
@@ -100,7 +102,7 @@ def _guessed(source: Source, first: str, fields: Fields) -> str:
         return "csv"
     if is_expression(first):
         return "shiviz"
-    lines = source.lines_ahead()[:MOST_TRIED]
+    lines = source.lines_ahead(MOST_TRIED)
     for at, line in enumerate(lines):
         if looks_like_spans(lines[at:]):
             return "otel"

@@ -48,7 +48,7 @@ def _no_bound(_entries: int) -> int:
 
 
 @define(eq=False)
-class Oracle:
+class LogOracle:
     """Judges events one by one, with sparse vector clocks.
 
     Attributes:
@@ -191,9 +191,9 @@ class Oracle:
         for host, entry in message.event.clock.items():
             if event.clock.get(host, 0) < entry:
                 text = (
-                    f"the clock of {event.actor}, which delivers {event.message}, does not know of "
-                    f"event {entry} of {host}, which the causal-send in line {message.event.line} "
-                    "knows"
+                    f"the clock of {event.actor}, which processes {event.message}, does not know "
+                    f"of event {entry} of {host}, which its sender knew in line "
+                    f"{message.event.line}"
                 )
                 clock = Finding(
                     "clock", event.line, text, event.actor, event.message, log=event.log

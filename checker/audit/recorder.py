@@ -32,9 +32,13 @@ _writing = threading.RLock()
 """The lock that is held while an event is written or a file is closed. A fork waits for it,
 because a child cannot release the lock of another thread."""
 
-os.register_at_fork(
-    before=_writing.acquire, after_in_parent=_writing.release, after_in_child=_writing.release
-)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_writing.acquire, after_in_parent=_writing.release, after_in_child=_writing.release
+    )
+
+_BINARY = getattr(os, "O_BINARY", 0)
+"""On Windows: line ends are written and read as they are."""
 
 
 @define(eq=False)
@@ -70,7 +74,7 @@ class Recorder:
         Raises:
             InputError: the file cannot be opened.
         """
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _BINARY
         try:
             self._within_a_line = _ends_within_a_line(self.path)
             self._file = os.open(os.fspath(self.path), flags, 0o644)
@@ -210,12 +214,15 @@ def _destinations(to: object) -> list[str | int]:
 def _ends_within_a_line(path: str | Path) -> bool:
     """Return whether the file exists and does not end with a line end."""
     try:
-        file = os.open(os.fspath(path), os.O_RDONLY | os.O_NONBLOCK)
+        flags = os.O_RDONLY | _BINARY | getattr(os, "O_NONBLOCK", 0)
+        file = os.open(os.fspath(path), flags)
     except OSError:  # the file does not exist, or may only be written
         return False
     try:
         about = os.fstat(file)
-        is_file = stat.S_ISREG(about.st_mode) and about.st_size > 0
-        return is_file and os.pread(file, 1, about.st_size - 1) != b"\n"
+        if not stat.S_ISREG(about.st_mode) or about.st_size == 0:
+            return False
+        os.lseek(file, -1, os.SEEK_END)
+        return os.read(file, 1) != b"\n"
     finally:
         os.close(file)

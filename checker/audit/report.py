@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -104,8 +105,7 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
     said = verdict(found, unfinished=unfinished)
     counts = (
         f"{counted(found.events, 'event')} of {counted(found.actors, 'actor')}: "
-        f"{counted(found.causal_sends, 'causal-send')}, "
-        f"{counted(found.deliveries, 'delivery', 'deliveries')}"
+        f"{found.causal_sends:,} sent, {found.deliveries:,} processed"
     )
     if found.clocks and not found.events:
         counts = f"{counted(found.clocks, 'event')} of {counted(found.actors, 'host')} with clocks"
@@ -122,7 +122,7 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
     if len(wrong) > most:
         lines.append(f"  … and {len(wrong) - most:,} more.")
     if unfinished and found.open:
-        lines += ["", f"  {counted(found.open, 'copy', 'copies')} not delivered so far."]
+        lines += ["", f"  {counted(found.open, 'copy', 'copies')} not processed so far."]
     return "\n".join([*lines, *_remarks(found)])
 
 
@@ -152,7 +152,8 @@ def _foreign(found: Foreign) -> str:
     if not found.why:
         return text
     first = "line" if found.lines == 1 else "the first is line"
-    return f"{text} ({first} {found.first} of {Path(found.log).name}: {found.why})"
+    why = re.split(r"; |\. ", found.why)[0]  # without the advice that an error has
+    return f"{text} ({first} {found.first} of {Path(found.log).name}: {why})"
 
 
 def _checked(found: Audit) -> str:
@@ -163,20 +164,18 @@ def _checked(found: Audit) -> str:
             "messages to judge; give an expression that finds messages with --event"
         )
     if not found.deliveries:
-        return "nothing was delivered, so there is no order to judge"
+        return "nothing was processed, so there is no order to judge"
     if found.undecided:
         return "some possible orders of the events violate causal order, and others do not"
-    parts = ["no delivery violates causal order"]
+    parts = ["no message was processed out of causal order"]
     if found.open:
-        parts.append(f"{counted(found.open, 'copy', 'copies')} not delivered so far")
+        parts.append(f"{counted(found.open, 'copy', 'copies')} not processed so far")
     if found.unaddressed:
-        number = counted(found.unaddressed, "causal-send")
+        number = counted(found.unaddressed, "message")
         names = "names" if found.unaddressed == 1 else "name"
-        parts.append(
-            f"{number} {names} no destinations, so that nothing can be said of what never arrived"
-        )
+        parts.append(f"{number} {names} no destinations, so lost messages cannot be found")
     if not (found.open or found.unaddressed or found.torn or found.left_out):
-        return "everything was delivered, in causal order"
+        return "every message was processed, in causal order"
     return "; ".join(parts)
 
 
@@ -212,7 +211,7 @@ def _places(finding: Finding, *, several: bool) -> str:
         come = next(e for e in reversed(finding.events) if e.message == name)
         there = [f"{printable(e.log)}:{e.line}" if several else f"{e.line}" for e in (sent, come)]
         parts.append(
-            f"{printable(str(name))} causal-sent in line {there[0]}, delivered in line {there[1]}"
+            f"{printable(str(name))} sent in line {there[0]}, processed in line {there[1]}"
         )
     return "; ".join(parts)
 

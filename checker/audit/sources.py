@@ -17,7 +17,7 @@ from attrs import Factory, define, field
 
 from antecede.checker.audit.parquet import MAGIC, ParquetLines
 from antecede.checker.support.errors import InputError
-from antecede.checker.support.extras import check_installed
+from antecede.checker.support.extras import check_installed, install_command
 
 STANDARD_INPUT = "-"
 CHUNK = 1 << 20
@@ -45,7 +45,8 @@ class Source:
         skipped: the number of blank lines left out at the beginning.
         torn: the numbers of torn lines.
         foreign: the number of lines that are no events.
-        first_foreign: the first of them and why it is none; None if the log's fields say so.
+        odd: the number of these lines for which the log's own words do not say so.
+        first_foreign: the first of these, and why it is no event.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Source:
     skipped: int = field(default=0, init=False)
     torn: list[int] = field(factory=list, init=False)
     foreign: int = field(default=0, init=False)
+    odd: int = field(default=0, init=False)
     first_foreign: tuple[int, str] | None = field(default=None, init=False)
 
     def read(self) -> bytes:
@@ -126,22 +128,26 @@ class Source:
             self.skipped += chunk.count(b"\n")
         return ""
 
-    def lines_ahead(self) -> list[str]:
-        """Return the lines after `first_line`, as far as they were read already."""
-        lines = self.ahead[:CHUNK].decode(errors="replace").split("\n")
-        return [line.removesuffix("\r") for line in lines if line.strip()]
+    def lines_ahead(self, most: int) -> list[str]:
+        """Return the lines from `first_line` on, as far as they were read already.
+
+        Blank lines are left out. Of the lines with them, there are at most `most`.
+        """
+        lines = self.ahead[:CHUNK].split(b"\n", most)[:most]
+        return [line.decode(errors="replace").removesuffix("\r") for line in lines if line.strip()]
 
     def begin_again(self, ahead: bytes) -> None:
         """Start again at the first line; `ahead` is the whole content of the log from there."""
         self.ahead, self.taken = ahead, 0
         self.torn.clear()
-        self.foreign, self.first_foreign = 0, None
+        self.foreign, self.odd, self.first_foreign = 0, 0, None
 
     def note_foreign(self, number: int, why: str) -> None:
-        """Count a line that is no event."""
+        """Count a line that is no event; without `why`, the log's own words say so."""
         self.foreign += 1
-        if self.first_foreign is None and why:
-            self.first_foreign = number, why
+        if why:
+            self.odd += 1
+            self.first_foreign = self.first_foreign or (number, why)
 
     def note_torn(self, number: int) -> None:
         """Record a torn line.
@@ -200,7 +206,7 @@ def parts_of_logs(names: Sequence[str]) -> list[tuple[str, str]]:
     for name in names:
         logs.setdefault(_rotation(name)[0] if ROTATED.fullmatch(name) else name, []).append(name)
     return [
-        (part, log)
+        (part, log if len(files) > 1 else name)
         for log, files in logs.items()
         for name in sorted(files, key=_rotation)
         for part in parts_of(name)
@@ -273,7 +279,7 @@ def _of_zstd(stream: Any, name: str) -> Any:
     except ImportError:
         raise InputError(
             f"{name} is compressed with zstd, which needs the package zstandard; "
-            "install it with: pip install 'antecede[zstd]', or pipe it: zstd -dc FILE | … -"
+            f"install it with: {install_command('zstd')}, or pipe it: zstd -dc FILE | … -"
         ) from None
     return zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
 

@@ -24,6 +24,10 @@ _AHEAD = 200
 """The number of lines in which a document on several lines has the id of a trace."""
 
 
+class OtherSignal(Exception):
+    """A document has logs or metrics of OpenTelemetry, and no spans."""
+
+
 class Located(dict[str, Any]):
     """A JSON object with its position in the text."""
 
@@ -134,6 +138,7 @@ def spans_in(value: Any) -> Iterator[tuple[Mapping[str, Any], Any]]:
 
     Raises:
         NoEvent: the value has no spans.
+        OtherSignal: it has logs or metrics.
         KeyError, TypeError, AttributeError, ValueError: it is no such JSON.
     """
     if isinstance(value, list):
@@ -148,7 +153,7 @@ def spans_in(value: Any) -> Iterator[tuple[Mapping[str, Any], Any]]:
                 for span in scope.get("spans") or []:
                     yield about, span
     elif any(name in value for name in OTHER_SIGNALS):
-        raise NoEvent("logs or metrics of OpenTelemetry, and no spans")
+        raise OtherSignal
     elif "data" in value or "result" in value:
         yield from spans_in(value.get("data") or value.get("result") or [])
     elif "id" in value:
@@ -173,7 +178,7 @@ def _of_jaeger(
     return _attributes(about), {
         "traceId": span.get("traceID"),
         "spanId": span.get("spanID"),
-        "parentSpanId": parents[0]["spanID"] if parents else "",
+        "parentSpanId": parents[0]["spanID"] if parents else span.get("parentSpanID") or "",
         "name": span.get("operationName"),
         "kind": _kind(tags.get("span.kind")),
         "startTimeUnixNano": _nanoseconds(start),

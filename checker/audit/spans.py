@@ -32,7 +32,7 @@ from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.moments import Moments, Step, in_known_order, late
 from antecede.checker.audit.records import NoEvent
 from antecede.checker.audit.sources import Source
-from antecede.checker.audit.span_formats import Located, documents, spans_in
+from antecede.checker.audit.span_formats import Located, OtherSignal, documents, spans_in
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError
 
@@ -71,6 +71,9 @@ APART = (
 )
 """Attributes whose values differ between the instances of a service."""
 
+SHORT = 8
+"""The number of digits of a span id in the name of a message, if they identify the span."""
+
 OPERATIONS = ("messaging.operation.type", "messaging.operation", "messaging.operation.name")
 
 COPIES = (
@@ -82,6 +85,7 @@ COPIES = (
 """Attributes that differ between two messages of one producer span, in their variants."""
 
 NOT_MESSAGING = "{spans} of other kinds than producer and consumer"
+OTHER_SIGNAL = "{documents} with logs or metrics of OpenTelemetry"
 EXPORTED_AGAIN = "{spans} with the trace id and span id of another span"
 SETTLES = "{spans} that settle a message, which is no delivery"
 UNKNOWN = "{spans} of consumers that link to no producer span of the logs, and have no such parent"
@@ -149,18 +153,21 @@ class Spans:
     apart: dict[tuple[str, str], set[str]] = field(factory=lambda: defaultdict(set))
 
     def read(self, source: Source) -> int:
-        """Read a log; return the number of messaging spans.
+        """Read a log; return the number of spans, or 0 if no span sends or receives a message.
 
         Raises:
             InputError: a span lacks a field; the message names it.
         """
-        before = self.left_out[EXPORTED_AGAIN] + len(self.found)
+        read, before = 0, self.left_out[EXPORTED_AGAIN] + len(self.found)
         for starts, first, value in documents(source):
             try:
                 for about, span in spans_in(value):
                     at = span.at if isinstance(span, Located) else 0
                     number = first + max(bisect_right(starts, at) - 1, 0)
                     self._take(source.name, number, _values(about.get("attributes")), dict(span))
+                    read += 1
+            except OtherSignal:
+                self.left_out[OTHER_SIGNAL] += 1
             except NoEvent as error:
                 source.note_foreign(first, str(error))
             except (KeyError, TypeError, AttributeError, ValueError):
@@ -168,7 +175,7 @@ class Spans:
                     f"{source.name}, line {first}: no OTLP JSON, which is an object with "
                     "resourceSpans, scopeSpans and spans; and no JSON of Jaeger or Zipkin"
                 ) from None
-        return self.left_out[EXPORTED_AGAIN] + len(self.found) - before
+        return read if self.left_out[EXPORTED_AGAIN] + len(self.found) > before else 0
 
     def _actor_of(self, resource: Mapping[str, str], about: Mapping[str, str]) -> str:
         """Return the actor of a span, given the attributes of its resource and its own."""
@@ -345,14 +352,18 @@ class Spans:
         return self.found[cause].batch or any(a and b and a != b for a, b in pairs)
 
     def _names(self) -> dict[Key, str]:
-        """Return the names of messages, with the ids of their spans, and of traces if needed."""
+        """Return the names of messages, with the ids of their spans, which are cut if possible."""
         producers = [span for span in self.found.values() if span.sends]
-        times = Counter(span.key[1] for span in producers)
+        ids = Counter(span.key[1] for span in producers)
+        starts = Counter(own[:SHORT] for own in ids)
         names = dict[Key, str]()
         for span in producers:
             trace, own = span.key
-            unique = own if times[own] == 1 else f"{own} of trace {trace}"
-            names[span.key] = f"{span.label} [{unique}]" if span.label else unique
+            unique = own if ids[own] == 1 else f"{own} of trace {trace}"
+            if span.label:
+                cut = own[:SHORT] if ids[own] == starts[own[:SHORT]] == 1 else unique
+                unique = f"{span.label} [{cut}]"
+            names[span.key] = unique
         return names
 
     def _moments(
@@ -509,7 +520,10 @@ def _undecided(moments: Moments) -> str:
 
 
 def _left_out(moments: Moments) -> tuple[str, ...]:
-    reasons = [reason.format(spans=counted(number, "span")) for reason, number in moments.left_out]
+    reasons = [
+        reason.format(spans=counted(number, "span"), documents=counted(number, "document"))
+        for reason, number in moments.left_out
+    ]
     return (*reasons, *(DIVIDED.format(actor=actor) for actor in sorted(moments.divided)))
 
 

@@ -123,7 +123,8 @@ def _added(one: Foreign | None, other: Foreign) -> Foreign:
     """Return the other lines of two pieces of a file; the first piece comes first."""
     if one is None:
         return other
-    return evolve(one if one.why else other, lines=one.lines + other.lines)
+    lines, odd = one.lines + other.lines, one.odd + other.odd
+    return evolve(one if one.why else other, lines=lines, odd=odd)
 
 
 # Numbers of messages

@@ -147,7 +147,7 @@ def _begun(spec: Spec, *, named: bool) -> Afresh:
     if spec.protocol.startswith(PIPE):
         return Afresh(None, "no: the protocol is a program")
     if not hasattr(os, "fork"):
-        return Afresh(None, "no: this system cannot fork")
+        return Afresh(None, "no: this system cannot copy a running process (fork)")
     try:
         server = _idle.pop() if _idle else _Server.started()
         with _ended_if_broken(server):

@@ -11,12 +11,11 @@ import attrs
 
 from antecede.checker.engine.compiled.cache import compiled_in, folder, lacking
 from antecede.checker.engine.threads.compiling import started
-from antecede.checker.model import What
 from antecede.checker.search.engine_warmup import EngineWarmup
 from antecede.checker.search.loop import Explorer, Pausing
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst, DepthFirst, RandomWalks
-from antecede.checker.semantics.judge import looks_at_message
+from antecede.checker.semantics.judge import is_joint, looks_at_message
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import CapacityError, InputError
 from antecede.checker.support.settings import checked
@@ -25,7 +24,10 @@ if TYPE_CHECKING:
     from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
 
 MOST_ACTORS = 16
-"""The greatest number of actors of the local engine, because of the keys of its tables."""
+"""The greatest number of actors of the local engine, because of the keys of its tables.
+
+`engine.rows.geometry` has the same number, but importing it would load NumPy.
+"""
 
 WANTS = {
     "spill": ("local",),
@@ -71,9 +73,6 @@ def _refuse(system: System, options: Options) -> None:
         raise InputError(f"--engine spark searches breadth-first; this is {options.search}-first")
     if options.engine == "plain":
         return
-    if system.limits:
-        asked = ",".join(limit.text for limit in system.limits)
-        raise InputError(f"--bound {asked} is for --engine plain, and for endless workloads")
     if reason := only_plainly(system, options):
         searching = "" if options.search == "breadth" else f" in {options.search}-first search"
         raise InputError(
@@ -89,13 +88,27 @@ def _refuse(system: System, options: Options) -> None:
 
 def only_plainly(system: System, options: Options = Options()) -> str | None:
     """Return the reason why only plain Python can judge the question, or None."""
-    joint = [prop.name for prop in system.properties if prop.what is What.STATES]
+    if system.limits:
+        return f"--bound {','.join(limit.text for limit in system.limits)} cuts the search"
+    if system.crashes is not None and (reason := _crashing_plainly(system, options)):
+        return reason
+    joint = [prop.name for prop in system.properties if is_joint(prop)]
     if joint and options.search != "breadth":
         return f"{', '.join(joint)} is about all actors at once"
+    if system.network.ordering is not None:
+        return f"the network {system.network.name} relates packets of several channels"
     if system.oracle.number is not None and system.network.merges:
         return "equal packets are one, so that messages need numbers that no other message has"
     closer = [prop.name for prop in system.properties if looks_at_message(prop)]
     return f"{', '.join(closer)} asks which message is delivered, or where" if closer else None
+
+
+def _crashing_plainly(system: System, options: Options) -> str | None:
+    """Return the reason why only plain Python can judge a question with crashes, or None."""
+    later = [prop.name for prop in system.properties if prop.later]
+    if later:
+        return f"{', '.join(later)} depends on which actors crashed"
+    return "actors may crash" if options.search != "breadth" else None
 
 
 def plain_instead(system: System, options: Options) -> str | None:
@@ -113,7 +126,7 @@ def plain_instead(system: System, options: Options) -> str | None:
     if options.engine != "local" or wants:
         asked = [f"--engine {options.engine}"] if options.engine != "local" else []
         asked += [f"--{name.replace('_', '-')}" for name in wants]
-        raise CapacityError(f"{lacks}; give it more, or leave {' and '.join(asked)} out")
+        raise CapacityError(f"{lacks}; change that, or leave {' and '.join(asked)} out")
     return lacks
 
 

@@ -21,10 +21,11 @@ from antecede.checker.check.exploring import (
     searched,
     unstarted,
 )
+from antecede.checker.check.handler_coverage import coverage_of
 from antecede.checker.check.report import Checked, CheckReport, Refused, differences
 from antecede.checker.check.spec import Spec, judged_by, system_of
 from antecede.checker.liveness import starvation
-from antecede.checker.model import Protocol
+from antecede.checker.model import Property, Protocol
 from antecede.checker.paths.confirm import refuse_merged
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.purity.opaque import with_opaque_messages
@@ -36,8 +37,10 @@ from antecede.checker.search.measures import MOST_STATES, measure, refuse_more_t
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.search.sample import SAMPLES, sample
-from antecede.checker.semantics.failing import failure_in
+from antecede.checker.semantics.crashes import of_live_actors
+from antecede.checker.semantics.failing import KINDS, failure_in
 from antecede.checker.semantics.handlers import keep_running
+from antecede.checker.semantics.tracing import Tracer, traced_handlers
 from antecede.checker.semantics.transition import EndlessSystem, System
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import (
@@ -80,6 +83,12 @@ class Extras:
         "Also report the costs of the protocol: packets in transit, control data, buffered "
         "messages. Explores at most 300,000 states in plain Python.",
     )
+    coverage: bool = setting(
+        False,
+        bool,
+        "Also report which lines and conditions of the protocol's handlers never ran. Switches "
+        "symmetry off.",
+    )
 
 
 def check(
@@ -115,22 +124,48 @@ def check(
     if bounds.bound:
         spec = evolve(spec, bound=bounds.bound)
     system = spec.system if protocol is None else system_of(spec, protocol)
+    if extras.measures and system.crashes is not None:
+        raise InputError(
+            "--measures counts the costs of actors that do not crash; leave --crashes out"
+        )
     options = checked(evolve(options, search=spec.search))
     bounds = checked(bounds.over(spec.bounds))
+    if extras.coverage:
+        options = _for_coverage(options)
     task = Task(spec, system, options, bounds, selfcheck, watch, around=around)
     task = with_engine(evolve(task, is_named=protocol is None))
+    tracer = Tracer() if extras.coverage else None
     with limited(bounds, began):
-        with interrupts.instead(partial(_explained_instead, task)):
+        with interrupts.instead(partial(_explained_instead, task)), traced_handlers(tracer):
             task, result = _explored_in_time(task)
         if interrupts.wanted() is not None:
             extras = Extras()
         # A counterexample that was found is not lost if the rest takes too long.
         with interrupts.instead(lambda _reason: explained(task, result, Extras())):
             try:
-                return explained(task, _confirmed_or_failed(task, result), extras)
+                report = explained(task, _confirmed_or_failed(task, result), extras)
+                return report if tracer is None else _covered(report, tracer)
             except interrupts.Ended as end:
                 reason = interrupts.reason_of(end)
                 return evolve(explained(task, result, Extras()), unfinished=reason)
+
+
+def _for_coverage(options: Options) -> Options:
+    """Return options of a search that calls the handlers in this process, for all states.
+
+    Raises:
+        InputError: the engine calls them elsewhere.
+    """
+    if options.engine == "spark":
+        raise InputError(
+            "--coverage is for the engines local and plain; with --engine spark, other processes "
+            "call the handlers"
+        )
+    return evolve(options, symmetry=False)
+
+
+def _covered(report: CheckReport, tracer: Tracer) -> CheckReport:
+    return evolve(report, coverage=coverage_of(report.system.protocol, tracer))
 
 
 def _explored_in_time(task: Task) -> tuple[Task, Result]:
@@ -304,8 +339,16 @@ def self_checking(system: System, mode: str) -> System:
     if isinstance(system, EndlessSystem):
         repeats = system.network.duplicates or protocol.timeout is not None
         protocol = with_opaque_messages(protocol, system.protocol, repeats=repeats)
-    properties = tuple(judged_by(protocol, p.name, system.workload) for p in system.properties)
+    properties = tuple(_self_checking(prop, protocol, system) for prop in system.properties)
+    if system.crashes is not None:
+        properties = tuple(map(of_live_actors, properties))
     return evolve(system, protocol=protocol, properties=properties)
+
+
+def _self_checking(prop: Property, protocol: Protocol, system: System) -> Property:
+    """Return a property with the predicate that `protocol` declares for it, if it declares one."""
+    is_declared = prop.name.partition(":")[0] in KINDS
+    return judged_by(protocol, prop.name, system.workload) if is_declared else prop
 
 
 def confirmed(task: Task, result: Result) -> Result:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
+from antecede.checker.check.handler_coverage import HandlerCoverage
 from antecede.checker.check.spec import COUNT_KEYS, Spec
 from antecede.checker.paths.path import Path
 from antecede.checker.search.measures import Measures
@@ -34,6 +35,7 @@ class CheckReport:
         measures: the protocol's costs, if they were asked for.
         unmeasured: why the costs could not be measured, in a sentence, or None.
         sample: a run, if one was asked for and no property is violated.
+        coverage: the lines of the handlers that ran and never ran, if they were asked for.
         unfinished: why the work after the search was ended, so that `Extras` are missing, or None.
     """
 
@@ -46,6 +48,7 @@ class CheckReport:
     unmeasured: str | None = None
     sample: Path | None = None
     unfinished: str | None = None
+    coverage: HandlerCoverage | None = None
 
     @property
     def run(self) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -14,25 +15,46 @@ from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.purity.opaque import limit_on_opaque_messages, of_opaque_messages
 from antecede.checker.search.options import SEARCHES, Bounds
 from antecede.checker.search.result import Verdict
-from antecede.checker.semantics.failing import FAILURES, PREDICATE_RETURNS, deferring, guarded
+from antecede.checker.semantics.crashes import (
+    Crashes,
+    closable,
+    crashes_from,
+    of_live_actors,
+    refuse_own,
+)
+from antecede.checker.semantics.failing import (
+    FAILURES,
+    PREDICATE_RETURNS,
+    REST_RETURNS,
+    deferring,
+    guarded,
+)
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
-from antecede.checker.semantics.judge import looks_at_order
-from antecede.checker.semantics.limits import limits_from
+from antecede.checker.semantics.judge import looks_at_order, records_deliveries
+from antecede.checker.semantics.limits import Limit, WholeLimit, limits_from
 from antecede.checker.semantics.marked import marked_oracle
 from antecede.checker.semantics.names import Names, fitted, names_from
 from antecede.checker.semantics.network import Network, network_named
 from antecede.checker.semantics.question import MODEL, Question
 from antecede.checker.semantics.transition import EndlessSystem, System
-from antecede.checker.semantics.workload import SUMMARIES, EndlessWorkload, Workload, split
+from antecede.checker.semantics.workload import (
+    SUMMARIES,
+    EndlessWorkload,
+    Workload,
+    recording,
+    split,
+)
 from antecede.checker.semantics.workloads import workload_from
 from antecede.checker.support.errors import InputError, unknown
 from antecede.checker.support.reading import toml_in
 from antecede.checker.support.registry import (
+    PIPE,
     declared_names,
     default_properties,
     property_named,
     protocol_named,
+    with_code,
 )
 from antecede.checker.support.settings import (
     check_text,
@@ -71,6 +93,27 @@ class Expectation:
 
 
 @frozen
+class OwnProperties:
+    """Properties that a program gave as records, and that no file has."""
+
+    records: tuple[Property, ...] = ()
+
+    def named(self, name: str) -> Property | None:
+        """Return the property of a name, or None."""
+        return next((prop for prop in self.records if prop.name == name), None)
+
+    def __reduce__(self) -> Any:
+        """Take the functions along to another process, which cannot import them."""
+        if not self.records:
+            return OwnProperties, ()
+        return _unpickled, (with_code(self.records),)
+
+
+def _unpickled(records: bytes) -> OwnProperties:
+    return OwnProperties(pickle.loads(records))
+
+
+@frozen
 class Spec(Question):
     """A question, the search that should answer it, and the answer that is expected.
 
@@ -78,6 +121,7 @@ class Spec(Question):
 
     Attributes:
         bound: limits on an actor's state, as `--bound` takes them.
+        own: the properties that a program gave as records; `properties` has their names, too.
     """
 
     title: str = ""
@@ -87,6 +131,7 @@ class Spec(Question):
     expect: Expectation = Expectation()
     file: str | None = None
     names: Names = field(factory=Names, converter=names_from)
+    own: OwnProperties = OwnProperties()
 
     @property
     def label(self) -> str:
@@ -110,10 +155,12 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     checked(spec)
     if spec.search not in SEARCHES:
         raise unknown("search", spec.search, SEARCHES)
+    workload = workload_from(spec.workload, spec.actors, spec.messages)
+    if workload.labels and spec.protocol.startswith(PIPE):
+        raise InputError("a program that is connected over a pipe gets no labels; leave them out")
     protocol = protocol or protocol_named(spec.protocol)
     if failures := [name for name in spec.properties if name in FAILURES]:
         return _deferring(spec, protocol, failures)
-    workload = workload_from(spec.workload, spec.actors, spec.messages)
     if protocol.on_request is not None and workload.requests is not None:
         asked = (workload.requests,)
         protocol = called(protocol, "on_request", protocol.on_request, asked)
@@ -121,28 +168,92 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     if spec.sends == "split":
         workload = split(workload)
     names = tuple(dict.fromkeys(spec.properties or _usual_properties(spec, protocol, workload)))
-    properties = tuple(judged_by(protocol, name, workload) for name in names)
+    properties = tuple(judged_by(protocol, name, workload, spec.own) for name in names)
+    if records_deliveries(properties):
+        _refuse_sequences(workload, [p.name for p in properties if p.what is What.SEQUENCES])
+        workload = recording(workload)
     if spec.expect.violates is not None and spec.expect.violates not in names:
         raise unknown("property in expect.violates", spec.expect.violates, names)
     limits = limits_from(spec.bound, protocol)
+    network = _network(spec, protocol)
+    crashes = _crashes(spec, protocol, workload)
+    if crashes is not None:
+        _refuse_orders(network, properties)
+        properties, network = tuple(map(of_live_actors, properties)), closable(network)
     shared: dict[str, Any] = {
         "protocol": protocol,
         "actors": spec.actors,
         "messages": workload.most,
-        "network": _network(spec, protocol),
+        "network": network,
         "properties": properties,
         "names": named,
     }
     if not isinstance(workload, EndlessWorkload):
         oracle = _oracle(spec, workload, properties)
-        return System(**shared, workload=workload, oracle=oracle, limits=limits)
+        return System(**shared, workload=workload, oracle=oracle, limits=limits, crashes=crashes)
+    _refuse_ordering(shared["network"], workload)
+    if whole := [limit.text for limit in limits if isinstance(limit, WholeLimit)]:
+        raise InputError(
+            f"--bound {','.join(whole)} is for workloads that end; under {workload.text}, give a "
+            "measure of an actor's state"
+        )
     _refuse_hidden_messages(protocol, shared["network"])
     return EndlessSystem(
         **shared,
         workload=workload,
         oracle=_endless_oracle(spec, properties),
-        limits=tuple(map(limit_on_opaque_messages, limits)),
+        limits=tuple(limit_on_opaque_messages(each) for each in limits if isinstance(each, Limit)),
     )
+
+
+def _refuse_ordering(network: Network, workload: Workload) -> None:
+    """Reject an endless workload on a network that relates the packets of several channels."""
+    if network.ordering is not None:
+        raise InputError(
+            f"the workload {workload.text} needs the network unordered or fifo, which may also be "
+            f"duplicating or lossy; the network is {network.name}"
+        )
+
+
+def _refuse_orders(network: Network, properties: tuple[Property, ...]) -> None:
+    """Reject what relates packets or deliveries of several actors, if some of them may crash."""
+    if network.ordering is not None:
+        raise InputError(
+            "--crashes needs the network unordered or fifo, which may also be duplicating or "
+            f"lossy; the network is {network.name}"
+        )
+    if names := [prop.name for prop in properties if prop.what is What.SEQUENCES]:
+        raise InputError(
+            f"{', '.join(names)} compares the deliveries of all actors, but with --crashes some "
+            "actors deliver no more; leave one of them out"
+        )
+
+
+def _crashes(spec: Spec, protocol: Protocol, workload: Workload) -> Crashes | None:
+    """Return the crashes of the spec, or None.
+
+    Raises:
+        InputError: the rest of the question does not go with crashes.
+    """
+    crashes = crashes_from(spec.crashes, spec.to_crashed, spec.actors)
+    if crashes is None and spec.to_crashed != "kept":
+        raise InputError(
+            "--to-crashed says what happens to packets to a crashed actor; give --crashes 1, too"
+        )
+    if crashes is None:
+        return None
+    refuse_own(protocol)
+    if isinstance(workload, EndlessWorkload):
+        raise InputError(
+            "--crashes is for applications that end, and the workload is endless; give --workload "
+            "any"
+        )
+    if spec.bound:
+        raise InputError(
+            f"--bound {','.join(spec.bound)} looks at the states of all actors, and --crashes "
+            "allows actors without a state; give --max-depth or --max-states instead"
+        )
+    return crashes
 
 
 def _refuse_hidden_messages(protocol: Protocol, network: Network) -> None:
@@ -155,9 +266,20 @@ def _refuse_hidden_messages(protocol: Protocol, network: Network) -> None:
         )
 
 
-def judged_by(protocol: Protocol, name: str, workload: Workload) -> Property:
+def _refuse_sequences(workload: Workload, names: list[str]) -> None:
+    """Reject properties of delivery sequences if these have no end."""
+    if isinstance(workload, EndlessWorkload):
+        raise InputError(
+            f"{', '.join(names)} compares the deliveries of whole runs, and under the workload "
+            f"{workload.text} runs have no end; give --workload any and --messages 2"
+        )
+
+
+def judged_by(
+    protocol: Protocol, name: str, workload: Workload, own: OwnProperties = OwnProperties()
+) -> Property:
     """Return a property by its name, with checks of its predicate."""
-    prop = guarded(protocol, property_named(name, protocol))
+    prop = guarded(protocol, own.named(name) or property_named(name, protocol))
     return of_opaque_messages(prop) if isinstance(workload, EndlessWorkload) else prop
 
 
@@ -209,7 +331,8 @@ def _endless_oracle(spec: Spec, properties: tuple[Property, ...]) -> Oracle:
     if spec.clock_at != "causal-send":
         raise InputError("endless workloads need --clock-at causal-send")
     for prop in properties:
-        if prop.what in (What.UNDELIVERED, What.ENDED) and prop.where is not Where.ON_FAIR_RUNS:
+        of_ends = prop.at_end or prop.what in (What.UNDELIVERED, What.ENDED)
+        if of_ends and prop.where is not Where.ON_FAIR_RUNS:
             raise InputError(
                 f"{prop.name} is about runs that end, and the workload is endless; give "
                 f"{', '.join(default_properties(endless=True))}, or an invariant or witness"
@@ -220,6 +343,8 @@ def _endless_oracle(spec: Spec, properties: tuple[Property, ...]) -> Oracle:
 def _deferring(spec: Spec, protocol: Protocol, failures: list[str]) -> System:
     """Return the system with properties on failures, as in the trace of a failing run."""
     names = [name for name in spec.properties if name not in FAILURES]
+    if REST_RETURNS in failures:
+        names += declared_names(protocol, "at-rest")
     if PREDICATE_RETURNS in failures:
         names += declared_names(protocol, "invariant") + declared_names(protocol, "witness")
     system = system_of(evolve(spec, properties=tuple(names)), protocol)
@@ -269,10 +394,23 @@ def load_spec(path: Path) -> Spec:
 
 
 def _beside(spec: Spec, path: Path) -> Spec:
-    """Resolve a protocol file named relative to the spec's own folder."""
-    if ".py" not in spec.protocol or Path(spec.protocol).is_absolute():
-        return spec
-    return evolve(spec, protocol=str(path.parent / spec.protocol))
+    """Resolve the files of the protocol, properties and bounds relative to the spec's folder."""
+
+    def beside(reference: str) -> str:
+        if ".py" not in reference or Path(reference).is_absolute():
+            return reference
+        return str(path.parent / reference)
+
+    expect = spec.expect
+    if expect.violates is not None:
+        expect = evolve(expect, violates=beside(expect.violates))
+    return evolve(
+        spec,
+        protocol=beside(spec.protocol),
+        properties=tuple(map(beside, spec.properties)),
+        bound=tuple(map(beside, spec.bound)),
+        expect=expect,
+    )
 
 
 def spec_from(table: Mapping[str, Any], file: str | None = None) -> Spec:
@@ -283,6 +421,8 @@ def spec_from(table: Mapping[str, Any], file: str | None = None) -> Spec:
     """
     bounds = {known.name: known for known in _BOUNDS}
     values = {key: value for key, value in table.items() if key not in bounds}
+    if is_kind(values.get("crashes"), int):
+        values["crashes"] = str(values["crashes"])
     _check_kinds(values, KINDS, "key")
     if "protocol" not in table:
         raise InputError("the spec lacks the key 'protocol'")

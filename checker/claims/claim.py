@@ -4,6 +4,7 @@ A claim has a list of evidence. Evidence has the keys of a spec (see `specs/`) a
 
 * nothing else: all properties of the spec hold;
 * `violates`: this property is violated;
+* `within`: no run within the bounds of `bound` violates a property; runs may exceed these bounds;
 * `raises`: a handler raises this exception;
 * `measure` with `at_most`, `at_least` or `exactly`: an attribute of `Measures` and its value;
 * `measure` with `law` (and `factor`, `sizes`): how it grows with the number of actors;
@@ -204,6 +205,7 @@ OWN = {"quick", "violates", "raises", "measure", "law", "factor", "sizes", "cont
     "generates_all",
     "generates_only",
     "proof",
+    "within",
     *RELATIONS,
 }
 """The keys of evidence that are not keys of a spec."""

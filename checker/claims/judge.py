@@ -162,7 +162,7 @@ class Judge:
         if "raises" in table:
             return _judged_failure(self._report(spec, may_fail=True), table["raises"])
         if not table.keys() & {"measure", "control_packets", "at_rest"}:
-            return _judged_check(self._report(spec))
+            return _judged_check(self._report(spec), within=table.get("within", False))
         found = self._measured(spec)
         command = command_of(spec, measures=True)
         if isinstance(found, str):
@@ -254,13 +254,20 @@ def _script(spec: Spec) -> list[list[int]]:
     return program
 
 
-def _judged_check(report: CheckReport) -> Finding:
-    """Return the finding of a check, which compares its verdict with the claim."""
+def _judged_check(report: CheckReport, *, within: bool = False) -> Finding:
+    """Return the finding of a check, which compares its verdict with the claim.
+
+    With `within`, the claim is only about the runs within the bounds of `--bound`.
+    """
     result, spec = report.result, report.spec
     command = command_of(spec)
     counts = result.size
     path = result.counterexample
     if result.verdict is Verdict.INCOMPLETE:
+        if within and str(result.stopped_by).startswith("--bound "):
+            states = counted(counts.unique_states, "state")
+            text = f"no violation within the bounds, which some runs exceed ({states})"
+            return Finding(Ruling.CONFIRMED, command, text)
         text = f"INCOMPLETE: {result.stopped_by}"
         return Finding(Ruling.UNDECIDED, command, text)
     if result.verdict is Verdict.VACUOUS:

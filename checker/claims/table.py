@@ -25,6 +25,7 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import as_asked
 from antecede.checker.support.errors import InputError
+from antecede.checker.support.memory import machine_memory_bytes
 from antecede.checker.support.settings import whole_number
 
 SPECS = SHIPPED / "table1"
@@ -133,7 +134,7 @@ def rows(
 
 def machine(options: Options) -> str:
     """Return a description of the machine."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    memory = machine_memory_bytes() / 2**30
     threads = f", {options.threads} threads" if options.threads else ""
     used = ", ".join(f"{name} {version}" for name, version in versions().items())
     return (

@@ -61,14 +61,11 @@ def command(
     spark_log: bool,
     **values: Any,
 ) -> int:
-    """Find violations of causal delivery in the logs of a real system.
+    """Find messages that a real system processed out of causal order, in its logs.
 
-    Each line of a log is one event: {"actor": …, "event": "causal-send" or "deliver", "message": …,
-    "to": […]}. Logs can also be CSV, OpenTelemetry, Parquet or ShiViz files, and they may be
-    compressed with gzip or zstd. antecede checks the vector clocks of ShiViz logs, too.
-
-    If you give several logs, all events of an actor must be in the same log. antecede reads
-    the files of a folder, in the order of their names, as one log. Write - for standard input.
+    The logs say which messages each actor sent and processed: JSON lines, CSV, Parquet, spans of
+    OpenTelemetry, Jaeger or Zipkin, or logs of ShiViz and GoVector, compressed or not. All events
+    of an actor must be in one log; a folder or a rotated log is one. Write - for standard input.
     """
     seconds = Bounds(**taken_from(values, Bounds)).max_seconds
     until = None if seconds is None else time.monotonic() + seconds
@@ -146,7 +143,7 @@ def _stopped(names: Sequence[str], json_file: str | None, reached: str) -> int:
 def _draw(found: Audit, file: str, format: str, *, quiet: bool) -> None:
     """Draw the first violation, if there is one."""
     if any(finding.events for finding in found.findings):
-        write_whole(file, pictures.picture(found, format))
+        write_whole(file, pictures.file_content(found, format))
     elif not quiet:
         console.complain(f"No violation of causal delivery was found, so {file} was not written.")
 

@@ -30,9 +30,9 @@ from antecede.checker.commands.shared import (
 )
 from antecede.checker.engine.compiled.cache import lacking
 from antecede.checker.render import github as github_marks
-from antecede.checker.render import sarif
+from antecede.checker.render import sarif, summary
 from antecede.checker.render import text as reports
-from antecede.checker.render.files import write_whole
+from antecede.checker.render.files import append, write_whole
 from antecede.checker.render.progress import watching
 from antecede.checker.render.registry import FORMATS, format_of, write_trace
 from antecede.checker.render.ticker import Ticker
@@ -64,6 +64,7 @@ OUTPUT = options(
     JUNIT_FILE,
     click.option("--sarif", "sarif_file", type=A_FILE, metavar="FILE"),
     click.option("--github/--no-github", default=None),
+    click.option("--summary", "summary_file", type=A_FILE, metavar="FILE"),
     click.option("--statistics", is_flag=True),
     click.option("--quiet", is_flag=True),
 )
@@ -81,6 +82,7 @@ class Output:
     junit_file: str | None
     sarif_file: str | None
     github: bool | None
+    summary_file: str | None
     statistics: bool
     quiet: bool
 
@@ -93,6 +95,7 @@ class Output:
             ("junit", self.junit_file),
             ("sarif", self.sarif_file),
             ("graph", self.graph_file),
+            ("summary", self.summary_file),
         )
 
     def say(self, text: str) -> None:
@@ -108,7 +111,7 @@ class Output:
             with streams.commands():
                 say(text)
 
-    def write_for_ci(self, done: Sequence[Checked]) -> None:
+    def write_for_ci(self, done: Sequence[Checked], planned: int) -> None:
         """Write the results for CI servers, if that was asked for."""
         if self.junit_file is not None:
             from antecede.checker.render import junit  # imports an XML library
@@ -116,6 +119,8 @@ class Output:
             write_whole(self.junit_file, junit.text(done))
         if self.sarif_file is not None:
             write_whole(self.sarif_file, sarif.text(done))
+        if self.summary_file is not None:
+            append(self.summary_file, summary.text(done, planned), create=True)
 
 
 @click.command("check", cls=CommandWithExamples)
@@ -186,7 +191,7 @@ def _reported(found: Targets, done: list[Checked], output: Output, bounds: Bound
     many = found.many
     if output.wanted == 1:
         interrupts.conclude()
-    output.write_for_ci(done)
+    output.write_for_ci(done, len(found.specs))
     only = done[0]
     if many:
         output.say(reports.checks_text(done, len(found.specs)))
@@ -231,6 +236,7 @@ def _refuse_for_many(output: Output, extras: Extras, method: Options) -> None:
         "checkpoint": method.checkpoint,
         "resume": method.resume,
         "measures": extras.measures,
+        "coverage": extras.coverage,
         "max-counterexamples": output.wanted > 1,
     }
     for name, value in asked.items():

@@ -25,6 +25,7 @@ from antecede.checker.support.errors import InputError
 @TRACE_FORMAT
 @TRACED
 @JSON_FILE
+@click.option("--property", "prop", type=Named("property"), metavar="NAME|FILE.py:NAME")
 @click.option("--interactive", is_flag=True)
 def command(
     trace: str,
@@ -32,6 +33,7 @@ def command(
     trace_format: str | None,
     protocol: str | None,
     json_file: str | None,
+    prop: str | None,
     interactive: bool,
 ) -> int:
     """Replay a saved counterexample in plain Python.
@@ -43,16 +45,16 @@ def command(
     outputs.check_outputs(("json", json_file), *(("trace", file) for file in trace_files))
     if interactive and json_file == "-":
         raise InputError("--interactive shows its steps on standard output; give --json FILE")
-    path, prop = formats.replay_file(trace, protocol)
+    path, judged = formats.replay_file(trace, protocol, prop)
     for file in trace_files:
         write_trace(path, file, trace_format)
     if json_file is not None:
-        outputs.write_object(json_file, formats.replay_object(path, prop, trace, protocol))
+        outputs.write_object(json_file, formats.replay_object(path, judged, trace, protocol))
     if interactive:
         interact(Stepper(path), _read, console.say, shutil.get_terminal_size().columns - 1)
     elif json_file != "-":
         interrupts.conclude()
-        console.say(reports.replay_text(path, prop, trace))
+        console.say(reports.replay_text(path, judged, trace))
     return 0 if path.violates is None else 1
 
 

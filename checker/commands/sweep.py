@@ -42,7 +42,7 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
 @several(Question, "sends", "joint,split")
 @several(Question, "clock_at", "causal-send,network-send")
 @several(Question, "history", "knowledge,clocks,full")
-@record(Question, "properties")
+@record(Question, "crashes", "to_crashed", "properties")
 @record(Options, "symmetry", "memory")
 @click.option("--smallest", is_flag=True)
 @click.option(
@@ -80,6 +80,7 @@ def command(
     with starting(bounds):
         specs = targets_of(targets).strictly()
     axes = {"protocol": names, **parameters.given(**taken(values, Question))}
+    axes |= {name: (axes[name],) for name in ("crashes", "to_crashed") if name in axes}
     _check_place(place, workers, values)
     actors = _numbers_of_actors(axes, place) if smallest else ()
     if max_messages is not None and not smallest:

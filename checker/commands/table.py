@@ -23,7 +23,7 @@ from antecede.checker.support.exit_codes import INCOMPLETE, INPUT_ERROR, most_ur
 @click.command("table", cls=CommandWithExamples)
 @click.option("--bounds", "size", default="3x3", show_default=True, metavar="ACTORSxMESSAGES")
 @click.option("--history", default="knowledge", show_default=True, metavar="NAME|all")
-@record(Question, "sends", "clock_at")
+@record(Question, "sends", "clock_at", "crashes", "to_crashed")
 @METHOD
 @BOUNDS
 @click.option(
@@ -36,6 +36,8 @@ def command(
     history: str,
     sends: str | None,
     clock_at: str | None,
+    crashes: str | None,
+    to_crashed: str | None,
     form: str,
     output: str | None,
     quiet: bool,
@@ -55,7 +57,14 @@ def command(
             raise InputError(f"--{name} is for one check; the table makes several")
     if output is not None:
         check_writable(output)
-    model = parameters.given(actors=actors, messages=messages, sends=sends, clock_at=clock_at)
+    model = parameters.given(
+        actors=actors,
+        messages=messages,
+        sends=sends,
+        clock_at=clock_at,
+        crashes=crashes,
+        to_crashed=to_crashed,
+    )
     specs = tables.specs(model, histories)
     ticker = Ticker(quiet=quiet)
     found = []

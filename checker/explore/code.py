@@ -8,21 +8,29 @@ from __future__ import annotations
 
 import ast
 import linecache
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path as FilePath
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import frozen
 
-from antecede.checker.model import CausalSend, Internal, Receive, State, Timeout
+from antecede.checker.model import (
+    CausalSend,
+    Internal,
+    LocalState,
+    Protocol,
+    Receive,
+    State,
+    Timeout,
+)
 from antecede.checker.paths.path import Path, PathStep
-from antecede.checker.render.source import code_of, last_line
+from antecede.checker.semantics.crashes import CRASH, RECOVER
 from antecede.checker.semantics.handlers import called
+from antecede.checker.semantics.tracing import Tracer, is_users, lines_of
 from antecede.checker.support.errors import ProtocolError
-from antecede.checker.support.sources import codes_in, is_followed
+from antecede.checker.support.sources import code_of, codes_in, last_line
 
 NO_SOURCE = "The source is not available. Define the protocol in a file or in a notebook to see it."
 CHANGED = "The file has changed since it was read, so the page does not show its lines."
@@ -68,7 +76,7 @@ class Call:
     def title(self) -> str:
         """The name of the handler, with its place if it has a source."""
         code = code_of(self.handler)
-        if code is None or not _is_users(code):
+        if code is None or not is_users(code):
             return self.name
         return f"{self.name}: {_shown(code.co_filename)}, line {code.co_firstlineno}"
 
@@ -84,9 +92,21 @@ def call_of(path: Path, step: PathStep) -> Call | None:
         return Call("receive", protocol.receive, (state, transition.src, transition.packet))
     if isinstance(transition, Timeout) and protocol.timeout is not None:
         return Call("timeout", protocol.timeout, (state,))
+    if isinstance(transition, Internal) and transition.name in (CRASH, RECOVER):
+        return _call_of_restart(protocol, state, transition, path.system.actors)
     if isinstance(transition, Internal):
         return Call(transition.name, protocol.actions[transition.name], (state,))
     return None
+
+
+def _call_of_restart(
+    protocol: Protocol, state: LocalState, transition: Internal, actors: int
+) -> Call | None:
+    """Return the call of a crash or a recovery; None if the protocol has no handler for it."""
+    if transition.name == CRASH:
+        return protocol.durable and Call("durable", protocol.durable, (state,))
+    args = (transition.actor, actors, state.durable)
+    return protocol.recover and Call("recover", protocol.recover, args)
 
 
 def code_of_step(path: Path, step: PathStep) -> Code | None:
@@ -102,7 +122,7 @@ def code_of_step(path: Path, step: PathStep) -> Code | None:
     file = next(iter(tracer.ran)).co_filename
     linecache.checkcache(file)
     codes = {code: ran for code, ran in tracer.ran.items() if code.co_filename == file}
-    lines = _lines_of(file)
+    lines = lines_of(file)
     if not _known(codes) <= _known(_written_in(lines, file)):
         return Code(call.title, missing=CHANGED)
     return Code(call.title, tuple(_functions(codes, lines)))
@@ -124,59 +144,6 @@ def _known(codes: Iterable[CodeType]) -> set[tuple[object, ...]]:
         )
         for code in codes
     }
-
-
-@define(eq=False)
-class Tracer:
-    """Notes the functions of the user that a call runs, and their lines.
-
-    Attributes:
-        ran: code -> the lines that ran, in the order of the first calls.
-    """
-
-    ran: dict[CodeType, set[int]] = field(factory=dict)
-
-    @contextmanager
-    def tracing(self) -> Iterator[None]:
-        """Trace the calls of this thread within the block."""
-        before = sys.gettrace()
-        sys.settrace(self._called)
-        try:
-            yield
-        finally:
-            sys.settrace(before)
-
-    def _called(self, frame: FrameType, event: str, _argument: Any) -> Any:
-        if event != "call" or not _is_users(frame.f_code):
-            return None
-        self.ran.setdefault(frame.f_code, set()).add(frame.f_code.co_firstlineno)
-        return self._inside
-
-    def _inside(self, frame: FrameType, event: str, _argument: Any) -> Any:
-        if event == "line":
-            self.ran[frame.f_code].add(frame.f_lineno)
-        return self._inside
-
-
-def _is_users(code: CodeType) -> bool:
-    """Return whether a function is the user's or a protocol's, and its source can be shown."""
-    name = code.co_filename
-    if name.startswith("<"):  # a cell of a notebook has a source; generated methods are not shown
-        return not name.startswith(("<attrs", "<frozen", "<string")) and bool(_lines_of(name))
-    file = FilePath(name).resolve()
-    return is_followed(_module_of(file), file) and file.is_file()
-
-
-def _module_of(file: FilePath) -> str:
-    """Return the name that a module of antecede has, for `is_followed`; else the file's stem."""
-    folder = FilePath(__file__).resolve().parents[2]
-    if not file.is_relative_to(folder) or file.is_relative_to(folder / "tests"):
-        return file.stem
-    return ".".join(("antecede", *file.relative_to(folder).with_suffix("").parts))
-
-
-def _lines_of(file: str) -> list[str]:
-    return [line.rstrip("\n") for line in linecache.getlines(file)]
 
 
 def _shown(file: str) -> str:

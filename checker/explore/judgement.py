@@ -8,7 +8,7 @@ from antecede.checker.model import Property, State, What, Where
 from antecede.checker.paths.path import Path, first_shown
 from antecede.checker.semantics.judge import ENDS
 from antecede.checker.semantics.recoverability import recovers
-from antecede.checker.semantics.transition import System, enabled
+from antecede.checker.semantics.transition import System, enabled, is_final
 
 VIOLATED, SHOWN, FINE, OPEN = "violated", "shown", "fine", "open"
 """The verdicts on a path. `fine` means not violated so far, or never at the end of a run."""
@@ -50,7 +50,7 @@ def _judged(path: Path, prop: Property, system: System, state: State) -> Judgeme
     at = first_shown(path, prop)
     verdict = SHOWN if prop.sought else VIOLATED
     if prop.where in ENDS:
-        over = not enabled(path.system, path.last)
+        over = is_final(enabled(path.system, path.last))
         if at is not None:
             why = "shown, and" if prop.sought else "violated, for"
             return Judgement(prop, verdict, f"{why} the run is over", at)

@@ -23,6 +23,7 @@ from antecede.checker.paths.path import Path
 from antecede.checker.render.about import about
 from antecede.checker.render.html import compared
 from antecede.checker.render.pages import asset, page
+from antecede.checker.render.pictures import PICTURES
 from antecede.checker.render.prose import Wording
 from antecede.checker.render.svg import drawing
 from antecede.checker.render.svg_style import style
@@ -30,7 +31,7 @@ from antecede.checker.semantics.question import options_of
 from antecede.checker.semantics.transition import state_after
 from antecede.checker.support.registry import default_properties
 
-SAVED_AS = ("json", "svg", "html")
+SAVED_AS = ("json", "svg", *PICTURES, "html")
 """The formats in which the page offers the path."""
 
 MARKS = {VIOLATED: "✗", SHOWN: "✓", OPEN: "…"}

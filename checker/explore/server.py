@@ -187,11 +187,13 @@ class Handler(BaseHTTPRequestHandler):
             raise Refused(HTTPStatus.BAD_REQUEST, "the request is not UTF-8 text") from None
 
     def _write(self, answer: Answer) -> None:
-        body = answer.content.encode(errors="replace")
+        body, kind = answer.content, answer.kind
+        if isinstance(body, str):
+            body, kind = body.encode(errors="replace"), f"{kind}; charset=utf-8"
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Type", f"{answer.kind}; charset=utf-8")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":

@@ -32,6 +32,7 @@ from antecede.checker.explore.where import Watched, check_watched, searched_for,
 from antecede.checker.model import Property
 from antecede.checker.paths.path import Path, transition_key
 from antecede.checker.render.json import misfit, trace_in, trace_text
+from antecede.checker.render.pictures import PICTURES, converted_picture
 from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.question import model_of
@@ -73,7 +74,7 @@ ICON = (
 class Answer:
     """The content of a response."""
 
-    content: str
+    content: str | bytes
     kind: str = "text/html"
     status: int = HTTPStatus.OK
     headers: Mapping[str, str] = field(factory=dict)
@@ -206,9 +207,16 @@ class Site:
             raise Refused(HTTPStatus.NOT_FOUND, f"no format {name[:40]!r}; there are {choices}")
         kind = mimetypes.types_map[f".{name}"]
         file = f'attachment; filename="trace.{name}"'
-        content = FORMATS[name].text(path, None)
-        if name == "json":
+        content: str | bytes
+        if name in PICTURES:
+            try:
+                content = converted_picture(FORMATS["svg"].text(path, None), name)
+            except InputError as error:
+                return self._unchanged(place, error)
+        elif name == "json":
             content = trace_text(path, self.tree.spec.protocol)  # the protocol as the user named it
+        else:
+            content = FORMATS[name].text(path, None)
         return Answer(content, kind, headers={"Content-Disposition": file})
 
     def _exported(self, place: Place, name: str) -> Answer:

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import evolve
 
-from antecede.checker.check.spec import Spec, overridden
+from antecede.checker.check.spec import OwnProperties, Spec, overridden
 from antecede.checker.check.targets import spec_named
 from antecede.checker.explore.tree import Numbers, Tree, text_of
 from antecede.checker.render.json import misfit, trace_in_file
@@ -38,7 +38,9 @@ def opened(target: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
 
 def _trace(file: str, given: Mapping[str, Any]) -> tuple[Tree, Numbers]:
     """Return the tree and the path of a trace; its property is judged besides the default ones."""
-    trace = trace_in_file(file, given.get("protocol"))
+    asked = given.get("properties") or (None,)
+    own = given.get("own", OwnProperties())
+    trace = trace_in_file(file, given.get("protocol"), asked[0], own)
     try:
         tree = Tree(overridden(evolve(trace.spec, properties=_judging(trace.spec)), given))
         return tree, tree.numbers_of_keys(trace.keys)
@@ -63,5 +65,7 @@ def address_of(server: str, numbers: Numbers) -> str:
 
 def show(address: str) -> None:
     """Open the page if there is a desktop; a text browser would take over the terminal."""
-    if sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))):
+    if sys.platform in ("darwin", "win32") or any(
+        map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))
+    ):
         webbrowser.open(address)

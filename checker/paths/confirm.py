@@ -18,6 +18,7 @@ from antecede.checker.paths.path import (
     replay_keys,
     transition_key,
 )
+from antecede.checker.semantics.crashes import is_crash
 from antecede.checker.semantics.judge import ENDS, as_wanted
 from antecede.checker.semantics.recoverability import recovers
 from antecede.checker.semantics.transition import System, enabled, state_after, successor
@@ -129,7 +130,7 @@ def _late_action(system: System, end: State, prop: Property) -> tuple[int, State
     chance, state = random.Random(0), end
     for _ in range(GOES_ON):
         try:
-            transitions = enabled(system, state)
+            transitions = [t for t in enabled(system, state) if not is_crash(t)]
             if not transitions:
                 return None
             transition = chance.choice(transitions)

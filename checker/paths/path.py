@@ -34,6 +34,7 @@ from antecede.checker.semantics.transition import (
     enabled,
     enabled_at,
     initial_state,
+    is_final,
     next_message,
     successor,
 )
@@ -322,7 +323,7 @@ def first_shown(path: Path, prop: Property) -> int | None:
     No step by itself shows a property that is judged after a search (`Property.later`).
     """
     if prop.where in ENDS:  # only the last state can be final
-        over = not enabled(path.system, path.last)
+        over = is_final(enabled(path.system, path.last))
         return path.length if over and at_end(path.system, prop, path.last) else None
     if in_state(prop, path.initial):
         return 0

@@ -7,7 +7,6 @@ afterwards. It is never raised inside one of z3's finalizers, where it would be 
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from typing import Any
 import z3
 
 from antecede.checker.support import interrupts
-from antecede.checker.support.interrupts import ENDING, Ended
+from antecede.checker.support.interrupts import ENDING, Ended, signal_numbers
 
 SEED = 1
 
@@ -61,24 +60,23 @@ def _interrupted_by_signals(context: Any) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    source, target = os.pipe()
-    os.set_blocking(target, False)
+    source, target = signal_numbers()
     done = threading.Event()
 
     def wait() -> None:
-        while (number := os.read(source, 1)) and number[0] not in ENDING:
+        while (number := source.recv(1)) and number[0] not in ENDING:
             pass
         while number and not done.wait(AGAIN):
             context.interrupt()
 
     thread = threading.Thread(target=wait, daemon=True)
-    before = signal.set_wakeup_fd(target)
-    thread.start()
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(before)
-        done.set()
-        os.close(target)
-        thread.join()
-        os.close(source)
+    with source, target:
+        thread.start()
+        before = signal.set_wakeup_fd(target.fileno())
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            done.set()
+            target.close()
+            thread.join()

@@ -96,6 +96,24 @@ ORDER = Conjunct(
     needed=False,
 )
 
+ENFORCES_CSPS = Conjunct(
+    "enforces-csps",
+    "the messages of others that happened before a posted message were delivered",
+    whenever([m], [tainted(m), posted(m), src(m) != src(R)], delivered(R)),
+    needed=False,
+)
+"""Definition 4.3 of the hybrid paper, about all other senders. What happened before a message is
+fixed at its causal-send, and no action posts one message and delivers another one. So this is true
+in every state exactly if the messages were delivered when the message was posted.
+"""
+ENFORCES_SPS = Conjunct(
+    "enforces-sps",
+    "the messages of others than its receiver that happened before a posted message were delivered",
+    whenever([m], [tainted(m), posted(m), src(m) != src(R)], Or(delivered(R), src(R) == dst(m))),
+    needed=False,
+)
+"""Definition 4.1 of the hybrid paper, about all other senders."""
+
 ALL_DELIVERED = AtRest(
     undone=Not(ForAll([m], Implies(sent(m), delivered(m)))),
     says="every causal-sent message was delivered",

@@ -51,6 +51,7 @@ from antecede.checker.purity.usable import (
 )
 from antecede.checker.purity.variables import Variables
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World
+from antecede.checker.semantics import tracing
 from antecede.checker.semantics.values import Values, same, stands_for_another
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import AdapterError, HandlerError, ProtocolError, unknown
@@ -96,6 +97,8 @@ _PARAMETERS = {
     "receive": ("state", "src", "packet"),
     "timeout": ("state",),
     "in_flight": ("actor", "actors"),
+    "durable": ("state",),
+    "recover": ("actor", "actors", "durable"),
 }
 
 
@@ -136,6 +139,8 @@ _KINDS = {
     "actions": "action",
     "invariants": "invariant",
     "joint_invariants": "invariant",
+    "at_rest": "at-rest predicate",
+    "joint_at_rest": "at-rest predicate",
     "witnesses": "witness",
     "joint_witnesses": "witness",
 }
@@ -381,7 +386,7 @@ class _Watch:
         self._title = name if kind == "handler" else f"{kind} {name!r}"
         self._parameters = _PARAMETERS[name] if kind == "handler" else ("state",)
         self._makes_step = not self.judges and (
-            kind == "action" or name not in ("initial", "in_flight")
+            kind == "action" or name not in ("initial", "in_flight", "durable")
         )
         self._seen: set[Args] = set()
         self._past: list[_Call] = []
@@ -432,6 +437,7 @@ class _Watch:
                 result = self.handler(*args)
             except RefusedCall:
                 raise self._error(before, f"{faults[0]}; {_ADVICE}") from None
+        tracing.stop()
         if self.memory.variables.clocks:
             faults += Variables.of(self.handler).clocks
         if faults and not interrupts.was_interrupted():  # the caller ends an interrupted call
@@ -642,7 +648,7 @@ class _Watch:
 def text_afresh(protocol: Protocol, name: str, args: Args) -> str:
     """Call a function of a protocol, in a new process, and return the text of the outcome."""
     function = functions_of(protocol)[name]
-    judges = name.startswith(("invariants.", "joint_", "witnesses."))
+    judges = name.startswith(("invariants.", "joint_", "at_rest.", "witnesses."))
 
     def call() -> Any:
         result = function(*args)

@@ -13,12 +13,16 @@ from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import lost, wrong_order
 from antecede.checker.render.explanation import Explanation, explain
 from antecede.checker.render.prose import Wording, length_text, listed, printable
-from antecede.checker.semantics.failing import HANDLER_RETURNS, PREDICATE_RETURNS
+from antecede.checker.semantics.failing import HANDLER_RETURNS, PREDICATE_RETURNS, REST_RETURNS
 from antecede.checker.semantics.programs import ANY_MESSAGE
 from antecede.checker.semantics.transition import EndlessSystem, System
 from antecede.checker.support.amounts import counted
 
-FAILS = {HANDLER_RETURNS: "a handler", PREDICATE_RETURNS: "an invariant or witness"}
+FAILS = {
+    HANDLER_RETURNS: "a handler",
+    PREDICATE_RETURNS: "an invariant or witness",
+    REST_RETURNS: "a predicate on final states",
+}
 """What fails in a run that violates one of `FAILURES`."""
 
 
@@ -98,6 +102,8 @@ def model_variant(system: System) -> str | None:
     asked = system.question
     parts = [f"sends {asked.sends}"] if asked.sends != "joint" else []
     parts += [f"clocks at the {asked.clock_at}"] if asked.clock_at != "causal-send" else []
+    if system.crashes is not None:
+        parts.append(f"crashes {asked.crashes}, packets to crashed actors {asked.to_crashed}")
     return ", ".join(parts) or None
 
 
@@ -180,14 +186,18 @@ def _rows(rows: Sequence[Sequence[Any]], words: Wording, joined: str) -> list[st
     ]
 
 
-def _actors(target: int | Sequence[int], words: Wording) -> str:
+def _actors(target: int | Sequence[int] | Mapping[str, Any], words: Wording) -> str:
+    if isinstance(target, Mapping):
+        return f"{_actors(target['to'], words)} ({printable(str(target['label']))})"
     several = [target] if isinstance(target, int) else target
     return listed([words.actor(actor) for actor in several])
 
 
 def _reaction(sends: Sequence[Mapping[str, Any]], words: Wording) -> list[str]:
     return [
-        f"{words.actor(send['from'])} sends {printable(send['name'])} to"
+        f"{words.actor(send['from'])} sends {printable(send['name'])}"
+        + (f" ({printable(str(send['label']))})" if "label" in send else "")
+        + " to"
         f" {_actors(send['to'], words)}"
         + (f" after {_messages(send['after'])}" if "after" in send else "")
         for send in sends

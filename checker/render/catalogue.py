@@ -15,6 +15,7 @@ from antecede.checker.semantics.workload import SUMMARIES
 from antecede.checker.support.errors import unknown
 from antecede.checker.support.registry import (
     default_properties,
+    properties_in,
     property_named,
     property_names,
     protocol_named,
@@ -66,8 +67,7 @@ def listing(name: str) -> str:
         InputError: nothing has this name, or the file cannot be imported.
     """
     if ".py" in name:
-        protocols = protocols_in(name)
-        return "\n\n".join(_protocol_text(each, protocol) for each, protocol in protocols.items())
+        return _file_text(name)
     parts = []
     if name in protocol_names():
         parts.append(_protocol_text(name, protocol_named(name)))
@@ -83,6 +83,21 @@ def listing(name: str) -> str:
         every = [*protocol_names(), *property_names(), *(n for _, r in _PARTS.values() for n in r)]
         raise unknown("name", name, set(every))
     return "\n\n".join(parts)
+
+
+def _file_text(name: str) -> str:
+    """Return the description of the protocols and properties in FILE.py, or of FILE.py:OBJECT."""
+    properties = properties_in(name)
+    protocols = {} if name in properties else protocols_in(name, or_none=bool(properties))
+    return "\n\n".join(
+        (
+            *(_protocol_text(each, protocol) for each, protocol in protocols.items()),
+            *(
+                _card(each, [("property", prop.summary), ("checked", f"with --property {each}")])
+                for each, prop in properties.items()
+            ),
+        )
+    )
 
 
 def _protocol_text(reference: str, protocol: Protocol) -> str:
@@ -114,6 +129,7 @@ def _declared(protocol: Protocol) -> list[tuple[str, str]]:
         "actions": protocol.actions,
         "witnesses": (*protocol.witnesses, *protocol.joint_witnesses),
         "invariants": (*protocol.invariants, *protocol.joint_invariants),
+        "at rest": (*protocol.at_rest, *protocol.joint_at_rest),
         "measures": protocol.measures,
     }
     return [*rows, *((kind, ", ".join(each)) for kind, each in names.items() if each)]
@@ -131,6 +147,11 @@ _DECLARED = (
         "reachability: some reachable state satisfies NAME, which the protocol declares",
     ),
     ("invariant:NAME", "safety: every reachable state satisfies NAME, which the protocol declares"),
+    (
+        "at-rest:NAME",
+        "at final states: the actors' states satisfy NAME, which the protocol declares (default)",
+    ),
+    ("FILE.py:NAME", "a property of your own: an antecede.Property in a Python file"),
 )
 
 _PARTS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(

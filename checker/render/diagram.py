@@ -15,7 +15,7 @@ from attrs import define, evolve, frozen
 from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Timeout
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Loop, Path, PathStep
-from antecede.checker.render.prose import Remarks, Wording, bracket, failing, printable, waiting
+from antecede.checker.render.prose import Remarks, Wording, bracket, failing, waiting
 from antecede.checker.semantics.values import contains, message_in
 
 MARGIN = 5
@@ -156,7 +156,7 @@ def _first_row(step: PathStep, words: Wording, remarks: Remarks) -> _Row:
     if isinstance(step.transition, Timeout):
         notes.append("times out")
     if isinstance(step.transition, Internal):
-        notes.append(f"takes the action {printable(step.transition.name)}")
+        notes.append(words.acts(step.transition))
     if isinstance(step.transition, Lose):
         return _Row(step.actor, step.number, f"{words.label(step.transition.packet)} is lost")
     notes += words.deliveries(step, remarks)

@@ -20,10 +20,10 @@ from antecede.checker.model import (
     Where,
 )
 from antecede.checker.paths.flights import Flight, flights_of
-from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.paths.path import Path, PathStep, first_shown
 from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_delivery, wrong_order
 from antecede.checker.render.prose import Remarks, Wording, listed, loop_text, pending
-from antecede.checker.semantics.failing import PredicatesReturn, Raised
+from antecede.checker.semantics.failing import PredicatesReturn, Raised, RestReturns
 from antecede.checker.semantics.judge import Fault, undelivered
 from antecede.checker.semantics.values import contains, field_names, packet_class, shown
 
@@ -308,6 +308,35 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
     return None
 
 
+def _at_rest(path: Path, prop: Property) -> Explanation | None:
+    """Explain the final states of actors that violate a property together, or one by itself."""
+    words, states = Wording.of(path), path.last.actors
+    if isinstance(prop.predicate, RestReturns):
+        return Explanation(f"There {prop.predicate.error(states)}.")
+    name = prop.name.removeprefix("at-rest:")
+    alone = prop.what is What.STATE
+    wrong = [i for i, state in enumerate(states) if not prop.predicate(state)] if alone else []
+    whose = listed([f"{words.actor(i)}'s state" for i in wrong]) if alone else "the actors' states"
+    verb = "does" if len(wrong) == 1 else "do"
+    text = f"The run is over, and {whose} {verb} not respect {name}."
+    actors = wrong or range(len(states))
+    return Explanation(text, tuple(f"{words.actor(i)} is {words.value(states[i])}" for i in actors))
+
+
+def _sequences(path: Path, prop: Property) -> Explanation | None:
+    """Explain the delivery sequences that violate a property."""
+    words, number = Wording.of(path), first_shown(path, prop)
+    if number is None:
+        return None
+    when = "When the run is over" if prop.at_end else f"After step {number}"
+    text = f"{when}, the deliveries of the actors do not respect {prop.name}."
+    here = path.steps[number - 1].state if number else path.initial
+    delivered = [position.delivered for position in here.workload]
+    order = [", then ".join(map(words.message, row)) or "nothing" for row in delivered]
+    told = (f"{words.actor(i)} delivered {row}" for i, row in enumerate(order))
+    return Explanation(text, tuple(told))
+
+
 def _unended(path: Path, _prop: Property) -> Explanation | None:
     """Explain what each unfinished application waits for."""
     words, system = Wording.of(path), path.system
@@ -341,6 +370,10 @@ _EXPLAINED: Mapping[tuple[What, Where], Callable[[Path, Property], Explanation |
     (What.DELIVERY, Where.EVERYWHERE): _delivery,
     (What.STATE, Where.EVERYWHERE): _invariant,
     (What.STATES, Where.EVERYWHERE): _invariant,
+    (What.STATE, Where.AT_FINAL_STATES): _at_rest,
+    (What.STATES, Where.AT_FINAL_STATES): _at_rest,
+    (What.SEQUENCES, Where.EVERYWHERE): _sequences,
+    (What.SEQUENCES, Where.AT_FINAL_STATES): _sequences,
     (What.UNDELIVERED, Where.AT_FINAL_STATES): _undelivered,
     (What.UNDELIVERED, Where.FROM_EVERYWHERE_ON): _no_way_back,
     (What.UNDELIVERED, Where.ON_FAIR_RUNS): _for_ever,

@@ -75,7 +75,7 @@ def _write_stream(path: Path, data: bytes) -> None:
 
     def has_reader(seconds: float) -> bool:
         try:
-            opened.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+            opened.append(os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0)))
         except OSError as error:
             if error.errno != errno.ENXIO or not path.is_fifo():
                 raise

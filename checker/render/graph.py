@@ -30,7 +30,13 @@ from antecede.checker.render.prose import Wording, fields_of, listed
 from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.plain import first_states
 from antecede.checker.semantics.judge import at_end, in_deliveries, in_state
-from antecede.checker.semantics.transition import Outcome, System, initial_state, successor
+from antecede.checker.semantics.transition import (
+    Outcome,
+    System,
+    initial_state,
+    is_final,
+    successor,
+)
 from antecede.checker.support.errors import InputError
 
 MOST_STATES = 400
@@ -54,8 +60,9 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
     _add(graph, system, explored.states[0], 0, 1)
     for here, state in enumerate(explored.states):
         edges = list(explored.rows.of(here))
-        graph.nodes[here]["final"] = not edges
-        if not edges:
+        transitions = [explored.rows.transitions[label] for label, _ in edges]
+        graph.nodes[here]["final"] = is_final(transitions)
+        if is_final(transitions):
             _violate(graph, here, [p for p in judged if at_end(system, p, state)])
         for label, number in edges:
             transition = explored.rows.transitions[label]

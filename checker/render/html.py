@@ -10,15 +10,17 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from attrs import frozen
 
+from antecede.checker.check.handler_coverage import HandlerCoverage
 from antecede.checker.check.report import CheckReport
 from antecede.checker.model import State
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path
+from antecede.checker.render import coverage
 from antecede.checker.render.about import About, about
 from antecede.checker.render.geometry import Layout
 from antecede.checker.render.markup import Markup, number
@@ -41,23 +43,43 @@ Carried: TypeAlias = tuple[str, str]
 def text(path: Path, report: CheckReport | None = None) -> str:
     """Return `path` as an HTML page."""
     said = about(path, report)
+    drawn = drawing(path, said, inside=True)
+    covered = report.coverage if report is not None else None
+    return stepping(said, layout_of(path), drawn, _steps(path, said), covered)
+
+
+def stepping(
+    said: About,
+    layout: Layout,
+    drawn: str,
+    steps: Iterable[Shown],
+    covered: HandlerCoverage | None = None,
+) -> str:
+    """Return a page to step through what happened: its picture, its steps, and their states.
+
+    With `covered`, the page also has the lines of the handlers that the check has executed.
+    """
     looks = Markup(asset(__package__, "page.css") + style())
     script = Markup(asset(__package__, "page.js"))
     policy = (
         f"default-src 'none'; style-src {_hash(looks)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'"
     )
+    shown = [*steps]
     return page(
         "trace.html",
         policy=policy,
         style=looks,
         script=script,
         said=said,
-        length=path.length,
+        length=len(shown) - 1,
         whole=WHOLE_ID,
-        drawing=drawing(path, said, inside=True),
-        pieces=list(_pieces(layout_of(path))),
-        steps=list(_steps(path, said)),
+        drawing=drawn,
+        pieces=list(_pieces(layout)),
+        steps=shown,
+        coverage=covered,
+        lines_of=coverage.lines,
+        shown=coverage.shown,
     )
 
 

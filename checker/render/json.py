@@ -18,21 +18,23 @@ import attrs
 from attrs import evolve, frozen
 
 from antecede.checker.check.report import Checked, CheckReport, Refused, exit_code_of
-from antecede.checker.check.spec import Spec
+from antecede.checker.check.spec import OwnProperties, Spec
 from antecede.checker.liveness.fairness import ENDINGS
 from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Receive, Timeout
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Loop, Path, PathStep, holds_along, key_text, replay_keys
+from antecede.checker.render import coverage
 from antecede.checker.render.about import explanation_of
 from antecede.checker.render.prose import Wording
 from antecede.checker.search import measures
+from antecede.checker.semantics.failing import FAILURES, KINDS
 from antecede.checker.semantics.names import names_from
 from antecede.checker.semantics.question import MODEL, Question, model_of
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import identifying, message_in
 from antecede.checker.support.errors import InputError, ReplayError, unknown
 from antecede.checker.support.reading import json_in, text_in
-from antecede.checker.support.registry import PIPE, protocol_names
+from antecede.checker.support.registry import PIPE, property_names, protocol_names
 from antecede.checker.support.settings import check_text, is_kind, kind_named, settings_of, shown
 
 RESULT_SCHEMA = "antecede/result/1"
@@ -78,6 +80,7 @@ def result_object(report: CheckReport) -> dict[str, Any]:
         "counterexample": None if path is None else counterexample_object(path),
         "statistics": dict(result.statistics),
         "measures": _measures(report),
+        "handlers": coverage.as_object(report.coverage),
         "versions": versions(),
     }
 
@@ -239,10 +242,18 @@ class Trace:
     loop: tuple[int, int, int, str] | None = None
 
 
-def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | None]:
+def replay_file(
+    file: str,
+    protocol: str | None = None,
+    prop: str | None = None,
+    own: OwnProperties = OwnProperties(),
+) -> tuple[Path, str | None]:
     """Replay a saved trace through plain Python.
 
     Args:
+        file: the trace.
+        prop: the property to judge; required if the property of the trace is a file's.
+        own: the properties that a program gave as records.
         protocol: the protocol for the replay; required if the protocol of the trace is a file (see
             `trace_in_file`).
 
@@ -254,7 +265,7 @@ def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | Non
         ReplayError: the trace no longer fits the protocol; the error names the step.
         InputError: the file is not a trace.
     """
-    trace = trace_in_file(file, protocol)
+    trace = trace_in_file(file, protocol, prop, own)
     try:
         system = trace.spec.system
         path = _looped(replay_keys(system, trace.keys), trace)
@@ -264,8 +275,8 @@ def replay_file(file: str, protocol: str | None = None) -> tuple[Path, str | Non
         raise type(error)(f"{file}: {error}") from None
     if not trace.spec.properties:
         return path, None
-    (prop,) = system.properties
-    return (path if holds_along(path, prop) else evolve(path, violates=prop.name)), prop.name
+    (judged,) = system.properties
+    return (path if holds_along(path, judged) else evolve(path, violates=judged.name)), judged.name
 
 
 def _looped(path: Path, trace: Trace) -> Path:
@@ -286,14 +297,22 @@ def misfit(file: str, trace: Trace, error: ReplayError) -> ReplayError:
     return ReplayError(f"{file} does not fit the protocol {name!r} any more: {error}")
 
 
-def trace_in_file(file: str, protocol: str | None = None) -> Trace:
+def trace_in_file(
+    file: str,
+    protocol: str | None = None,
+    prop: str | None = None,
+    own: OwnProperties = OwnProperties(),
+) -> Trace:
     """Read a trace.
 
-    The trace may come from an untrusted source, so the protocol file or command that it names is
-    never run. The caller must name it.
+    The trace may come from an untrusted source, so no file or command that it names is run: neither
+    its protocol nor its property. The caller must name them.
 
     Args:
+        file: the trace.
         protocol: the protocol for the replay, or None for the registered one in the trace.
+        prop: the property for the replay, or None for the one in the trace.
+        own: the properties that a program gave as records.
 
     Raises:
         InputError: the file is not a trace, or it needs a protocol file or command and `protocol`
@@ -312,7 +331,30 @@ def trace_in_file(file: str, protocol: str | None = None) -> Trace:
             f"{file} is about the protocol in {reference!r}, and replaying it runs that file. If "
             f"you trust the file, add --protocol {reference}"
         )
-    return evolve(trace, spec=evolve(trace.spec, protocol=protocol or named))
+    trace = evolve(trace, spec=evolve(trace.spec, protocol=protocol or named, own=own))
+    if prop is not None:
+        return evolve(trace, spec=evolve(trace.spec, properties=(prop,)))
+    _refuse_unknown_property(trace.spec, file)
+    return trace
+
+
+def _refuse_unknown_property(spec: Spec, file: str) -> None:
+    """Reject a trace whose property is the code of a file or a program.
+
+    Raises:
+        InputError: it is.
+    """
+    known = (*property_names(), *FAILURES)
+    for name in spec.properties:
+        if ".py" in name:
+            raise InputError(
+                f"{file} is about the property in {name!r}, and replaying it runs that file. If "
+                f"you trust the file, add --property {quote(name)}"
+            )
+        is_declared = name.partition(":")[0] in KINDS
+        if not (name in known or is_declared or spec.own.named(name)):
+            said = unknown("property", name, known)
+            raise InputError(f"{file}: {said}; if it is your own, add --property FILE.py:NAME")
 
 
 def trace_in(content: str, file: str) -> Trace:
@@ -356,10 +398,14 @@ def _get(table: Mapping[str, Any], key: str, kind: type, where: str = "") -> Any
     return value
 
 
+LATER = ("crashes",)
+"""Fields of a question that traces of earlier versions lack, and that have no list of choices."""
+
+
 def _spec(table: Mapping[str, Any], prop: str | None) -> Spec:
     """Return the question of a trace; missing keys of an older trace have their defaults."""
     known = [s for s in settings_of(Question) if s.name in MODEL]
-    told = [s for s in known if s.name in table or s.choices is None]
+    told = [s for s in known if s.name in table or (s.choices is None and s.name not in LATER)]
     values = {s.name: _get(table, s.name, s.kind) for s in told}
     names = names_from(table.get("names", {}))
     return Spec(**values, properties=() if prop is None else (prop,), names=names)

@@ -24,6 +24,7 @@ from antecede.checker.model import (
     Transition,
 )
 from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.semantics.crashes import CRASH, RECOVER
 from antecede.checker.semantics.failing import Raised
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.transition import System
@@ -95,7 +96,8 @@ class Wording:
         """Return the wording for `path`."""
         given = path.system.names
         named = {
-            message: given.message(message.sender, message.number) or f"m{at}"
+            message: (given.message(message.sender, message.number) or f"m{at}")
+            + ("" if message.label is None else f" ({message.label})")
             for at, message in enumerate(path.messages, 1)
         }
         return cls(named, given)
@@ -164,13 +166,18 @@ class Wording:
         if isinstance(transition, Timeout):
             return f"{self.actor(transition.actor)} times out"
         if isinstance(transition, Internal):
-            return f"{self.actor(transition.actor)} takes the action {printable(transition.name)}"
+            return f"{self.actor(transition.actor)} {self.acts(transition)}"
         packet = self.label(transition.packet) if brief else self.value(transition.packet)
         src = self.actor(transition.src)
         if isinstance(transition, Lose):
             return f"{packet} from {src} to {self.actor(transition.dst)} is lost"
         stays = " (and it stays in flight)" if transition.stays and not brief else ""
         return f"{self.actor(transition.dst)} receives {packet} from {src}{stays}"
+
+    def acts(self, transition: Internal) -> str:
+        """Return a predicate for what an actor does by itself."""
+        usual = {CRASH: "crashes", RECOVER: "recovers"}
+        return usual.get(transition.name) or f"takes the action {printable(transition.name)}"
 
     def step(self, step: PathStep, remarks: Remarks = MappingProxyType({})) -> str:
         """Return a transition and its effects in words; `remarks` has its wrong deliveries."""

@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
@@ -23,6 +23,7 @@ from urllib.parse import quote, unquote
 from antecede.checker.check.report import Checked, CheckReport, Refused, decides, exit_code_of
 from antecede.checker.model import CausalSend, Internal, Protocol, Receive, Timeout
 from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.render import coverage
 from antecede.checker.render import json as formats
 from antecede.checker.render.about import about, explanation_of, question
 from antecede.checker.render.markup import plain
@@ -30,6 +31,8 @@ from antecede.checker.render.prose import Wording
 from antecede.checker.render.source import Source, source_of
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import model_of
+from antecede.checker.semantics.tracing import lines_of
+from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError
 from antecede.checker.support.reading import MOST_BYTES, content_of
 
@@ -42,6 +45,8 @@ ROOT = "%SRCROOT%"
 """The base of relative file names. It stands for the current folder."""
 EXPECTATION = "expectation"
 """The rule that a check must end as expected. The other rules are the properties."""
+COVERAGE = "coverage"
+"""The rule that each line of a handler runs. Its results are notes."""
 FINGERPRINT = "antecedeQuestion/v1"
 
 _HANDLERS = {CausalSend: "causal_send", Receive: "receive", Timeout: "timeout"}
@@ -76,7 +81,7 @@ def results(done: Sequence[Checked]) -> list[Object]:
     objects: list[Object] = []
     for each in done:
         if isinstance(each, CheckReport):
-            objects += _results(each)
+            objects += [*_results(each), *_coverage_results(each)]
         elif each.label.endswith(".toml"):  # only a spec has a file
             said, place = f"It could not be checked: {each.text}", _spec_source(each.label)
             spec = _portable(each.label)
@@ -94,11 +99,13 @@ def path_of(artifact: Mapping[str, str]) -> str:
     return unquote(artifact["uri"])
 
 
-def _rules(reports: Iterable[CheckReport]) -> dict[str, str]:
+def _rules(reports: Sequence[CheckReport]) -> dict[str, str]:
     """Return the properties that were checked, and the expectation, with their summaries."""
     summaries = {plain(p.name): p.summary for report in reports for p in report.system.properties}
     ended = "the check comes to a verdict, and to all else that is expected of it"
-    return {**summaries, EXPECTATION: ended}
+    covered = any(report.coverage is not None for report in reports)
+    ran = {COVERAGE: "each line of a handler runs in some reachable state"} if covered else {}
+    return {**summaries, EXPECTATION: ended, **ran}
 
 
 def _rule(name: str, summary: str) -> Object:
@@ -147,6 +154,22 @@ def _undecided_text(report: CheckReport) -> str:
 
 
 # Results
+
+
+def _coverage_results(report: CheckReport) -> list[Object]:
+    """Return a note for each part of a handler that never ran; empty if nobody asked for it."""
+    found: list[Object] = []
+    for each in report.coverage or ():
+        spots = [(first, last, "Never ran") for first, last in coverage.spans(each.never)]
+        for side in each.one_sided:
+            spots.append((side.line, side.line, f"Always {str(side.always).lower()}"))
+        for first, last, said in sorted(spots):
+            place = _location(Source(each.file, first, last, each.name))
+            text = f"{said} in this check: {each.name}, {counted(last - first + 1, 'line')}."
+            lines = "\n".join(lines_of(each.file)[first - 1 : last])
+            note = _object(COVERAGE, "fail", text, place, each.name, said, lines)
+            found.append({**note, "level": "note"})
+    return found
 
 
 def _results(report: CheckReport) -> list[Object]:

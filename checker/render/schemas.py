@@ -16,8 +16,8 @@ from antecede.checker.model import Arm, CausalSend, Internal, Lose, Receive, Tim
 from antecede.checker.render import json as formats
 from antecede.checker.search.options import ENGINES, SEARCHES
 from antecede.checker.search.result import Verdict
-from antecede.checker.semantics.history import CLOCK_AT, HISTORIES
-from antecede.checker.semantics.workload import SENDS
+from antecede.checker.semantics.history import HISTORIES
+from antecede.checker.semantics.question import MODEL, Question
 from antecede.checker.support.errors import unknown
 from antecede.checker.support.schemas import (
     DRAFT,
@@ -32,20 +32,19 @@ from antecede.checker.support.schemas import (
     one_of,
     or_null,
 )
+from antecede.checker.support.settings import settings_of
 
 _VERDICT = one_of([str(verdict) for verdict in Verdict])
 _VERSIONS = an_object({"antecede": TEXT, "python": TEXT})
 _COUNTS: dict[str, Schema] = dict.fromkeys(COUNT_KEYS, WHOLE)
 
 _SYSTEM: dict[str, Schema] = {
-    "protocol": TEXT,
-    "actors": WHOLE,
-    "messages": WHOLE,
-    "network": or_null(TEXT),
-    "workload": TEXT,
-    "sends": one_of(SENDS),
-    "clock_at": one_of(CLOCK_AT),
-}
+    known.name: one_of(known.choices) if known.choices else WHOLE if known.kind is int else TEXT
+    for known in settings_of(Question)
+    if known.name in MODEL
+} | {"network": or_null(TEXT)}
+"""The keys that say which system was explored."""
+
 _NAMES = an_object({}, actors=a_list(TEXT), messages=a_list(a_list(TEXT)))
 
 _MESSAGE = an_object(
@@ -111,6 +110,14 @@ _MEASURES = an_object(
         "at_rest": a_map(FLAG),
     }
 )
+_HANDLER = an_object(
+    {
+        "function": TEXT,
+        "file": TEXT,
+        "conditions": WHOLE,
+        **dict.fromkeys(("lines", "never_ran", "always_true", "always_false"), a_list(WHOLE)),
+    }
+)
 _RESULT = an_object(
     {
         "schema": {"const": formats.RESULT_SCHEMA},
@@ -135,6 +142,7 @@ _RESULT = an_object(
         "growth": a_list(_GROWTH),
         "counterexample": or_null({"$ref": "#/definitions/run"}),
         "statistics": {"type": "object"},
+        "handlers": or_null(a_list(_HANDLER)),
         "measures": {"anyOf": [_MEASURES, an_object({"problem": TEXT}), {"type": "null"}]},
         "versions": _VERSIONS,
     },

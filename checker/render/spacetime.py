@@ -62,9 +62,12 @@ from antecede.checker.render.prose import (
     pending,
     waiting,
 )
+from antecede.checker.semantics.crashes import CRASH, RECOVER, Crashed
 from antecede.checker.semantics.failing import Raised
 from antecede.checker.semantics.values import contains, message_in
 
+CRASHED = "crashed"
+"""The mode of an actor between a crash and its recovery."""
 _FAILS = "fails"
 """The label of a step where the protocol fails."""
 
@@ -275,6 +278,9 @@ class _Planner:
             assert step.message is not None
             wrong = self._is_stuck(step.message)
             yield Mark("causal-send", x, y, step.number, wrong=wrong)
+        elif isinstance(step.transition, Internal) and step.transition.name in (CRASH, RECOVER):
+            label = self._free_beside(self.words.acts(step.transition), step, x, y)
+            yield Mark(step.transition.kind, x, y, step.number, label)
         elif isinstance(step.transition, Arm | Timeout | Internal):
             yield Mark(step.transition.kind, x, y, step.number)
         elif not any(self._at(step, d.message)[1] == y for d in step.deliveries):
@@ -351,13 +357,20 @@ class _Planner:
                     for state in (self.path.initial, *(s.state for s in self.path.steps))
                 ]
                 for top, bottom in self._runs(shown):
-                    label = self._span_label(cut(name.replace("-", " ")), actor, top, bottom)
+                    label = None
+                    if name != CRASHED:  # the marks at its ends have labels
+                        label = self._span_label(cut(name.replace("-", " ")), actor, top, bottom)
                     yield Span(name, x, top, bottom, label)
 
     def _modes(self) -> dict[str, Predicate]:
-        """Return the witnesses except for the witness of waiting, which the buffers show."""
+        """Return the witnesses except for the witness of waiting, which the buffers show.
+
+        If actors may crash, CRASHED is one more mode.
+        """
         witnesses = self.path.system.protocol.witnesses
-        return {name: shows for name, shows in witnesses.items() if name != "waited"}
+        modes = {name: shows for name, shows in witnesses.items() if name != "waited"}
+        crashes = self.path.system.crashes is not None
+        return modes | {CRASHED: lambda state: isinstance(state, Crashed)} if crashes else modes
 
     def _span_label(self, text: str, actor: int, top: float, bottom: float) -> Label:
         """Return a span's label: upright beside it if there is room, else below it."""
@@ -403,7 +416,7 @@ class _Planner:
         yield from merged
 
     def _freed(self, waits: PathStep, message: Message) -> float:
-        """Return the position where a message that starts to wait is sent or delivered."""
+        """Return the position where a message that waits is sent, delivered or lost in a crash."""
         for step in self.path.steps[waits.number :]:
             if step.actor != waits.actor:
                 continue
@@ -413,6 +426,9 @@ class _Planner:
                         return self._at(step, flight)[1]
             if any(d.message == message for d in step.deliveries):
                 return self._at(step, message)[1]
+            state = step.state.actors[step.actor]
+            if isinstance(state, Crashed) and not contains(state, message):
+                return self._at(step)[1]
         return self.bottom
 
     # The violation

@@ -51,9 +51,10 @@ def drawing(path: Path, said: About, *, inside: bool = False) -> Markup:
     return _framed(layout, [*heading], title, said.explanation.text or said.verdict, inside=inside)
 
 
-def sheet(layout: Layout, headline: str) -> str:
-    """Return a layout with a heading as an SVG file."""
-    return _framed(layout, [*_heading(layout, headline, "", "")], headline, headline) + "\n"
+def sheet(layout: Layout, headline: str, *, inside: bool = False) -> Markup:
+    """Return a layout with a heading as an SVG file; `inside` a page it needs no heading."""
+    heading = () if inside else _heading(layout, headline, "", "")
+    return Markup(_framed(layout, [*heading], headline, headline, inside=inside) + "\n")
 
 
 def _framed(

@@ -14,6 +14,7 @@ from antecede.checker.liveness import starvation
 from antecede.checker.model import Property, Where
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
+from antecede.checker.render import coverage, measures
 from antecede.checker.render.about import model_variant, most, network_text
 from antecede.checker.render.advice import advice, next_steps
 from antecede.checker.render.diagram import Diagram, diagram
@@ -29,7 +30,6 @@ from antecede.checker.render.statistics import (
     symmetry_text,
 )
 from antecede.checker.render.terminal import elapsed, rate, wrapped
-from antecede.checker.search import measures
 from antecede.checker.search.counterexample_kinds import Collection
 from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Result, Verdict
@@ -60,6 +60,8 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     parts += never_text(report.result)
     if (measured := measures_text(report)) is not None:
         parts.append(measured)
+    if report.coverage is not None:
+        parts.append(coverage.text(report.coverage))
     if report.unfinished is not None:
         parts.append(wrapped(f"The work after the search was ended: {report.unfinished}."))
     if statistics and (text := statistics_text(report.result)):
@@ -176,18 +178,25 @@ def _title(report: CheckReport) -> list[str]:
 
 
 def _properties(report: CheckReport) -> str:
-    """Return a line per property; declared invariants that nobody asked for share one."""
+    """Return a line per property; those that a protocol declares, and nobody asked for, share one.
+
+    One line has the invariants, another one the predicates of final states.
+    """
     verdicts, asked = report.result.properties, report.spec.properties
     apart = [
         p
         for p in report.system.properties
-        if not p.of_states or p.sought or p.name in asked or verdicts[p.name] is Verdict.VIOLATED
+        if not p.name.startswith(("invariant:", "at-rest:"))
+        or p.name in asked
+        or verdicts[p.name] is Verdict.VIOLATED
     ]
     rows = [(p.name, verdicts[p.name], _about(report.result, p)) for p in apart]
-    others = [p.name for p in report.system.properties if p not in apart]
-    for verdict in dict.fromkeys(verdicts[name] for name in others):
-        names = [n.partition(":")[2] or n for n in others if verdicts[n] is verdict]
-        rows.append(("invariants", verdict, ", ".join(names)))
+    others = [p.name.partition(":") for p in report.system.properties if p not in apart]
+    kinds = ((kind, verdicts[f"{kind}:{name}"]) for kind, _, name in others)
+    for kind, verdict in dict.fromkeys(kinds):
+        names = [n for k, _, n in others if (k, verdicts[f"{k}:{n}"]) == (kind, verdict)]
+        title = {"invariant": "invariants", "at-rest": "at rest"}[kind]
+        rows.append((title, verdict, ", ".join(names)))
     wide = max(len(name) for name, *_ in rows)
     lines = [
         wrapped(f"  {name:<{wide}}  {verdict:<10}  {said}", " " * (wide + 16))

@@ -35,6 +35,8 @@ def shape(path: Path) -> Shape:
     """
     prop = path.violated
     assert prop is not None, "only a counterexample has a shape"
+    if prop.what in (What.STATE, What.STATES, What.SEQUENCES):
+        return (prop.name,)
     if prop.what is What.UNDELIVERED and prop.final:
         return (prop.name, *_undelivered_shape(path))
     return (prop.name, *_delivery_shape(path))

@@ -98,7 +98,7 @@ def why_vacuous(prop: Property, counts: Counts, statistics: Mapping[str, Any]) -
         return "no final state can be reached"
     if prop.what is What.UNDELIVERED and not _causal_sends(statistics):
         return "no actor causal-sends a message"
-    if prop.what is What.DELIVERY and not _delivers(statistics):
+    if prop.what in (What.DELIVERY, What.SEQUENCES) and not _delivers(statistics):
         return "nothing is delivered"
     return None
 

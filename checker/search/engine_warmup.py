@@ -9,7 +9,7 @@ from typing import Any
 from attrs import define, field
 
 from antecede.checker.model import Property
-from antecede.checker.search.loop import Explorer, Found
+from antecede.checker.search.loop import Evidence, Explorer
 from antecede.checker.search.result import Counts
 
 PAUSE = 0.05
@@ -50,7 +50,7 @@ class EngineWarmup(Explorer):
         return self.engine.exhaustive
 
     @property
-    def found(self) -> dict[str, Found]:
+    def found(self) -> dict[str, Evidence]:
         """What shows each property, by its name."""
         return self.engine.found
 
@@ -60,7 +60,7 @@ class EngineWarmup(Explorer):
         return self.engine.frontier
 
     @property
-    def cuts(self) -> Mapping[str, Found]:
+    def cuts(self) -> Mapping[str, Evidence]:
         """The limits that were reached, by their texts."""
         return self.engine.cuts
 
@@ -93,7 +93,7 @@ class EngineWarmup(Explorer):
         except Ready:
             self._change()
 
-    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
         return self.engine.lost(prop, tick)
 

@@ -22,6 +22,7 @@ from antecede.checker.search.coverage import judged
 from antecede.checker.search.graph import Explored
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Counts, Result, Verdict, overall
+from antecede.checker.semantics.limits import Limit
 from antecede.checker.semantics.transition import System
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import (
@@ -35,8 +36,8 @@ from antecede.checker.support.memory import memory_bytes, peak_memory_bytes
 
 
 @frozen
-class Found:
-    """What shows a property violated (or a witness): the transitions that lead there."""
+class Evidence:
+    """A run that violates a property or reaches a witness, as its transitions."""
 
     transitions: tuple[Transition, ...]
 
@@ -87,8 +88,8 @@ class Explorer(Protocol):
         """An empty frontier means that every state was explored."""
 
     @property
-    def found(self) -> dict[str, Found]:
-        """What shows each property, by its name."""
+    def found(self) -> dict[str, Evidence]:
+        """The evidence for each property that is violated or reached, by its name."""
 
     @property
     def frontier(self) -> int:
@@ -104,8 +105,8 @@ class Explorer(Protocol):
     def round(self, tick: Callable[[], None]) -> None:
         """Work through one round, calling `tick` often; it may raise Stop."""
 
-    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
-        """Return what shows that some state has no way back to what `prop` wants, or None.
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
+        """Return evidence of a state from which no run leads to what `prop` wants, or None.
 
         It is asked when every state was explored, and finds a shortest path; it may raise Stop.
         """
@@ -120,7 +121,7 @@ class Explorer(Protocol):
         """Give back what the search took; it cannot go on afterwards."""
 
     @property
-    def cuts(self) -> Mapping[str, Found]:
+    def cuts(self) -> Mapping[str, Evidence]:
         """The limits that were reached, by their texts, each with a run; see `semantics.limits`."""
         return {}
 
@@ -344,14 +345,14 @@ def _result(
         grown=tuple(
             growth_of(system, limit, cuts[limit.text].transitions)
             for limit in system.limits
-            if limit.text in cuts
+            if limit.text in cuts and isinstance(limit, Limit)
         ),
         unreduced=explorer.unreduced(),
         statistics=statistics,
     )
 
 
-def _runs(system: System, found: Mapping[str, Found]) -> dict[str, Path]:
+def _runs(system: System, found: Mapping[str, Evidence]) -> dict[str, Path]:
     """Return a run for each witness; a search without traces knows none but the empty one."""
     shown = [p for p in system.properties if p.sought and p.name in found]
     paths = ((p, replay(system, found[p.name].transitions)) for p in shown)

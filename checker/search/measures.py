@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from fractions import Fraction
 from itertools import chain
 from typing import Any
@@ -308,42 +308,3 @@ def as_object(found: Measures) -> dict[str, Any]:
         "overtaken_per_sender": found.overtaken,
         "at_rest": dict(found.at_rest),
     }
-
-
-def text(found: Measures) -> str:
-    """Return the measures for people."""
-    return "\n".join(f"  {name}: {value}" for name, value in _lines(found))
-
-
-def _lines(found: Measures) -> Iterator[tuple[str, str]]:
-    yield (
-        "measured",
-        f"{found.states:,} states without symmetry, {found.final_states:,} of them final",
-    )
-    yield (
-        "messages in transit at most",
-        f"{found.messages_per_sender} per sender, {found.messages_per_pair} per pair",
-    )
-    yield (
-        "packets in transit at most",
-        f"{found.packets_per_sender} per sender, {found.packets_per_pair} per pair",
-    )
-    kinds = ", ".join(
-        f"{name} {kind.integers}{'' if kind.carries else ' (control)'}"
-        for name, kind in found.packets.items()
-    )
-    yield "control data per packet, in integers, at most", kinds or "nothing is sent"
-    yield "control packets per message at most", _ratio(found)
-    yield "messages in one actor's state at most", str(found.buffered)
-    yield "integers in one actor's state at most", str(found.state_integers)
-    yield "messages of a sender overtaken by its later ones at most", str(found.overtaken)
-    for name, respected in found.at_rest.items():
-        yield f"every actor at rest is {name}", "yes" if respected else "no"
-
-
-def _ratio(found: Measures) -> str:
-    if not found.acyclic:
-        return "no bound, because runs need not end"
-    if found.control_packets is None:
-        return "no message is sent"
-    return f"{float(found.control_packets):.4g}"

@@ -160,8 +160,8 @@ class Options:
     """
     forget_from: int | None = setting(1 << 20, int, least=0, public=False)
     """A search that has visited this number of states may forget states of earlier depths. None: it
-    forgets none. If a search later meets a state that it must not have forgotten, it starts
-    again. Most systems where this happens show it in far fewer states.
+    forgets none. A search that later meets a state that it has forgotten starts again. This
+    number is so large because most systems whose states have several depths show it earlier.
     """
     collect_from: int = setting(1 << 22, int, least=0, public=False)
     """A search whose tables have this number of entries looks which entries are still used. An
@@ -209,8 +209,8 @@ class Bounds:
             initial state has depth 1.
         max_seconds: the time in seconds.
         max_memory: the memory of the process in bytes.
-        bound: limits on measures, as texts such as "queue=5". A measure is a number that the
-            protocol computes from an actor's state.
+        bound: limits on states, as texts such as "queue=5". A measure such as `queue` is a number
+            that the protocol computes from an actor's state.
 
     Examples:
         >>> from antecede.checker.search.options import Bounds
@@ -244,9 +244,10 @@ class Bounds:
         tuple,
         "Do not search beyond states in which the measure NAME of an actor reaches N. NAME is a "
         "measure that the protocol declares (see antecede list), held (messages in the actor's "
-        "state) or greatest (its greatest number). Runs in plain Python. You can repeat this "
-        "option.",
-        metavar="NAME=N",
+        "state) or greatest (its greatest number). in-flight=N is about packets in flight, and "
+        "FILE.py:NAME is a property that states must satisfy. Runs in plain Python. You can repeat "
+        "this option.",
+        metavar="NAME=N|FILE.py:NAME",
     )
 
     def over(self, others: Bounds) -> Bounds:

@@ -14,8 +14,9 @@ from antecede.checker.graphs.backwards import first_lost
 from antecede.checker.model import Property, State, Transition
 from antecede.checker.search.coverage import kind_of
 from antecede.checker.search.graph import StateGraph
-from antecede.checker.search.loop import Explorer, Found, decided
+from antecede.checker.search.loop import Evidence, Explorer, decided
 from antecede.checker.search.result import Counts
+from antecede.checker.semantics.crashes import is_crash
 from antecede.checker.semantics.judge import as_wanted, at_end, in_deliveries, in_state
 from antecede.checker.semantics.limits import reached
 from antecede.checker.semantics.reached import Edge
@@ -24,6 +25,7 @@ from antecede.checker.semantics.transition import (
     System,
     enabled,
     initial_state,
+    is_final,
     state_after,
     successor,
 )
@@ -45,8 +47,8 @@ class PlainExplorer(Explorer):
 
     system: System
     max_depth: int | None = None
-    found: dict[str, Found] = field(factory=dict)
-    cuts: dict[str, Found] = field(factory=dict)
+    found: dict[str, Evidence] = field(factory=dict)
+    cuts: dict[str, Evidence] = field(factory=dict)
     truncated: bool = False
     unique: int = 0
     total: int = 0
@@ -75,7 +77,7 @@ class PlainExplorer(Explorer):
         met = {} if workload.sends is None else {"most_sent": most_sent(workload, self.positions)}
         return {"transitions": kinds, "delivers": self.delivers, **met}
 
-    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
         return found_lost(self.system, prop, tick)
 
@@ -87,7 +89,7 @@ class PlainExplorer(Explorer):
         path = transitions()
         known = self.found.get(prop.name)
         if known is None or len(path) < len(known.transitions):
-            self.found[prop.name] = Found(path)
+            self.found[prop.name] = Evidence(path)
 
     def _is_cut(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> bool:
         """Return whether a state reaches a limit; of the runs to each the shortest is kept."""
@@ -96,7 +98,7 @@ class PlainExplorer(Explorer):
             return False
         known = self.cuts.get(limit.text)
         if known is None or len(path()) < len(known.transitions):
-            self.cuts[limit.text] = Found(path())
+            self.cuts[limit.text] = Evidence(path())
         return True
 
     def _judge_state(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> None:
@@ -180,7 +182,7 @@ class BreadthFirst(PlainExplorer):
             graph.skip()
             return
         transitions = enabled(self.system, state)
-        if not transitions:
+        if is_final(transitions):
             self._judge_final(state, lambda: self.path_to(number))
         edges = graph.expand(self.system, transitions)
         for edge in _located(edges, lambda: self.path_to(number)):
@@ -194,10 +196,10 @@ class BreadthFirst(PlainExplorer):
                 self.unique += 1
                 self._judge_state(edge.outcome.state, lambda: self.path_to(len(graph.states) - 1))
 
-    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
         path = path_to_lost(self.system, self.graph, prop, tick)
-        return None if path is None else Found((*self.before, *path))
+        return None if path is None else Evidence((*self.before, *path))
 
     def so_far(self, _tick: Callable[[], None]) -> StateGraph:
         """Return the graph as far as it is known."""
@@ -231,11 +233,14 @@ def path_to_lost(
         tick: called now and then; it may raise.
     """
     good = bytearray(as_wanted(system, prop, state) for state in graph.states)
-    hopeless = first_lost(graph.rows.first, graph.rows.target, good, tick)
+    rows = graph.rows
+    if system.crashes is not None:  # no crash helps to deliver messages
+        rows = rows.without(rows.which(is_crash))
+    hopeless = first_lost(rows.first, rows.target, good, tick)
     return None if hopeless is None else graph.path_to(hopeless)
 
 
-def found_lost(system: System, prop: Property, tick: Callable[[], None]) -> Found | None:
+def found_lost(system: System, prop: Property, tick: Callable[[], None]) -> Evidence | None:
     """Return what `Explorer.lost` does, from a graph of states that is made for it."""
     search = BreadthFirst(evolve(system, properties=()))
     while search.frontier:
@@ -318,11 +323,9 @@ class DepthFirst(PlainExplorer):
         self._judge_state(state, lambda: tuple(self.taken))
         cut = self._is_cut(state, lambda: tuple(self.taken))
         transitions = () if cut else enabled(self.system, state)
-        if cut:
-            pass
-        elif not transitions:
+        if not cut and is_final(transitions):
             self._judge_final(state, lambda: tuple(self.taken))
-        elif self.max_depth is not None and len(self.taken) + 1 >= self.max_depth:
+        if transitions and self.max_depth is not None and len(self.taken) + 1 >= self.max_depth:
             self.truncated, transitions = True, ()
         self.stack.append((state, iter(transitions)))
 
@@ -353,6 +356,8 @@ class RandomWalks(PlainExplorer):
         state, taken = initial_state(self.system), []  # type: tuple[State, list[Transition]]
         self._meet(state, taken)
         while transitions := enabled(self.system, state):
+            if is_final(transitions):
+                self._end(state, taken)
             if self.max_depth is not None and len(taken) + 1 >= self.max_depth:
                 return
             if self._is_cut(state, lambda: tuple(taken)):
@@ -368,6 +373,10 @@ class RandomWalks(PlainExplorer):
             self._meet(state, taken)
             if decided(self.system, self):
                 return
+        self._end(state, taken)
+
+    def _end(self, state: State, taken: list[Transition]) -> None:
+        """Judge a final state, unless an earlier walk met it."""
         if state not in self.final_states:
             self.final_states.add(state)
             self._judge_final(state, lambda: tuple(taken))

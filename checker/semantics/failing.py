@@ -17,16 +17,22 @@ from attrs import evolve, frozen
 
 from antecede.checker.model import Message, Property, Protocol, State, Step, What, Where
 from antecede.checker.semantics.handlers import answer_of, called, traceback_of
+from antecede.checker.semantics.judge import is_joint, is_of_one_state
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import HandlerError, ProtocolError
 
 HANDLER_RETURNS, PREDICATE_RETURNS = "handler-returns", "predicate-returns"
+REST_RETURNS = "at-rest-returns"
 FAILURES = {
     HANDLER_RETURNS: "no handler raises or returns what cannot be used",
     PREDICATE_RETURNS: "no invariant or witness raises",
+    REST_RETURNS: "no predicate on final states raises",
 }
 """Names and summaries of the properties that a failing protocol violates."""
 
+
+KINDS = {"invariant": "invariant", "witness": "witness", "at-rest": "at-rest predicate"}
+"""The kinds of properties that a protocol declares, as KIND:NAME -> the noun for a predicate."""
 
 S = TypeVar("S", Step, Step | None)
 
@@ -50,8 +56,10 @@ def guarded(protocol: Protocol, prop: Property) -> Property:
     """Return `prop` with a predicate whose errors name it and, for states, its arguments."""
     if prop.where is Where.ON_FAIR_RUNS:
         return prop
-    kind, _, name = prop.name.rpartition(":")
-    predicate, title = prop.predicate, f"{kind or 'property'} {name!r}"
+    kind, _, name = prop.name.partition(":")
+    predicate, title = prop.predicate, f"{KINDS.get(kind)} {name!r}"
+    if kind not in KINDS:
+        name, title = prop.name, f"property {prop.name!r}"
 
     @wraps(predicate)  # drawings and citations need its source lines
     def judged(thing: Any) -> bool:
@@ -99,13 +107,41 @@ class PredicatesReturn:
         return next(filter(None, (_raised_by(p, states) for p in self.joint)), None)
 
 
+@frozen
+class RestReturns:
+    """The predicate of REST_RETURNS on the states of all actors.
+
+    Attributes:
+        asked: the properties that ask for states in final states.
+    """
+
+    asked: tuple[Property, ...]
+
+    def __call__(self, states: tuple[Any, ...]) -> bool:
+        """Return whether every predicate returns."""
+        return self.error(states) is None
+
+    def error(self, states: tuple[Any, ...]) -> str | None:
+        """Return the message of the first predicate that raises, or None."""
+        if failure_in(states):
+            return None
+        alone = ((p, state) for p in self.asked for state in states if p.what is What.STATE)
+        joint = ((p, states) for p in self.asked if p.what is What.STATES)
+        return next(filter(None, (_raised_by(*each) for each in (*alone, *joint))), None)
+
+
 def _failures(system: System) -> tuple[Property, ...]:
     """Return FAILURES as properties of the deferring system of `system`."""
-    handler, predicate = map(failure_property, FAILURES)
-    joint = tuple(prop for prop in system.properties if prop.what is What.STATES)
+    handler, predicate = map(failure_property, (HANDLER_RETURNS, PREDICATE_RETURNS))
+    joint = tuple(p for p in system.properties if p.what is What.STATES and is_joint(p))
     if joint:
         predicate = evolve(predicate, what=What.STATES, predicate=PredicatesReturn(joint))
-    return handler, predicate
+    asked = tuple(prop for prop in system.properties if prop.at_end and prop.of_states)
+    if not asked:
+        return handler, predicate
+    what, where = What.STATES, Where.AT_FINAL_STATES
+    rest = Property(REST_RETURNS, FAILURES[REST_RETURNS], what, where, RestReturns(asked))
+    return handler, predicate, rest
 
 
 def failure_property(name: str) -> Property:
@@ -153,8 +189,12 @@ class _Deferring:
         def action(name: str, state: Any) -> Step | None:
             return self._from(state, lambda: handlers.action(name, state))
 
+        def recover(actor: int, _actors: int, durable: Any) -> Step:
+            return self._step(lambda: handlers.recover(actor, durable))
+
         return evolve(
             protocol,
+            recover=None if protocol.recover is None else recover,
             initial=initial,
             causal_send=causal_send,
             receive=receive,
@@ -203,13 +243,13 @@ def judge_states(system: System, state: State) -> None:
         HandlerError: one of them raises.
     """
     for prop in system.properties:
-        if prop.what is What.STATE:
+        if is_of_one_state(prop):
             for local in state.actors:
                 prop.predicate(local)
 
 
 def _error_in(prop: Property, state: Any) -> str | None:
-    return _raised_by(prop, state) if prop.what is What.STATE else None
+    return _raised_by(prop, state) if is_of_one_state(prop) else None
 
 
 def _raised_by(prop: Property, thing: Any) -> str | None:

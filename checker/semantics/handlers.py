@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 from attrs import define, field, frozen
 
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
+from antecede.checker.semantics import tracing
 from antecede.checker.semantics.values import Values, message_in
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import AntecedeError, HandlerError, InputError, ProtocolError
@@ -116,6 +117,23 @@ class CheckedHandlers:
         step = called(self.protocol, name, action, (state,), title)
         return None if step is None else self._checked(name, (state,), step, title)
 
+    def durable(self, state: LocalState) -> Any:
+        """Return what an actor that crashes has on its disk; None if it never recovers."""
+        if self.protocol.durable is None:
+            return None
+        durable = called(self.protocol, "durable", self.protocol.durable, (state,))
+        try:
+            return self.values.kept(durable, "the durable state")
+        except ProtocolError as error:
+            raise self._unusable("durable", (state,), error) from None
+
+    def recover(self, actor: int, durable: Any) -> Step:
+        """Restart an actor that crashed."""
+        assert self.protocol.recover is not None
+        args = (actor, self.actors, durable)
+        step = called(self.protocol, "recover", self.protocol.recover, args)
+        return self._checked("recover", args, step)
+
     def in_flight(self, actor: int) -> tuple[tuple[int, Packet], ...]:
         """Return the (destination, packet) pairs in flight from an actor at the start."""
         if self.protocol.in_flight is None:
@@ -201,7 +219,11 @@ def called(
     works.append(call)
     stdout, sys.stdout = sys.stdout, sys.stderr
     try:
-        result = function(*args)
+        if tracing.current is None:
+            result = function(*args)
+        else:
+            with tracing.current.tracing():
+                result = function(*args)
         if interrupts.was_interrupted():  # the function has caught the interruption
             raise interrupts.again()
         return result

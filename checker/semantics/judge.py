@@ -27,13 +27,15 @@ from antecede.checker.model import (
     What,
     Where,
 )
+from antecede.checker.semantics.crashes import is_live
 from antecede.checker.semantics.transition import System
 
 ENDS = (Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE)
 
 # Python looks members of an Enum up slowly, and the plain searches ask in every state.
-_DELIVERY, _STATE, _STATES = What.DELIVERY, What.STATE, What.STATES
+_DELIVERY, _STATE, _STATES, _SEQUENCES = What.DELIVERY, What.STATE, What.STATES, What.SEQUENCES
 _SOMEWHERE = Where.SOMEWHERE
+_ALWAYS = (Where.EVERYWHERE, Where.SOMEWHERE)
 
 
 def shown(prop: Property, things: Iterable[Any]) -> bool:
@@ -44,20 +46,34 @@ def shown(prop: Property, things: Iterable[Any]) -> bool:
 
 
 def things(system: System, prop: Property, state: State) -> Iterable[Any]:
-    """Return per actor its undelivered messages, or whether its application has ended.
+    """Return the arguments that a state has for the predicate of `prop`; crashed actors have none.
 
-    These are the arguments of the predicate of `prop`.
+    There is one for each actor, or one for all actors together.
     """
-    actors = range(system.actors)
+    actors: Iterable[int] = range(system.actors)
+    if system.crashes is not None:
+        actors = (i for i in actors if is_live(state, i))
     if prop.what is What.UNDELIVERED:
         return (undelivered(state, i) for i in actors)
-    assert prop.what is What.ENDED, "nothing else is judged there"
-    return (system.workload.ended(i, state.workload[i]) for i in actors)
+    if prop.what is What.ENDED:
+        return (system.workload.ended(i, state.workload[i]) for i in actors)
+    assert prop.what is not What.DELIVERY, "a state has no deliveries"
+    return _of_actors(prop, state)
+
+
+def _of_actors(prop: Property, state: State) -> Iterable[Any]:
+    """Return the states of the actors, one by one or together, or all delivery sequences."""
+    if prop.what is _SEQUENCES:
+        return (tuple([position.delivered for position in state.workload]),)
+    return state.actors if prop.what is _STATE else (state.actors,)
 
 
 def undelivered(state: State, sender: int) -> tuple[Message, ...]:
-    """Return the messages of `sender` that are not delivered everywhere."""
-    return tuple(pending.message for pending in state.history[sender].pending)
+    """Return the messages of a live sender that some live destination has not delivered."""
+    if not is_live(state, sender):
+        return ()
+    pending = state.history[sender].pending
+    return tuple(p.message for p in pending if any(is_live(state, d) for d in p.remaining))
 
 
 # Safety and reachability
@@ -70,9 +86,24 @@ def in_deliveries(prop: Property, deliveries: Iterable[Delivery | Glimpse]) -> b
 
 def in_state(prop: Property, state: State) -> bool:
     """Return whether a state by itself shows `prop`."""
-    if prop.what is _STATE:
-        return shown(prop, state.actors)
-    return prop.what is _STATES and shown(prop, (state.actors,))
+    if prop.where not in _ALWAYS or prop.what is _DELIVERY:
+        return False
+    return shown(prop, _of_actors(prop, state))
+
+
+def is_joint(prop: Property) -> bool:
+    """Return whether any state can show `prop`, and its predicate is about all actors at once."""
+    return prop.where in _ALWAYS and prop.what in (_STATES, _SEQUENCES)
+
+
+def is_of_one_state(prop: Property) -> bool:
+    """Return whether any state can show `prop`, and its predicate is about one actor's state."""
+    return prop.where in _ALWAYS and prop.what is _STATE
+
+
+def records_deliveries(props: Iterable[Property]) -> bool:
+    """Return whether states must record the delivery sequences, because properties ask for them."""
+    return any(prop.what is _SEQUENCES for prop in props)
 
 
 def at_end(system: System, prop: Property, state: State) -> bool:

@@ -1,20 +1,25 @@
-"""Bounds on measures of an actor's state. They can make an infinite state graph finite.
+"""Bounds on states. They can make an infinite state graph finite.
 
-A protocol declares measures of its state, such as the length of a queue. A search with a limit does
-not expand a state where some actor's measure reaches the limit. So it never concludes that a
+A search with a limit does not expand a state that reaches the limit. So it never concludes that a
 property holds. Violations within the limit are real, and so is the run that reaches the limit.
+
+A limit is about a measure of an actor's state that the protocol declares, such as the length of a
+queue, about the number of packets in flight, or it is a predicate on states in a file, like a
+CONSTRAINT of TLC.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
 
 from attrs import field, frozen
 
-from antecede.checker.model import LocalState, Measure, Message, Protocol, State
+from antecede.checker.model import LocalState, Measure, Message, Protocol, State, What, Where
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.values import messages_in, parts
 from antecede.checker.support.errors import InputError, ProtocolError, unknown
+from antecede.checker.support.registry import property_in_file
 from antecede.checker.support.settings import shown, whole_number
 
 
@@ -67,34 +72,92 @@ class Limit:
         """Return whether one actor's state is within the limit."""
         return self.of(state) < self.bound
 
+    def spares_all(self, state: State) -> bool:
+        """Return whether the states of all actors are within the limit."""
+        return all(map(self.spares, state.actors))
 
-def reached(limits: Iterable[Limit], state: State) -> Limit | None:
-    """Return the first limit that some actor's state reaches, or None."""
-    return next((limit for limit in limits if not all(map(limit.spares, state.actors))), None)
+
+@frozen(eq=False)
+class WholeLimit:
+    """A bound on the state of the whole system.
+
+    Attributes:
+        name: what it is about.
+        text: the limit as `--bound` takes it.
+        spares_all: a state -> whether it is within the limit.
+    """
+
+    name: str
+    text: str
+    spares_all: Callable[[State], bool]
 
 
-def limits_from(texts: Iterable[str], protocol: Protocol) -> tuple[Limit, ...]:
-    """Return the limits that texts such as `mode=3` describe.
+AnyLimit: TypeAlias = Limit | WholeLimit
+
+
+def reached(limits: Iterable[AnyLimit], state: State) -> AnyLimit | None:
+    """Return the first limit that a state reaches, or None."""
+    return next((limit for limit in limits if not limit.spares_all(state)), None)
+
+
+def limits_from(texts: Iterable[str], protocol: Protocol) -> tuple[AnyLimit, ...]:
+    """Return the limits that texts such as `mode=3`, `in-flight=4` or `own.py:SMALL` describe.
 
     If two limits are on the same measure, the last one counts.
 
     Raises:
         InputError: a text is not a limit, or the protocol has no such measure; names the choices.
     """
-    limits = dict[str, Limit]()
+    limits = dict[str, AnyLimit]()
     for text in texts:
         limit = _limit(text, protocol)
         limits[limit.name] = limit
     return tuple(limits.values())
 
 
-def _limit(text: str, protocol: Protocol) -> Limit:
+IN_FLIGHT = "in-flight"
+"""The bound on the number of packets in flight."""
+
+
+def _in_flight(number: str) -> WholeLimit:
+    bound = whole_number(number, f"the bound on {IN_FLIGHT}")
+    text = f"{IN_FLIGHT}={bound}"
+    return WholeLimit(IN_FLIGHT, text, lambda state: sum(map(len, state.channels)) < bound)
+
+
+def _predicate(reference: str, protocol: Protocol) -> WholeLimit:
+    """Return the limit that a property of a file describes.
+
+    Raises:
+        InputError: it is no property of states that is judged everywhere.
+    """
+    prop = property_in_file(reference)
+    if not prop.of_states or prop.where is not Where.EVERYWHERE:
+        raise InputError(
+            f"the bound {reference} judges {prop.what.value} {prop.where.value}; give a property "
+            "with What.STATE or What.STATES and Where.EVERYWHERE"
+        )
+    title = f"bound {reference!r}"
+
+    def spares_all(state: State) -> bool:
+        things = state.actors if prop.what is What.STATE else (state.actors,)
+        return all(called(protocol, prop.name, prop.predicate, (thing,), title) for thing in things)
+
+    return WholeLimit(reference, reference, spares_all)
+
+
+def _limit(text: str, protocol: Protocol) -> AnyLimit:
     name, equals, number = text.partition("=")
-    choices = {**COMMON, **protocol.measures}
+    if not equals and ".py" in text:
+        return _predicate(text, protocol)
+    if name == IN_FLIGHT and equals:
+        return _in_flight(number)
+    choices = {**COMMON, IN_FLIGHT: None, **protocol.measures}
     if not equals:
         raise InputError(
             f"the bound is {shown(text)}; give a measure and where to stop, such as "
-            f"{next(iter(protocol.measures), 'greatest')}=3"
+            f"{next(iter(protocol.measures), 'greatest')}=3 or in-flight=4, or FILE.py:NAME for a "
+            "property that a state must satisfy to be expanded"
         )
     if name not in choices:
         raise unknown(f"measure of {protocol.name}", name, choices)

@@ -1,8 +1,9 @@
 """Network kinds: the contents of a channel, and the packets that it may hand over or lose.
 
 A channel holds the packets from one actor to another. A kind is written
-BASE[+duplicating][+lossy[:BUDGET]], where BASE is `unordered` or `fifo`. The base `unordered` may
-be left out before the others.
+BASE[+duplicating][+lossy[:BUDGET]], with the words in any order, where BASE is `unordered` or
+`fifo`. The base `unordered` may be left out before the others. Three kinds relate the packets of
+several channels; see `checker.semantics.ordering`. They are reliable, and stand alone.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TypeAlias
 from attrs import frozen
 
 from antecede.checker.model import Packet
+from antecede.checker.semantics.ordering import ORDERINGS, Ordering
 from antecede.checker.semantics.values import canonical
 from antecede.checker.support.errors import InputError, unknown
 from antecede.checker.support.settings import whole_number
@@ -38,6 +40,8 @@ class Network:
         merges: a packet enters a channel only if no equal one is in it, and it may leave. Then
             two messages must not be equal, because they would share one packet.
         budget: the number of envelopes that may be lost in a run, or None for any number.
+        ordering: what relates the packets of several channels, or None if nothing does.
+        urgent: nothing but receipts happens while a packet is in flight.
     """
 
     name: str
@@ -47,6 +51,8 @@ class Network:
     duplicates: bool = False
     merges: bool = False
     budget: int | None = None
+    ordering: Ordering | None = None
+    urgent: bool = False
 
 
 NETWORKS = {
@@ -54,6 +60,9 @@ NETWORKS = {
     "fifo": "reliable; packets from one actor to another arrive in the order of their sends",
     "duplicating": "a sent packet can be received again at any time (also fifo+duplicating)",
     "lossy": "packets may be lost, at most N with lossy:N (also fifo+lossy, duplicating+lossy:1)",
+    "mailbox": "reliable; one queue per receiver, which all senders share",
+    "causal": "reliable; the network itself hands over packets in causal order",
+    "instant": "reliable; a packet is received before anything else happens",
 }
 
 
@@ -116,52 +125,66 @@ def network_named(text: str, *, retransmits: bool = False) -> Network:
     Raises:
         InputError: there is no such kind.
     """
-    words = text.split("+")
-    base = words.pop(0) if words[0] in ("unordered", "fifo") else "unordered"
-    duplicates, lossy, budget = False, False, None
-    for word in words:
-        kind, colon, count = word.partition(":")
-        if kind == "duplicating" and not colon and not duplicates and not lossy:
-            duplicates = True
-        elif kind == "lossy" and not lossy:
-            lossy, budget = True, _budget(text, count) if colon else None
-        else:
-            raise _unknown(text)
+    words = _sorted_words(text)
+    if text in ORDERINGS:
+        return Network(
+            name=text,
+            put=_once(_put_last) if retransmits else _put_last,
+            take=_take_first,
+            merges=retransmits,
+            ordering=ORDERINGS[text],
+            urgent=text == "instant",
+        )
+    base = words.pop(0) if words[0] in BASES else "unordered"
+    duplicates = "duplicating" in words
+    lossy = next((word for word in words if _kind(word) == "lossy"), None)
+    budget = None
+    if lossy is not None and ":" in lossy:
+        budget = _budget(text, lossy.partition(":")[2])
     put = _put_last if base == "fifo" else _sorted()
     take = _take_first if base == "fifo" else _take_any
     if duplicates:
         take = _repeat_first if base == "fifo" else _repeat_any
     once = retransmits or (duplicates and base == "unordered")
     return Network(
-        name=text,
+        name="+".join(_sorted_words(text)),
         put=_once(put) if once else put,
         take=take,
-        lose=_lose_one if lossy else None,
+        lose=_lose_one if lossy is not None else None,
         duplicates=duplicates,
-        merges=once and (lossy or base == "fifo" or not duplicates),
+        merges=once and (lossy is not None or base == "fifo" or not duplicates),
         budget=budget,
     )
 
 
-def _unknown(text: str) -> InputError:
-    """Return the error for text that is no network; words in a wrong order are put in order."""
-    kinds = (("unordered", "fifo"), ("duplicating",), ("lossy",))
+BASES = ("unordered", "fifo")
+
+
+def _sorted_words(text: str) -> list[str]:
+    """Return the words of a network in the usual order.
+
+    Raises:
+        InputError: they are no network.
+    """
     words = text.split("+")
-    ordered = [w for names in kinds for w in words if w.partition(":")[0] in names]
-    meant = "+".join(ordered)
-    if ordered != words and sorted(ordered) == sorted(words) and _is_network(meant):
-        available = ", ".join(NETWORKS)
-        return InputError(
-            f"unknown network {text!r}; did you mean {meant!r}? available: {available}"
+    alone = [word for word in words if word in ORDERINGS]
+    if alone and len(words) > 1:
+        raise InputError(
+            f"the network {text!r} joins {alone[0]} with something else; {', '.join(ORDERINGS)} "
+            "stand alone. With + you can join unordered or fifo, duplicating, and lossy"
         )
-    return unknown("network", text, NETWORKS)
+    kinds = (BASES, ("duplicating",), ("lossy",))
+    found = [[w for w in words if _kind(w) in names] for names in kinds]
+    if not alone and (sum(map(len, found)) < len(words) or max(map(len, found)) > 1):
+        hint = "join several with +, as in fifo+lossy:1"
+        raise InputError(f"{unknown('network', text, NETWORKS)}; {hint}")
+    return [word for some in found for word in some]
 
 
-def _is_network(text: str) -> bool:
-    try:
-        return bool(network_named(text))
-    except InputError:
-        return False
+def _kind(word: str) -> str:
+    """Return the kind that a word names; only `lossy` takes a number."""
+    kind = word.partition(":")[0]
+    return kind if kind == "lossy" else word
 
 
 def _budget(text: str, count: str) -> int:

@@ -9,7 +9,13 @@ from typing import Any, TypeAlias
 from attrs import evolve, frozen
 
 from antecede.checker.model import Message, Request
-from antecede.checker.semantics.workload import Destinations, Workload, check_destination
+from antecede.checker.semantics.workload import (
+    Destinations,
+    Label,
+    Workload,
+    check_destination,
+    checked_label,
+)
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError, unknown
 
@@ -22,6 +28,7 @@ class _Send:
     src: int
     destinations: Destinations
     after: tuple[str, ...]
+    label: Label | None = None
 
 
 _Named: TypeAlias = Mapping[str, tuple[tuple[int, int], Destinations]]
@@ -71,8 +78,8 @@ class _Progress:
 def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
     """Return the workload of sends that wait for deliveries; an actor's sends keep their order.
 
-    Each entry of `sends` has `name`, `from`, `to` (a list) and, optionally, `after`: the names of
-    the messages that must have been delivered at `from` before.
+    Each entry of `sends` has `name`, `from`, `to` (a list) and, optionally, `label`, and `after`:
+    the names of the messages that must have been delivered at `from` before.
 
     Raises:
         InputError: an entry is unusable; names the entry and the requirement.
@@ -118,6 +125,12 @@ def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
         reacts=True,
         fan_out=max((len(s.destinations) for s in parsed), default=1),
         sends=tuple(tuple(send.name for send in row) for row in plan),
+        labels={
+            (actor, number): send.label
+            for actor, row in enumerate(plan)
+            for number, send in enumerate(row, 1)
+            if send.label is not None
+        },
     )
 
 
@@ -125,6 +138,8 @@ def _entry(send: _Send) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": send.name, "from": send.src, "to": list(send.destinations)}
     if send.after:
         entry["after"] = list(send.after)
+    if send.label is not None:
+        entry["label"] = send.label
     return entry
 
 
@@ -132,7 +147,7 @@ def _parse_send(actors: int, entry: Mapping[str, Any]) -> _Send:
     if not isinstance(entry, Mapping):
         raise InputError(f"a send of the reaction workload is a table, not {entry!r}")
     for key in entry:
-        if key not in ("name", "from", "to", "after"):
+        if key not in _SEND_KEYS:
             raise unknown("key in a send of the reaction workload", str(key), _SEND_KEYS)
     for key in ("name", "from", "to"):
         if key not in entry:
@@ -143,7 +158,8 @@ def _parse_send(actors: int, entry: Mapping[str, Any]) -> _Send:
     destinations = _parse_destinations(actors, src, to)
     if not isinstance(after, list):
         raise InputError(f"'after' is {after!r}; give a list of message names")
-    return _Send(str(entry["name"]), src, destinations, tuple(map(str, after)))
+    label = checked_label(entry["label"]) if "label" in entry else None
+    return _Send(str(entry["name"]), src, destinations, tuple(map(str, after)), label)
 
 
 def _parse_destinations(actors: int, src: int, to: Any) -> Destinations:
@@ -154,7 +170,7 @@ def _parse_destinations(actors: int, src: int, to: Any) -> Destinations:
     return tuple(to)
 
 
-_SEND_KEYS = ("name", "from", "to", "after")
+_SEND_KEYS = ("name", "from", "to", "after", "label")
 
 
 @frozen

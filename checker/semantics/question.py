@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 from attrs import frozen
 
+from antecede.checker.semantics.crashes import TO_CRASHED
 from antecede.checker.semantics.history import CLOCK_AT, HISTORIES
 from antecede.checker.semantics.workload import SENDS
 from antecede.checker.support.settings import setting, settings_of
@@ -56,12 +57,26 @@ class Question:
         "is the same, but the number of states is not.",
         choices=HISTORIES,
     )
+    crashes: str = setting(
+        "0",
+        str,
+        "Greatest number of crashes in a run, and perhaps the actors that may crash: 1, or "
+        "1:of=0,2.",
+        metavar="K[:of=ACTOR,…]",
+    )
+    to_crashed: str = setting(
+        "kept",
+        str,
+        "With --crashes: whether packets to a crashed actor stay in flight (kept) or leave the "
+        "network (lost).",
+        choices=TO_CRASHED,
+    )
     properties: tuple[str, ...] = setting(
         (),
         tuple,
         "Property to check. To give several, use commas or repeat this option.",
-        otherwise="the properties that antecede list marks as default, and all invariants of the "
-        "protocol",
+        otherwise="the properties that antecede list marks as default, and all invariants and "
+        "predicates at rest of the protocol",
     )
 
 

@@ -6,7 +6,7 @@ with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from attrs import evolve, field, frozen
@@ -19,6 +19,7 @@ from antecede.checker.model import (
     Lose,
     Message,
     NormalForm,
+    Packet,
     Property,
     Protocol,
     Receive,
@@ -28,13 +29,24 @@ from antecede.checker.model import (
     Transition,
     with_item,
 )
+from antecede.checker.semantics.crashes import (
+    CLOSED,
+    CRASH,
+    RECOVER,
+    Crashed,
+    Crashes,
+    is_crash,
+    is_live,
+    reopened,
+)
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import Oracle, deliver, network_send
-from antecede.checker.semantics.limits import Limit
+from antecede.checker.semantics.limits import AnyLimit
 from antecede.checker.semantics.marked import is_over, may_mark, told_apart
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.network import Channel, Network
 from antecede.checker.semantics.normal import normal_form
+from antecede.checker.semantics.ordering import Order
 from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.values import messages_in
 from antecede.checker.semantics.workload import ARM, EndlessWorkload, Workload
@@ -49,6 +61,7 @@ class System:
     Attributes:
         limits: a search does not expand a state that reaches one of these limits.
         names: the names of actors and messages in reports.
+        crashes: the crashes that may happen, or None.
         handlers: the checked handlers of the protocol.
     """
 
@@ -59,8 +72,9 @@ class System:
     workload: Workload
     oracle: Oracle
     properties: tuple[Property, ...]
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[AnyLimit, ...] = ()
     names: Names = field(factory=Names)
+    crashes: Crashes | None = None
     handlers: CheckedHandlers = field(init=False)
 
     @property
@@ -75,6 +89,8 @@ class System:
             sends="split" if self.workload.splits else "joint",
             clock_at="causal-send" if self.oracle.network_send is None else "network-send",
             history=self.oracle.name,
+            crashes="0" if self.crashes is None else self.crashes.text,
+            to_crashed="lost" if self.crashes is not None and self.crashes.lost else "kept",
             properties=tuple(prop.name for prop in self.properties),
         )
 
@@ -171,18 +187,38 @@ def initial_state(system: System) -> State:
             f"({lacks})"
         )
     channels: list[Channel] = [()] * system.actors**2
+    ordering = system.network.ordering
+    order = None if ordering is None else ordering.initial(system.actors)
     for actor in everyone:
-        for destination, packet in system.handlers.in_flight(actor):
-            index = actor * system.actors + destination
-            channels[index] = system.network.put(channels[index], packet)
+        order = _put(system, channels, order, actor, system.handlers.in_flight(actor))
     state = State(
         actors=tuple(system.handlers.initial(i) for i in everyone),
         channels=tuple(channels),
         workload=tuple(system.workload.initial(i) for i in everyone),
         history=tuple(system.oracle.initial(i) for i in everyone),
         losses=system.network.budget or 0,
+        order=order,
+        crashes=0 if system.crashes is None else system.crashes.most,
     )
     return _written(system, state)
+
+
+def _put(
+    system: System,
+    channels: list[Channel],
+    order: Order,
+    actor: int,
+    sends: tuple[tuple[int, Packet], ...],
+) -> Order:
+    """Put the packets that an actor sends into their channels; return the order afterwards."""
+    ordering = system.network.ordering
+    for destination, packet in sends:
+        index = actor * system.actors + destination
+        before = channels[index]
+        channels[index] = system.network.put(before, packet)
+        if ordering is not None and channels[index] is not before:
+            order = ordering.sent(order, actor, destination)
+    return order
 
 
 def _written(system: System, state: State) -> State:
@@ -196,14 +232,22 @@ def enabled(system: System, state: State) -> tuple[Transition, ...]:
     """Return the enabled transitions in a fixed order.
 
     The order is: causal-sends by actor, receives by channel, timeouts and other internal actions by
-    actor, losses by channel.
+    actor, losses by channel, recoveries and crashes by actor.
     """
+    if waits_for_receipts(system, state):
+        return tuple(_receives(system, state, range(len(state.channels))))
     return (
         *_causal_sends(system, state, range(system.actors)),
         *_receives(system, state, range(len(state.channels))),
         *_internals(system, state, range(system.actors)),
         *_losses(system, state),
+        *_restarts(system, state, range(system.actors)),
     )
+
+
+def is_final(transitions: Iterable[Transition]) -> bool:
+    """Return whether a state with these enabled transitions is final: all of them are crashes."""
+    return all(map(is_crash, transitions))
 
 
 def enabled_at(
@@ -218,17 +262,25 @@ def enabled_at(
         src: the sender of the packets in receptions and losses; None leaves both out.
     """
     channels = () if src is None else (src * system.actors + actor,)
+    if waits_for_receipts(system, state):
+        return tuple(_receives(system, state, channels))
     return (
         *_causal_sends(system, state, (actor,)),
         *_receives(system, state, channels),
         *_internals(system, state, (actor,)),
         *(() if src is None else _losses(system, state)),
+        *_restarts(system, state, (actor,)),
     )
+
+
+def waits_for_receipts(system: System, state: State) -> bool:
+    """Return whether packets are in flight that must be received before anything else happens."""
+    return system.network.urgent and any(state.channels)
 
 
 def _causal_sends(system: System, state: State, actors: Iterable[int]) -> Iterator[Transition]:
     for actor in actors:
-        if not system.may_send(state, actor):
+        if not system.may_send(state, actor) or not is_live(state, actor):
             continue
         for destinations in system.workload.choices(actor, state.workload[actor]):
             if destinations == ARM:
@@ -245,6 +297,10 @@ def _receives(system: System, state: State, channels: Iterable[int]) -> Iterator
         if not channel:
             continue
         src, dst = divmod(number, system.actors)
+        ordering = system.network.ordering
+        unready = ordering is not None and not ordering.ready(state.order, src, dst)
+        if unready or not is_live(state, dst):
+            continue
         for packet, rest in system.network.take(channel):
             receive = Receive(src, dst, packet, stays=rest == channel)
             if not receive.stays or _changes(system, state, receive):
@@ -256,6 +312,8 @@ def _internals(system: System, state: State, actors: Iterable[int]) -> Iterator[
     if protocol.timeout is None and not protocol.actions:
         return
     for actor in actors:
+        if not is_live(state, actor):
+            continue
         if protocol.timeout is not None and _run_timeout(system, state, actor):
             timeout = Timeout(actor)
             if _changes(system, state, timeout):
@@ -275,6 +333,18 @@ def _losses(system: System, state: State) -> Iterator[Transition]:
     for (src, dst), channel in zip(system.pairs, state.channels, strict=True):
         for place, (packet, _) in enumerate(network.lose(channel)):
             yield Lose(src, dst, packet, place)
+
+
+def _restarts(system: System, state: State, actors: Iterable[int]) -> Iterator[Transition]:
+    """Yield the recoveries of actors, then the crashes."""
+    crashes = system.crashes
+    if crashes is None:
+        return
+    if system.protocol.recover is not None:
+        yield from (Internal(i, RECOVER) for i in actors if not is_live(state, i))
+    if state.crashes:
+        live = (i for i in actors if i in crashes.of and is_live(state, i))
+        yield from (Internal(i, CRASH) for i in live)
 
 
 def _changes(system: System, state: State, transition: Transition) -> bool:
@@ -298,6 +368,8 @@ def successor(system: System, state: State, transition: Transition) -> Outcome:
     if isinstance(transition, Timeout):
         return _timeout(system, state, transition.actor)
     if isinstance(transition, Internal):
+        if system.crashes is not None and transition.name in (CRASH, RECOVER):
+            return _restart(system, state, transition)
         return _internal(system, state, transition)
     return _lose(system, state, transition)
 
@@ -315,7 +387,7 @@ def next_message(system: System, state: State, transition: CausalSend) -> Messag
     actor = transition.actor
     if system.oracle.number is None:
         number = system.workload.sent(state.workload[actor]) + 1
-        return Message(actor, number, transition.destinations)
+        return system.workload.message(actor, number, transition.destinations)
     number = system.oracle.number(state.history[actor], transition.marked)
     message = Message(actor, number, transition.destinations)
     return told_apart(message, state) if system.network.merges else message
@@ -351,6 +423,8 @@ def _receive(system: System, state: State, transition: Receive) -> Outcome:
         if packet == transition.packet and transition.stays == (rest == channel)
     )
     before = evolve(state, channels=with_item(state.channels, index, rest))
+    if system.network.ordering is not None:
+        before = evolve(before, order=system.network.ordering.received(state.order, src, dst))
     step = system.handlers.receive(state.actors[dst], src, transition.packet)
     return _finish(system, before, dst, step)
 
@@ -376,6 +450,29 @@ def _internal(system: System, state: State, transition: Internal) -> Outcome:
     return _finish(system, state, actor, step or Step(state.actors[actor]))
 
 
+def _restart(system: System, state: State, transition: Internal) -> Outcome:
+    """Let an actor crash or recover."""
+    actor, here = transition.actor, state.actors[transition.actor]
+    if transition.name == RECOVER:
+        assert isinstance(here, Crashed)
+        channels = _incoming(system, state, actor, reopened)
+        step = system.handlers.recover(actor, here.durable)
+        return _finish(system, evolve(state, channels=channels), actor, step)
+    step = Step(Crashed(system.handlers.durable(here)))
+    channels = state.channels
+    if system.crashes is not None and system.crashes.lost:
+        channels = _incoming(system, state, actor, lambda _channel: CLOSED)
+    return _finish(system, evolve(state, channels=channels, crashes=state.crashes - 1), actor, step)
+
+
+def _incoming(
+    system: System, state: State, actor: int, change: Callable[[Channel], Channel]
+) -> tuple[Channel, ...]:
+    """Return all channels, with a change of those that lead to an actor."""
+    pairs = zip(system.pairs, state.channels, strict=True)
+    return tuple(change(channel) if dst == actor else channel for (_, dst), channel in pairs)
+
+
 def _lose(system: System, state: State, transition: Lose) -> Outcome:
     index = transition.src * system.actors + transition.dst
     assert system.network.lose is not None
@@ -391,9 +488,7 @@ def _lose(system: System, state: State, transition: Lose) -> Outcome:
 def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
     """Let `actor` take `step`: its sends enter the network, its deliveries the history."""
     channels = list(state.channels)
-    for destination, packet in step.sends:
-        index = actor * system.actors + destination
-        channels[index] = system.network.put(channels[index], packet)
+    order = _put(system, channels, state.order, actor, step.sends)
     history, position = state.history, state.workload[actor]
     judged = []
     for message in step.deliveries:
@@ -410,6 +505,7 @@ def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
         channels=tuple(channels),
         workload=with_item(state.workload, actor, position),
         history=history,
+        order=order,
     )
     return Outcome(_written(system, after), step, tuple(judged))
 

@@ -14,15 +14,16 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from antecede.checker.model import Message, Request
+from antecede.checker.model import LabelledMessage, Message, Request
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError
-from antecede.checker.support.settings import whole_number
+from antecede.checker.support.settings import is_kind, shown, whole_number
 
 Position: TypeAlias = Any
 
 
 Destinations: TypeAlias = tuple[int, ...]
+Label: TypeAlias = str | int
 
 
 @frozen(eq=False)
@@ -46,6 +47,7 @@ class Workload:
         splits: a send takes two transitions; see `split`.
         requests: per actor the receives of its program, in order; only for programs.
         sends: per actor the names of its sends, in order; only if sends can wait for deliveries.
+        labels: (sender, number) of a message -> its label; messages without labels are missing.
     """
 
     kind: str
@@ -64,6 +66,14 @@ class Workload:
     splits: bool = False
     requests: tuple[tuple[Request, ...], ...] | None = None
     sends: tuple[tuple[str, ...], ...] | None = None
+    labels: Mapping[tuple[int, int], Label] = field(factory=dict)
+
+    def message(self, actor: int, number: int, destinations: Destinations) -> Message:
+        """Return a message of an actor, with its label if it has one."""
+        label = self.labels.get((actor, number))
+        if label is None:
+            return Message(actor, number, destinations)
+        return LabelledMessage(actor, number, destinations, label)
 
 
 @frozen(eq=False)
@@ -127,12 +137,48 @@ def split(workload: Workload) -> Workload:
     )
 
 
+@frozen
+class Recorded:
+    """A position in a workload, and the messages that its actor has delivered so far, in order."""
+
+    position: Position
+    delivered: tuple[Message, ...] = ()
+
+
+def recording(workload: Workload) -> Workload:
+    """Return a workload whose positions also record the deliveries of their actors.
+
+    Only the first delivery of a message at an actor is recorded.
+    """
+
+    def after_delivery(actor: int, here: Recorded, message: Message) -> Recorded:
+        after = workload.after_delivery(actor, here.position, message)
+        return Recorded(after, (*here.delivered, message))
+
+    return evolve(
+        workload,
+        initial=lambda actor: Recorded(workload.initial(actor)),
+        sent=lambda here: workload.sent(here.position),
+        choices=lambda actor, here: workload.choices(actor, here.position),
+        after_send=lambda actor, here, destinations: evolve(
+            here, position=workload.after_send(actor, here.position, destinations)
+        ),
+        after_delivery=after_delivery,
+        ended=lambda actor, here: workload.ended(actor, here.position),
+        reacts=True,
+    )
+
+
 SUMMARIES = {
     "any": "each actor sends --messages messages, each to any one other actor",
     "broadcast": "each actor sends --messages messages, each to all other actors",
     "multicast": "each actor sends --messages messages, each to any one or more other actors",
     "self": "like any, but an actor may also send to itself",
-    "script": "script:[[1,2],[0],[]]: for each actor, the destinations of its messages, in order",
+    "script": (
+        "script:[[1,2],[0],[]]: for each actor, the destinations of its messages, in order; [1,2] "
+        'in place of a destination is one message to both, and {"to":1,"label":"edit"} a message '
+        "with a label"
+    ),
     "reaction": (
         'reaction:[{"name":"m1","from":0,"to":[2]},{"name":"m2","from":2,"to":[1],'
         '"after":["m1"]}]: messages with names; each may wait until others reach its sender'
@@ -292,7 +338,11 @@ def _targets(actors: int, listed: str) -> list[tuple[Destinations, ...]]:
     return targets
 
 
-def script(actors: int, sends: Sequence[Sequence[int]]) -> Workload:
+Listed: TypeAlias = int | Sequence[int] | Mapping[str, Any]
+"""A message of a script: its destination, several, or a table with `to` and `label`."""
+
+
+def script(actors: int, sends: Sequence[Sequence[Listed]]) -> Workload:
     """Return the workload that lists, per actor, the destinations of its messages in order.
 
     Raises:
@@ -302,16 +352,78 @@ def script(actors: int, sends: Sequence[Sequence[int]]) -> Workload:
         raise InputError(
             f"a script needs one list per actor: {actors} actors, {counted(len(sends), 'list')}"
         )
-    for actor, targets in enumerate(sends):
-        for target in targets:
-            check_destination(actors, actor, target)
-    plan = tuple(tuple((target,) for target in targets) for targets in sends)
+    labels: dict[tuple[int, int], Label] = {}
+    plan: list[list[Destinations]] = []
+    for actor, row in enumerate(sends):
+        plan.append([])
+        for number, listed in enumerate(row, 1):
+            to, label = _to_and_label(listed)
+            plan[actor].append(_targets_of(actors, actor, to))
+            if label is not None:
+                labels[actor, number] = label
 
     def choices(actor: int, position: int) -> tuple[Destinations, ...]:
-        return plan[actor][position : position + 1]
+        return tuple(plan[actor][position : position + 1])
 
-    text = "script:" + json.dumps([list(t) for t in sends], separators=(",", ":"))
-    return _counted("script", text, max(map(len, plan), default=0), choices, symmetric=False)
+    def told(actor: int, number: int, to: Destinations) -> Any:
+        where = to[0] if len(to) == 1 else list(to)
+        label = labels.get((actor, number))
+        return where if label is None else {"to": where, "label": label}
+
+    rows = [[told(i, n, to) for n, to in enumerate(row, 1)] for i, row in enumerate(plan)]
+    made = _counted(
+        "script",
+        "script:" + json.dumps(rows, separators=(",", ":")),
+        max(map(len, plan), default=0),
+        choices,
+        symmetric=False,
+        fan_out=max((len(to) for row in plan for to in row), default=1),
+    )
+    return evolve(made, labels=labels)
+
+
+def _to_and_label(listed: Listed) -> tuple[Any, Label | None]:
+    """Return the destinations of a message in a script, as written, and its label.
+
+    Raises:
+        InputError: a table has other keys, or a label that cannot be used.
+    """
+    if not isinstance(listed, Mapping):
+        return listed, None
+    if listed.keys() != {"to", "label"}:
+        raise InputError(
+            f"the message {dict(listed)!r} of the script needs the keys 'to' and 'label', such as "
+            '{"to": 1, "label": "edit"}'
+        )
+    return listed["to"], checked_label(listed["label"])
+
+
+def checked_label(label: Any) -> Label:
+    """Return the label of a message.
+
+    Raises:
+        InputError: it is neither a text nor a whole number.
+    """
+    if not (isinstance(label, str) or is_kind(label, int)):
+        raise InputError(f"the label is {shown(label)}; give a text or a whole number")
+    return label  # type: ignore[no-any-return]
+
+
+def _targets_of(actors: int, actor: int, to: Any) -> Destinations:
+    """Return the destinations of a message: one, or a list of different ones.
+
+    Raises:
+        InputError: one of them is not another actor, or there are none, or one twice.
+    """
+    targets = to if isinstance(to, list | tuple) else [to]
+    for target in targets:
+        check_destination(actors, actor, target)
+    if not targets or len(set(targets)) < len(targets):
+        raise InputError(
+            f"a message of actor {actor} has the destinations {list(targets)}; give one or more "
+            "different actors"
+        )
+    return tuple(sorted(targets))
 
 
 def check_destination(actors: int, actor: int, target: object) -> None:

@@ -139,8 +139,9 @@ def _part(table: Mapping[str, Any]) -> Part:
 
 
 def _figure(table: Mapping[str, Any]) -> Figure:
-    """Return a figure: it has parts of its own, or a part per scenario of some key numbers."""
-    parts = {name: _part(part) for name, part in table.get("parts", {}).items()}
+    """Return a figure, whose parts may be those of another one or scenarios of key numbers."""
+    of = _TABLE["figures"][table["parts_of"]] if "parts_of" in table else table
+    parts = {name: _part(part) for name, part in of.get("parts", {}).items()}
     for name, key in KEY_NUMBERS.items():
         if key.of == table.get("key_numbers_of"):
             for at, scenario in enumerate(key.scenarios()):

@@ -22,8 +22,12 @@ DECIDES = ("encoding", "network", "oracle", "results", "run", "workload")
 """The modules of this room that a run's row depends on, besides the values of its columns."""
 
 
-TWINS = ("cykas", "rst")
-"""Protocols with a twin, in the module `twin_NAME` of this room.
+TWINS = {
+    "cykas": ("twin_cykas",),
+    "cykas-fair": ("twin_cykas_fair", "twin_cykas"),
+    "rst": ("twin_rst",),
+}
+"""Protocol with a twin -> the twin's module of this room, and the modules of this room it imports.
 
 A twin has the handlers of a protocol, rewritten for simulations of hundreds of actors. They send
 and deliver the same messages in the same order as the protocol's own handlers. They change states
@@ -79,7 +83,7 @@ def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
             "antecede check explores them"
         )
     if twins and reference in TWINS and not is_object(reference):
-        own = import_module(f"{__package__}.twin_{reference}")
+        own = import_module(f"{__package__}.{TWINS[reference][0]}")
         return Handlers(protocol, own.start, own.causal_send, own.receive, own.contents, twin=True)
     return Handlers(
         protocol,
@@ -94,12 +98,12 @@ def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
 def digest(reference: str, *, twins: bool = True) -> str:
     """Return 12 hexadecimal digits that change with the sources that a protocol's runs depend on.
 
-    These are the sources of the protocol, see `checker.support.sources`, the module of its twin,
+    These are the sources of the protocol, see `checker.support.sources`, the modules of its twin,
     and the modules of this room that run them.
     """
     handlers = handlers_of(reference, twins=twins)
     sources = sources_of(handlers.protocol)
-    modules = (*DECIDES, f"twin_{reference}") if handlers.twin else DECIDES
+    modules = (*DECIDES, *(TWINS[reference] if handlers.twin else ()))
     room = {f"simulate.{name}": HERE / f"{name}.py" for name in modules}
     parts = evolve(sources, files={**sources.files, **room}).digests()
     return digest_of(repr(sorted(parts.items())).encode())[:12]

@@ -21,7 +21,7 @@ class WrongRun(AntecedeError):
 
 
 @define(eq=False)
-class Oracle:
+class RunOracle:
     """Judges every delivery.
 
     Attributes:

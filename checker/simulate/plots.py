@@ -74,9 +74,9 @@ def _figure_4(grid: Grid, rows: Sequence[Row]) -> str:
 
 
 def _speedups(
-    rows: Sequence[Row], measure: str, points: Iterable[tuple[float, Cell]]
+    rows: Sequence[Row], measure: str, points: Iterable[tuple[float, Cell]], of: str = "cykas"
 ) -> list[Point]:
-    ratios = speedups(rows, measure)
+    ratios = speedups(rows, measure, of)
     return [point(x, ratios[cell]) for x, cell in points if cell in ratios]
 
 
@@ -125,6 +125,34 @@ def _figure_6(grid: Grid, rows: Sequence[Row]) -> str:
         level=1.0,
     )
     return chart(grid.title, [panel], seeds_of(rows))
+
+
+def _fair(
+    along: str, unit: float, x: str, by: str, ticks: Sequence[float]
+) -> Callable[[Grid, Sequence[Row]], str]:
+    """Return a function that draws the speedup of each protocol over MFSS, in panels.
+
+    Args:
+        along: the parameter on the horizontal axis, divided by `unit` there.
+        x: the title of the horizontal axis.
+        by: the parameter that has one value in each panel.
+    """
+
+    def draw(grid: Grid, rows: Sequence[Row]) -> str:
+        panels = []
+        for value in dict.fromkeys(getattr(s, by) for s in grid.scenarios):
+            chosen = [s for s in grid.scenarios if getattr(s, by) == value]
+            points = [(getattr(s, along) / unit, cell_of(s)) for s in chosen]
+            series = {
+                protocol: _speedups(rows, "execution_ns", points, protocol)
+                for protocol in grid.protocols
+                if protocol != "mfss"
+            }
+            title = f"{by.replace('_', ' ')} {written(by, value)}"
+            panels.append(Panel(title, x, "speedup over MFSS", series, ticks=ticks, level=1.0))
+        return chart(grid.title, panels, seeds_of(rows))
+
+    return draw
 
 
 def _tornado(_grid: Grid, rows: Sequence[Row]) -> str:
@@ -218,6 +246,9 @@ _PAPERS: Mapping[str, Callable[[Grid, Sequence[Row]], str]] = {
     "cykas-5": _figure_5,
     "processes-5": _processes_5,
     "cykas-6": _figure_6,
+    "fair-4": _figure_4,
+    "fair-5": _fair("job_length", MS, "job length, ms", "interval", (0, 10, 20, 30, 40, 50)),
+    "fair-6": _fair("hotspots", 0.01, "hotspot processes, %", "job_share", (0, 5, 10, 20)),
     "tornado": _tornado,
     "tornado-4": _tornado,
 }

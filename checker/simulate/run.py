@@ -27,7 +27,7 @@ from antecede.checker.model import (
 from antecede.checker.simulate.encoding import control_bytes
 from antecede.checker.simulate.handlers import Handlers
 from antecede.checker.simulate.network import Network
-from antecede.checker.simulate.oracle import Oracle, WrongRun
+from antecede.checker.simulate.oracle import RunOracle, WrongRun
 from antecede.checker.simulate.scenario import Scenario
 from antecede.checker.simulate.workload import NOTHING, Plan, plan_of
 from antecede.checker.support.errors import ProtocolError
@@ -120,7 +120,7 @@ class Run:
     receiver_buffer: int = 0
     events: int = 0
     states: list[LocalState] = field(init=False)
-    oracle: Oracle = field(init=False)
+    oracle: RunOracle = field(init=False)
     heap: list[tuple[int, int, Any, tuple[Any, ...]]] = field(factory=list)
     scheduled: int = 0
     pending: int = 0
@@ -141,7 +141,7 @@ class Run:
         most = [0] * n
         for send in self.plan:
             most[send.src] += 1
-        self.oracle = Oracle(n, max(most, default=0), self.tolerant)
+        self.oracle = RunOracle(n, max(most, default=0), self.tolerant)
         self.numbered = [[] for _ in range(n)]
         self.free_at, self.inbox, self.armed = [0] * n, [None] * n, [False] * n
         self.held, self.buffered = [0] * n, [0] * n

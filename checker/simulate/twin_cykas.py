@@ -42,11 +42,17 @@ class Yct:
 
 
 @define(eq=False)
-class State:
-    """Section 2.2.1, local data structures, under the paper's names."""
+class Sent:
+    """Section 2.2.1: what a process knows of its own messages, under the paper's names."""
 
     UNACK: int = 0
     EAGER_SENT: dict[int, deque[int]] = field(factory=dict)
+
+
+@define(eq=False)
+class State(Sent):
+    """Section 2.2.1, local data structures, under the paper's names."""
+
     OB: deque[Message] = field(factory=deque)
     MODE: int = 0
 
@@ -65,19 +71,20 @@ def causal_send(state: State, message: Message) -> Step:
 def try_send_message(state: State) -> Sends:
     """Algorithm 2: send from the head of OB as long as possible."""
     sends: Sends = []
-    while state.OB and state.MODE == 0:
-        m = state.OB[0]
-        j = m.receiver
-        if state.UNACK >> j & 1:
-            break
-        if not state.UNACK:
-            sends.append((j, Normal(m)))
-        else:
-            sends.append((j, Eager(m)))
-            state.EAGER_SENT.setdefault(j, deque()).append(state.UNACK)
-        state.OB.popleft()
-        state.UNACK |= 1 << j
+    while state.OB and state.MODE == 0 and not state.UNACK >> state.OB[0].receiver & 1:
+        sends.append(network_send(state, state.OB.popleft()))
     return sends
+
+
+def network_send(state: Sent, m: Message) -> tuple[int, Packet]:
+    """Algorithm 2, lines 9 to 16: send a message eagerly if any message is unacknowledged."""
+    j = m.receiver
+    packet: Packet = Normal(m)
+    if state.UNACK:
+        packet = Eager(m)
+        state.EAGER_SENT.setdefault(j, deque()).append(state.UNACK)
+    state.UNACK |= 1 << j
+    return j, packet
 
 
 def receive(state: State, src: int, packet: Packet) -> Step:
@@ -93,6 +100,11 @@ def receive(state: State, src: int, packet: Packet) -> Step:
 
 def receive_ack(state: State, i: int) -> Sends:
     """Algorithm 4, with line 8 after the loop."""
+    return acknowledged(state, i) + try_send_message(state)
+
+
+def acknowledged(state: Sent, i: int) -> Sends:
+    """Algorithm 4, lines 1 to 7: clear the bits of i, and return the YCTs."""
     others = ~(1 << i)
     state.UNACK &= others
     sends: Sends = []
@@ -105,7 +117,7 @@ def receive_ack(state: State, i: int) -> Sends:
             state.EAGER_SENT[es_receiver] = queue
         else:
             del state.EAGER_SENT[es_receiver]
-    return sends + try_send_message(state)
+    return sends
 
 
 def contents(packet: Packet) -> Contents:

@@ -29,11 +29,16 @@ import signal
 import sys
 import threading
 import time
+from _thread import interrupt_main
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from antecede.checker.support.browser import IN_BROWSER
+from antecede.checker.support.platforms import WINDOWS
+
+if TYPE_CHECKING:
+    import socket
 
 GRACE = 2.0
 """The time in seconds for a search to notice a request to end."""
@@ -59,9 +64,12 @@ HANGING = 5.0
 PERIOD = 0.25
 """The time in seconds between two checks of the time and the memory."""
 
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-WAKE = signal.SIGURG
-"""The signal by which another thread interrupts the main thread. Its default action is harmless."""
+_CLOSED = "SIGBREAK" if WINDOWS else "SIGHUP"
+ENDING = (signal.SIGINT, signal.SIGTERM, getattr(signal, _CLOSED))
+"""The signals that end a command. Windows sends SIGBREAK at Ctrl-Break and if a window closes."""
+
+WAKE = signal.SIGABRT if WINDOWS else signal.SIGURG
+"""The signal by which another thread interrupts the main thread. No other program sends it."""
 
 ABORTED = 3
 """The exit code of a process that ends without a result, as for INCOMPLETE."""
@@ -232,7 +240,7 @@ def conclude() -> None:
 
 @contextmanager
 def handled() -> Iterator[None]:
-    """End cleanly at Ctrl-C, SIGTERM and SIGHUP. Only the main thread can install the handlers.
+    """End cleanly at the signals of ENDING. Only the main thread can install the handlers.
 
     If `at_start` was called, the process ends after this block, so signals stay ignored.
     """
@@ -265,26 +273,36 @@ def _guarded() -> Iterator[None]:
     """Let another thread see that a signal ends the main thread."""
     signal.signal(WAKE, _on_wake)
     _state.stdout = sys.stdout
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    reading, writing = signal_numbers()
     over = threading.Event()
     thread = threading.Thread(target=_guard, args=(reading, over), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        with _reporting:
-            over.set()
-        signal.set_wakeup_fd(before)
-        os.write(writing, b"\0")
-        thread.join()
-        os.close(writing)
-        os.close(reading)
+    with reading, writing:
+        thread.start()
+        before = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            with _reporting:
+                over.set()
+            signal.set_wakeup_fd(before)
+            writing.send(b"\0")
+            thread.join()
 
 
-def _guard(pipe: int, over: threading.Event) -> None:
-    """Read the numbers of signals from a pipe, and see to the end of the work; 0 ends the reading.
+def signal_numbers() -> tuple[socket.socket, socket.socket]:
+    """Return where to read the numbers of signals, and where Python shall write them.
+
+    These are sockets, because Windows cannot wait for a pipe.
+    """
+    import socket
+
+    reading, writing = socket.socketpair()
+    writing.setblocking(False)
+    return reading, writing
+
+
+def _guard(numbers: socket.socket, over: threading.Event) -> None:
+    """Read the numbers of signals, and see to the end of the work; 0 ends the reading.
 
     Meanwhile, name calls that hang.
 
@@ -292,10 +310,10 @@ def _guard(pipe: int, over: threading.Event) -> None:
     """
     asked: float | None = None
     while not over.is_set():
-        if not select.select([pipe], [], [], PERIOD)[0]:
+        if not select.select([numbers], [], [], PERIOD)[0]:
             name_hanging()
             continue
-        ending = [number for number in os.read(pipe, 64) if number in ENDING]
+        ending = [number for number in numbers.recv(64) if number in ENDING]
         if not ending or signal.getsignal(ending[0]) != _on_signal or over.is_set():
             continue
         if asked is not None and time.monotonic() - asked > DOUBLE:
@@ -440,7 +458,9 @@ def _wake() -> None:
         return
     _state.overdue = True
     ident = threading.main_thread().ident
-    if ident is not None:
+    if WINDOWS:
+        interrupt_main(WAKE)
+    elif ident is not None:
         signal.pthread_kill(ident, WAKE)
 
 
@@ -497,7 +517,12 @@ def until(happens: Callable[[float], bool], undone: str, *, heeds_earlier: bool 
 
 
 def until_writable(stream: Any, undone: str, *, heeds_earlier: bool = True) -> None:
-    """Wait until a pipe or device takes more; arguments and errors are as for `until`."""
+    """Wait until a pipe or device takes more; arguments and errors are as for `until`.
+
+    Windows can wait for sockets only, so there the next write waits.
+    """
+    if WINDOWS:
+        return
 
     def takes_more(seconds: float) -> bool:
         return bool(select.select([], [stream], [], seconds)[1])

@@ -16,7 +16,12 @@ from pathlib import Path
 from antecede.checker.support.browser import IN_BROWSER, heap_bytes
 
 if not IN_BROWSER:
+    import psutil
+
+try:
     import resource
+except ImportError:  # Windows and a browser have none
+    resource = None  # type: ignore[assignment]
 
 GROUPS = Path("/sys/fs/cgroup")
 
@@ -48,7 +53,7 @@ def lacking(memory: int, address_space: int) -> str | None:
     """
     figures = (
         ("memory", memory, available_memory_bytes()),
-        ("data (ulimit -d)", memory, _left_of("RLIMIT_DATA", "VmData")),
+        ("data (ulimit -d)", memory, _left_of("RLIMIT_DATA", "data")),
         ("address space (ulimit -v)", address_space, address_space_left_bytes()),
     )
     for thing, needed, left in figures:
@@ -62,40 +67,42 @@ def lacking(memory: int, address_space: int) -> str | None:
 
 def address_space_left_bytes() -> int | None:
     """Return the number of bytes that this process may still map; None if it is unlimited."""
-    return _left_of("RLIMIT_AS", "VmSize")
+    return _left_of("RLIMIT_AS", "vms")
 
 
 def memory_bytes() -> int:
     """Return the resident memory of this process now, in bytes."""
     if IN_BROWSER:
         return heap_bytes()
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
+    return int(psutil.Process().memory_info().rss)
 
 
 def peak_memory_bytes() -> int:
     """Return the greatest resident memory of this process so far, in bytes."""
     if IN_BROWSER:
         return heap_bytes()
+    if resource is None:
+        used = psutil.Process().memory_info()
+        return int(getattr(used, "peak_wset", used.rss))
     unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 
 def _left_of(limit: str, used: str) -> int | None:
-    """Return the rest of a resource limit; `used` is a line of /proc/self/status."""
-    if sys.platform != "linux":
+    """Return the rest of a limit on a resource; `used` is the name of psutil's figure."""
+    if sys.platform != "linux" or resource is None:
         return None
     most = resource.getrlimit(getattr(resource, limit))[0]
     if most == resource.RLIM_INFINITY:
         return None
-    lines = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace").splitlines()
-    (line,) = (line for line in lines if line.startswith(f"{used}:"))
-    return max(most - 1024 * int(line.split()[1]), 0)
+    return int(max(most - getattr(psutil.Process().memory_info(), used), 0))
 
 
 def machine_memory_bytes() -> int:
     """Return the physical memory of this machine, in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if IN_BROWSER:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return int(psutil.virtual_memory().total)
 
 
 def usable_memory_bytes() -> int:
@@ -126,11 +133,11 @@ def available_memory_bytes() -> int | None:
 
     It is the smaller one of the machine's free memory and the rest of this process's control group.
     """
+    if IN_BROWSER:
+        return None
     try:
-        text = Path("/proc/meminfo").read_text(encoding="ascii")
-        facts = dict(line.split(":", 1) for line in text.splitlines())
-        machine = 1024 * sum(int(facts[key].split()[0]) for key in ("MemAvailable", "SwapFree"))
-    except (OSError, KeyError):
+        machine = int(psutil.virtual_memory().available + psutil.swap_memory().free)
+    except (OSError, psutil.Error):
         return None
     return min([machine, *_left_in_groups(_own_groups(), GROUPS)])
 

@@ -3,6 +3,9 @@
 A path is private if the file or folder, and every folder above it, belongs to this user or to root,
 and no other user can write to it. A folder above it may be writable for all users if it has the
 sticky bit, as /tmp has. In such a folder, users cannot rename or remove the files of other users.
+
+On Windows, Python cannot read who may write to a folder. There, the folders in the user's home
+folder count as private, as Windows makes them.
 """
 
 from __future__ import annotations
@@ -10,6 +13,8 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+
+from antecede.checker.support.platforms import WINDOWS
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -60,9 +65,18 @@ def _reason(path: Path, *, last: bool) -> str | None:
         found = path.lstat()
     except OSError as error:
         return f"{path} cannot be used ({error.strerror})"
+    if WINDOWS:
+        return _reason_on_windows(path)
     if found.st_uid not in (os.getuid(), 0):
         return f"{path} belongs to another user"
     sticky = not last and found.st_mode & stat.S_ISVTX
     if found.st_mode & OTHERS_WRITE and not sticky:
         return f"other users can write to {path}"
     return None
+
+
+def _reason_on_windows(path: Path) -> str | None:
+    home = Path.home().resolve()
+    if path.is_relative_to(home) or home.is_relative_to(path):
+        return None
+    return f"{path} is outside your home folder, so other users may be able to write to it"

@@ -76,7 +76,7 @@ def content_of(file: Path | str, what: str, most: int, *, follow: bool = True) -
 
 def _without_waiting(file: str, flags: int) -> int:
     """Open a file without blocking on a pipe that has no writer."""
-    return os.open(file, flags | os.O_NONBLOCK)
+    return os.open(file, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _kind_of(mode: int) -> str:

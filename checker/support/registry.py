@@ -12,11 +12,12 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from antecede.checker.model import Predicate, Property, Protocol
 from antecede.checker.support import interrupts
@@ -60,9 +61,14 @@ def with_objects(call: Callable[[Item], Value]) -> Callable[[Item], Value]:
     """
     if not _objects:
         return call
+    return partial(_called_with_objects, with_code(_objects), call)
+
+
+def with_code(value: Any) -> bytes:
+    """Return the pickle of a value with the code of its functions, which no file need have."""
     import cloudpickle
 
-    return partial(_called_with_objects, cloudpickle.dumps(_objects), call)
+    return cloudpickle.dumps(value)  # type: ignore[no-any-return]
 
 
 def _called_with_objects(pickled: bytes, call: Callable[[Item], Value], item: Item) -> Value:
@@ -224,8 +230,23 @@ def _line(error: BaseException, path: Path) -> str:
     return f" (line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
 
 
-def protocols_in(reference: str) -> dict[str, Protocol]:
+def properties_in(reference: str) -> dict[str, Property]:
+    """Return the properties in FILE.py, or the property FILE.py:OBJECT if it is one, by reference.
+
+    Raises:
+        InputError: the file cannot be imported.
+    """
+    path, _, name = reference.partition(".py:") if ".py:" in reference else (reference[:-3], "", "")
+    found = PROPERTIES.offered(import_file(Path(f"{path}.py")))
+    return {f"{path}.py:{key}": each for key, each in found.items() if name in ("", key)}
+
+
+def protocols_in(reference: str, *, or_none: bool = False) -> dict[str, Protocol]:
     """Return the protocols in FILE.py, or the protocol FILE.py:OBJECT, by name.
+
+    Args:
+        reference: FILE.py or FILE.py:OBJECT.
+        or_none: the file may define none.
 
     Raises:
         InputError: there is none, or the file cannot be imported.
@@ -234,7 +255,7 @@ def protocols_in(reference: str) -> dict[str, Protocol]:
     if name:
         return {reference: protocol_named(reference)}
     protocols = _defined_in(import_file(Path(path)))
-    if not protocols:
+    if not protocols and not or_none:
         raise InputError(f"{path} defines no protocol, that is, no antecede.Protocol")
     named = {
         path if len(protocols) == 1 else f"{path}:{key}": each for key, each in protocols.items()
@@ -283,10 +304,15 @@ def property_names() -> tuple[str, ...]:
 def default_properties(
     protocol: Protocol | None = None, *, endless: bool = False
 ) -> tuple[str, ...]:
-    """Return the names of the default properties of a check, with the invariants of `protocol`."""
+    """Return the names of the default properties of a check.
+
+    They include the invariants of `protocol` and, unless runs are endless, its predicates at rest.
+    """
     package = importlib.import_module("antecede.properties")
     default: tuple[str, ...] = package.ENDLESS if endless else package.DEFAULT
-    return default if protocol is None else (*default, *declared_names(protocol, "invariant"))
+    kinds = ("invariant",) if endless else ("invariant", "at-rest")
+    own = () if protocol is None else (declared_names(protocol, kind) for kind in kinds)
+    return (*default, *chain.from_iterable(own))
 
 
 def declared_names(protocol: Protocol, kind: str) -> tuple[str, ...]:
@@ -294,7 +320,7 @@ def declared_names(protocol: Protocol, kind: str) -> tuple[str, ...]:
 
     Args:
         protocol: the protocol.
-        kind: invariant or witness, both on one actor's state and on all actors' states.
+        kind: invariant, witness or at-rest, on one actor's state and on all actors' states.
     """
     return tuple(f"{kind}:{name}" for names in _declared(protocol, kind) for name in names)
 
@@ -305,34 +331,73 @@ def _declared(
     """Return the predicates of a kind on one actor's state, and on all actors' states."""
     if kind == "witness":
         return protocol.witnesses, protocol.joint_witnesses
+    if kind == "at-rest":
+        return protocol.at_rest, protocol.joint_at_rest
     return protocol.invariants, protocol.joint_invariants
 
 
+PROPERTIES = Kind(
+    "property",
+    "an antecede.Property",
+    lambda module: {k: each for k, each in vars(module).items() if isinstance(each, Property)},
+)
+
+
+def property_in_file(reference: str) -> Property:
+    """Return the property of FILE.py or FILE.py:NAME. In reports, its name is the reference.
+
+    A file that does not exist may be one of antecede's own, such as protocols/rst.py.
+
+    Raises:
+        InputError: there is no such file or property.
+        ProtocolError: the file cannot be imported.
+    """
+    path, colon, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
+    own = Path(__file__).parents[1] / path
+    place = path if os.path.isfile(path) or not own.is_file() else str(own)
+    found: Property = resolved(f"{place}{colon}{name}", {}, PROPERTIES, _no_file)
+    return evolve(found, name=reference)
+
+
+def _no_file() -> InputError:
+    return InputError("give FILE.py:NAME")
+
+
 def property_named(name: str, protocol: Protocol | None = None) -> Property:
-    """Return a registered property, or the witness or invariant that `protocol` declares.
+    """Return the property of a name.
+
+    Args:
+        name: a registered name, FILE.py:NAME, or KIND:NAME of a predicate of `protocol`.
+        protocol: the protocol that declares it.
 
     Raises:
         InputError: there is none of that name.
+        ProtocolError: the file cannot be imported.
     """
     package = importlib.import_module("antecede.properties")
     kind, colon, declared = name.partition(":")
-    if colon and kind in ("witness", "invariant") and protocol is not None:
+    if name not in package.REGISTRY and (name.endswith(".py") or ".py:" in name):
+        return property_in_file(name)
+    if colon and kind in package.KINDS and protocol is not None:
         own, joint = _declared(protocol, kind)
         choices = {**own, **joint}
         if declared in joint and declared in own:
-            both = {"witness": "witnesses", "invariant": "invariants"}[kind]
+            both = package.KINDS[kind]
             raise InputError(
                 f"the protocol {protocol.name!r} has two {both} {declared!r}, one of each "
                 "actor and one of all actors; give each a name of its own"
             )
         if declared not in choices:
             if not choices:
-                raise InputError(f"the protocol {protocol.name!r} declares no {kind}")
+                raise InputError(
+                    f"the protocol {protocol.name!r} declares no {package.KINDS[kind]}"
+                )
             raise unknown(f"{kind} of {protocol.name}", declared, choices)
         make = load(package.DECLARED)
         made: Property = make(kind, declared, choices[declared], joint=declared in joint)
         return made
     if name not in package.REGISTRY:
-        raise unknown("property", name, (*package.REGISTRY, "witness:NAME", "invariant:NAME"))
+        declared_ones = (f"{kind}:NAME" for kind in package.KINDS)
+        raise unknown("property", name, (*package.REGISTRY, *declared_ones, "FILE.py:NAME"))
     prop: Property = load(package.REGISTRY[name])
     return prop

@@ -18,6 +18,7 @@ import contextlib
 import dataclasses
 import functools
 import hashlib
+import inspect
 import sys
 import sysconfig
 from collections import deque
@@ -160,6 +161,46 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from codes_in(constant)
+
+
+def last_line(code: CodeType) -> int:
+    """Return the last line of a function."""
+    return max(code.co_firstlineno, *_last_lines(code))
+
+
+def code_of(handler: Any) -> CodeType | None:
+    """Return the code of the innermost function, or None if it is not written in Python."""
+    function = function_of(handler)
+    return None if function is None else function.__code__
+
+
+def function_of(handler: Any) -> FunctionType | None:
+    """Return the innermost function, or None if it is not written in Python.
+
+    Partial functions, methods and functions with `__wrapped__` are unwrapped.
+    """
+    seen: list[Any] = []
+    while not any(handler is before for before in seen):
+        seen.append(handler)
+        if isinstance(handler, functools.partial):
+            handler = handler.func
+        elif hasattr(handler, "__wrapped__"):
+            handler = handler.__wrapped__
+        elif inspect.ismethod(handler):
+            handler = handler.__func__
+        elif inspect.isfunction(handler):
+            return handler
+        elif callable(handler) and not isinstance(handler, type):
+            handler = type(handler).__call__
+    return None
+
+
+def _last_lines(code: CodeType) -> Iterator[int]:
+    """Yield the last lines of all instructions in `code`."""
+    yield from (end for _, end, _, _ in code.co_positions() if end is not None)
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _last_lines(inner)
 
 
 @define(eq=False)

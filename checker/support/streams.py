@@ -24,9 +24,13 @@ from typing import Any
 
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import InputError
+from antecede.checker.support.platforms import WINDOWS
 
 _COMMAND = re.compile(r"((?:\A|[\r\n])\s*:):|(##)\[")
 """The runner ignores white space before `::`, and finds `##[` anywhere in a line."""
+
+PIPE_BUF = getattr(select, "PIPE_BUF", 512)
+"""The number of bytes that a pipe takes without blocking if it takes any."""
 
 ENDING = 1.0
 """The time in seconds to wait for the last output of a program that has ended."""
@@ -82,7 +86,7 @@ class _Raw(io.FileIO):
             while rest:
                 interrupts.until_writable(self, self.undone, heeds_earlier=False)
                 # A pipe that takes more takes so much without blocking.
-                rest = rest[super().write(rest[: select.PIPE_BUF]) or 0 :]
+                rest = rest[super().write(rest[:PIPE_BUF]) or 0 :]
         except OSError as error:
             self._discard()
             self.fail(error)
@@ -118,6 +122,8 @@ def replace(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
             os.set_inheritable(os.open(os.devnull, mode), True)
     if sys.stdin is None:
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    if WINDOWS and all(stream and stream.isatty() for stream in (sys.stdout, sys.stderr)):
+        return  # a console, to which only Python's own streams can write all characters
     escapes = in_github_job(environment) or "--github" in arguments
     output = _Output(1, Escaping() if escapes else None)
     sys.stdout = io.TextIOWrapper(io.BufferedWriter(output), **_settings(sys.stdout))

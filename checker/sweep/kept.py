@@ -8,11 +8,10 @@ yields rows with these columns and results.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -20,6 +19,7 @@ from attrs import field, frozen
 
 from antecede.checker.render.files import append
 from antecede.checker.support.errors import InputError
+from antecede.checker.support.locks import Taken, locked
 from antecede.checker.support.reading import json_in, text_in
 
 Row: TypeAlias = dict[str, Any]
@@ -130,16 +130,15 @@ class Kept:
             InputError: another run is writing to it, or it cannot be written.
         """
         append(str(self.file), "", create=True)
-        with open(self.file, "rb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise InputError(
-                    f"another run is writing rows to {str(self.file)!r}; wait for its end, or give "
-                    "another file"
-                ) from None
-            except OSError:
-                pass  # a file system without locks
+        file = self.file.resolve()
+        try:
+            lock = locked(file.with_name(f".{file.name}.lock"))
+        except Taken:
+            raise InputError(
+                f"another run is writing rows to {str(self.file)!r}; wait for its end, or give "
+                "another file"
+            ) from None
+        with lock or nullcontext():
             yield
 
     def _mend(self, rows: int) -> None:

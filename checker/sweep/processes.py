@@ -27,6 +27,7 @@ from attrs import frozen
 
 from antecede.checker.support import interrupts, streams
 from antecede.checker.support.errors import CapacityError
+from antecede.checker.support.platforms import WINDOWS
 from antecede.checker.support.registry import with_objects
 
 Item = TypeVar("Item")
@@ -150,12 +151,14 @@ def starting_safely() -> Iterator[None]:
     program, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
+    if not WINDOWS:
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     try:
         yield
     finally:
         sys.modules["__main__"] = program
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        if not WINDOWS:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         if before is None:
             del os.environ[SAFE_PATH]
         else:
@@ -208,8 +211,9 @@ def begin_apart(keep_safe_path: bool) -> None:
         os.environ.pop(SAFE_PATH, None)
     streams.replace(sys.argv[1:], os.environ)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])  # programs inherit the mask
+    if not WINDOWS:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])  # programs inherit the mask
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -144,6 +144,8 @@ class Renamings:
         `Symmetry` itself compares predicates on the state of one actor. A predicate on ends of
         workloads is given no name.
         """
+        if prop.what is What.STATE and prop.at_end:
+            return evolve(prop, predicate=self._watching_one_state(prop))
         renamed = _RENAMED.get(prop.what)
         if renamed is None or (prop.what is What.DELIVERY and not looks_at_message(prop)):
             return prop
@@ -162,6 +164,24 @@ class Renamings:
 
         return evolve(prop, predicate=predicate)
 
+    def _watching_one_state(self, prop: Property) -> Callable[[LocalState], bool]:
+        """Return a predicate on final states of one actor that compares its calls."""
+
+        def learn(state: LocalState, answer: bool) -> None:
+            known = self._symmetry.components.states
+            for actor, number in self._actors_in(state) if self._is_new((prop.name, state)) else ():
+                images = self._symmetry.states[actor, number]
+                for p, image in zip(self._symmetry.group, images, strict=True):
+                    if bool(prop.predicate(known[p[actor]].values[image])) != bool(answer):
+                        raise NotSymmetricError(f"{prop.name} depends on actors' names")
+
+        def predicate(state: LocalState) -> bool:
+            answer = prop.predicate(state)
+            self._compare(learn, state, answer)
+            return answer
+
+        return predicate
+
 
 def _renamed_delivery(_symmetry: Symmetry, delivery: Delivery, p: Permutation) -> Delivery:
     return evolve(delivery, actor=p[delivery.actor], message=renamed_message(delivery.message, p))
@@ -171,6 +191,15 @@ def _renamed_undelivered(
     _symmetry: Symmetry, messages: tuple[Message, ...], p: Permutation
 ) -> tuple[Message, ...]:
     return renamed_messages(messages, p)
+
+
+def _renamed_sequences(
+    _symmetry: Symmetry, sequences: tuple[tuple[Message, ...], ...], p: Permutation
+) -> tuple[tuple[Message, ...], ...]:
+    renamed = list(sequences)
+    for actor, delivered in enumerate(sequences):
+        renamed[p[actor]] = renamed_messages(delivered, p)
+    return tuple(renamed)
 
 
 def _renamed_states(
@@ -187,5 +216,6 @@ _RENAMED: dict[What, Callable[[Symmetry, Any, Permutation], Any]] = {
     What.DELIVERY: _renamed_delivery,
     What.UNDELIVERED: _renamed_undelivered,
     What.STATES: _renamed_states,
+    What.SEQUENCES: _renamed_sequences,
 }
 """What a predicate is about -> (the renamings, its argument, p) -> its argument under p."""

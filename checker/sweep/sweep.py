@@ -66,7 +66,8 @@ def combined(specs: Sequence[Spec], axes: Mapping[str, tuple[Any, ...]]) -> list
     spec_of: dict[Question, Spec] = {}
     for spec in specs:
         for values in product(*(axes.get(key) or (getattr(spec, key),) for key in KEYS)):
-            variant = _networked(Spec(**dict(zip(KEYS, values, strict=True)), search=spec.search))
+            asked = dict(zip(KEYS, values, strict=True))
+            variant = _networked(Spec(**asked, search=spec.search, own=spec.own))
             spec_of.setdefault(as_asked(variant), variant)
     return sorted(spec_of.values(), key=lambda s: (s.actors * s.messages, s.actors))
 

@@ -91,11 +91,8 @@ _MODULES = {
 
 
 if not os.path.isdir(os.path.join(os.path.dirname(__file__), "checker")):
-    raise ImportError(
-        f"{os.path.dirname(__file__)} lacks its symbolic links, such as checker -> ../../checker: "
-        "Git or an archive tool copied them as text files. Install antecede with `pip install .` "
-        "instead of `pip install -e .`, or clone it again with `git clone -c core.symlinks=true`."
-    )
+    # Git or an archive tool has copied the links as text files, so look at the top of the project.
+    __path__.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 
 def __getattr__(name: str) -> Any:

@@ -49,6 +49,7 @@ FOR_THE_TERMINAL = {
     *("json_file", "junit_file", "sarif_file", "github", "statistics", "quiet", "output"),
     *("trace_file", "trace_files", "trace_format", "graph_file", "parquet_file", "smt2_folder"),
     *("folder", "form", "interactive", "no_browser", "wanted", "rows", "help_all"),
+    "summary_file",
 }
 """Options that say what a command writes. Results of functions have methods instead."""
 
@@ -60,6 +61,7 @@ IN_PYTHON = {
     "links": "link",
     "figures": "figure",
     "size": "bounds",
+    "prop": "property",
 }
 """Option of a command -> the argument of the function, if it has another name."""
 
@@ -181,7 +183,7 @@ def test_rows_are_a_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     found = sweep("fifo", actors=[2, 3], messages=1, engine="plain", workers=1)
     assert [9, 125] == list(found.to_frame()["unique_states"])
     monkeypatch.setattr(extras, "find_spec", lambda _name: None)
-    with pytest.raises(InputError, match=r"pip install 'antecede\[pandas\]'"):
+    with pytest.raises(InputError, match=re.escape(extras.install_command("pandas"))):
         found.to_frame()
 
 

@@ -99,7 +99,7 @@ b deliver m2
         ("impossible", 5),
         ("undelivered", 7),
     ] == findings(found)
-    assert "m2 of a was not delivered at c" == found.undelivered[0].text
+    assert "m2 of a was not processed at c" == found.undelivered[0].text
 
 
 def test_deliveries_that_wait_for_each_other_are_impossible(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_the_command_reports_and_exits_like_check(antecede: Command, tmp_path: P
     file = log(tmp_path, ALICE_BOB_CAROL)
     ran = antecede("audit", file)
     assert 1 == ran.code
-    assert "line 6: causal-delivery: carol delivers m1 after m3" in ran.out
+    assert "line 6: causal-delivery: carol processes m1 after m3" in ran.out
     assert "m1 → m2 → m3" in ran.out
     ran = antecede("audit", file, "--json", "-")
     assert ["m1", "m2", "m3"] == json.loads(ran.out)["findings"][0]["chain"]

@@ -16,7 +16,7 @@ from antecede.checker.audit import audit as audits
 from antecede.checker.audit import on_spark
 from antecede.checker.audit.findings import Audit
 from antecede.checker.audit.judge import Judge
-from antecede.checker.audit.oracle import Oracle
+from antecede.checker.audit.oracle import LogOracle
 from antecede.checker.audit.report import text
 from tests.audit.interleavings import (
     Own,
@@ -163,7 +163,7 @@ def test_a_message_whose_delivery_is_impossible_did_arrive(tmp_path: Path) -> No
     write(tmp_path / "log", own, interleaved(random.Random(0), own))
     for judge in JUDGES:
         found = judged(tmp_path / "log", judge)
-        assert ["w of c was not delivered at c", "y of b was not delivered at c"] == sorted(
+        assert ["w of c was not processed at c", "y of b was not processed at c"] == sorted(
             finding.text for finding in found.undelivered
         )
         assert 2 == found.open
@@ -177,7 +177,7 @@ def test_a_name_that_several_actors_send_is_told_and_not_judged(tmp_path: Path) 
         assert [("a", "impossible"), ("b", "impossible")] == [
             (f.actor, f.kind) for f in found.findings
         ]
-        assert {"m is causal-sent by several actors, so its deliveries are not judged"} == {
+        assert {"m is sent by several actors, so its order is not judged"} == {
             f.text for f in found.findings
         }
         assert (3, 3, 0) == (found.causal_sends, found.deliveries, found.open)
@@ -248,7 +248,7 @@ def test_tables_and_standard_input_have_the_same_findings(seed: int, tmp_path: P
 # Would the comparisons notice?
 
 
-def find_by_line(self: Oracle) -> None:
+def find_by_line(self: LogOracle) -> None:
     """Give up in the order of the lines: item 8 of the defects that were found."""
     while self.blocked:
         event = min(self.blocked.values(), key=lambda event: event.line)
@@ -259,7 +259,7 @@ def find_by_line(self: Oracle) -> None:
 def test_giving_up_in_the_order_of_lines_would_be_noticed(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(Oracle, "finish", find_by_line)
+    monkeypatch.setattr(LogOracle, "finish", find_by_line)
     own = BOB_WAITS if name == "what nobody causal-sends" else own_events(*IMPOSSIBLE[name][0])
     wrong = 0
     for seed in range(10):

@@ -334,7 +334,7 @@ def test_a_delivery_must_know_of_its_causal_send(tmp_path: Path) -> None:
     text = 'a {"a": 1}\ncausal-sends m1 to b\nb {"b": 1}\ndelivers m1\n'
     (finding,) = audit(log(tmp_path, text)).findings
     assert ("clock", 4, "b", "m1") == (finding.kind, finding.line, finding.actor, finding.first)
-    assert "does not know of event 1 of a, which the causal-send in line 2 knows" in finding.text
+    assert "does not know of event 1 of a, which its sender knew in line 2" in finding.text
 
 
 def test_faults_and_findings_stand_by_line(tmp_path: Path) -> None:
@@ -464,7 +464,7 @@ def test_several_executions_are_judged_one_by_one(
     assert 1 == ran.code
     assert "  first: HOLDS\n  second: VIOLATED\n" in ran.out
     line = 15 if how == "header" else 13
-    assert f"line {line}: causal-delivery: b delivers m1 after m2" in ran.out
+    assert f"line {line}: causal-delivery: b processes m1 after m2" in ran.out
     other = log(tmp_path / "..", 'c {"c": 1}\nboots\n')
     with pytest.raises(InputError, match="holds several executions; audit it alone"):
         audits.audit([str(path), str(other)])
@@ -498,7 +498,7 @@ def test_the_expression_of_a_log_can_be_given(antecede: Command, tmp_path: Path)
     assert 2 == antecede("audit", path).code
     ran = antecede("audit", path, "--parser", parser)
     assert 1 == ran.code
-    assert "line 1: impossible: node-a delivers m1" in ran.out
+    assert "line 1: impossible: node-a processes m1" in ran.out
     refused = antecede("audit", path, "--parser", parser, "--log-format", "csv")
     assert "leave out --parser" in refused.err
 
@@ -507,7 +507,7 @@ def test_a_log_may_begin_in_the_middle(tmp_path: Path) -> None:
     text = 'a {"a": 7}\ndelivers m0\na {"a": 8}\ncausal-sends m1\na {"a": 10}\nx\n'
     found = audit(log(tmp_path, text), from_middle=True)
     assert ["the entry of a in its own clock is 10, not 9"] == [f.text for f in found.findings]
-    assert ("1 delivery of a message that the logs do not send",) == found.left_out
+    assert ("1 time, an actor processed a message that no log sends",) == found.left_out
 
 
 @pytest.mark.parametrize("name", list(BAD))
@@ -542,8 +542,8 @@ def test_the_command_finds_the_violation_in_the_log_of_a_check(
     antecede("check", spec, "--engine", "plain", "--trace", file)
     ran = antecede("audit", file, "--unfinished")
     assert 1 == ran.code
-    assert "9 events of 3 actors: 5 causal-sends, 4 deliveries" in ran.out
-    assert "line 19: causal-delivery: Alice delivers m3 after m5" in ran.out
+    assert "9 events of 3 actors: 5 sent, 4 processed" in ran.out
+    assert "line 19: causal-delivery: Alice processes m3 after m5" in ran.out
     assert "m3 → m4 → m5" in ran.out
     assert file.read_text().splitlines()[18].startswith("9. Alice receives Normal(m3)")
 

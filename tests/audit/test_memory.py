@@ -24,7 +24,7 @@ from antecede.checker.audit.chains import Record
 from antecede.checker.audit.compiled import Compiled
 from antecede.checker.audit.events import Event
 from antecede.checker.audit.findings import Audit
-from antecede.checker.audit.oracle import Oracle
+from antecede.checker.audit.oracle import LogOracle
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.store import Store
@@ -32,7 +32,7 @@ from antecede.checker.support import memory
 from antecede.checker.support.errors import CapacityError, InputError
 from tests.audit.interleavings import found_in, interleaved, whole, wild, write
 from tests.audit.test_audit import ALICE_BOB_CAROL, log
-from tests.conftest import Command
+from tests.conftest import Command, on_linux
 from tests.naive_audit import audit as naive
 
 
@@ -147,6 +147,7 @@ def test_large_tables_are_moved_step_by_step(monkeypatch: pytest.MonkeyPatch) ->
     assert (6_000, 0, ()) == (audit.deliveries, audit.open, audit.findings)
 
 
+@on_linux
 def test_what_no_disk_has_room_for_is_given_up_without_a_fault() -> None:
     store = Store(np.int64, io.BufferedRandom(io.FileIO("/dev/full", "r+")))
     store.add(np.ones(9))
@@ -160,6 +161,7 @@ def test_what_no_disk_has_room_for_is_given_up_without_a_fault() -> None:
     record.close()
 
 
+@on_linux
 def test_a_full_folder_for_temporary_files_is_an_error_and_not_a_missing_answer(
     monkeypatch: pytest.MonkeyPatch, antecede: Command, tmp_path: Path
 ) -> None:
@@ -237,7 +239,7 @@ def test_too_little_memory_is_said(
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(Oracle, "take", refuses)
+        patch.setattr(LogOracle, "take", refuses)
         patch.setattr(Compiled, "read", refuses)
         with pytest.raises(CapacityError, match="needs more memory than there is; give it more"):
             audits.audit([str(path)], judge=judge)

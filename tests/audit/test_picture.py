@@ -8,9 +8,12 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit.picture import picture
 from antecede.checker.render.svg_style import style
+from antecede.checker.support import extras
 from tests.audit.test_audit import ALICE_BOB_CAROL, audit, log
 from tests.conftest import Command
 
@@ -23,12 +26,12 @@ def test_a_violation_is_drawn_with_names_and_lines(antecede: Command, tmp_path: 
     assert {"alice", "bob", "carol"} <= set(texts)
     assert not {"x", "y"} & set(texts)
     assert [
-        "line 3: alice causal-sends m1",
-        "line 4: alice causal-sends m2",
-        "line 5: bob delivers m2",
-        "line 6: bob causal-sends m3",
-        "line 7: carol delivers m3 (too early)",
-        "line 8: carol delivers m1 (too late)",
+        "line 3: alice sends m1",
+        "line 4: alice sends m2",
+        "line 5: bob processes m2",
+        "line 6: bob sends m3",
+        "line 7: carol processes m3 (too early)",
+        "line 8: carol processes m1 (too late)",
     ] == [text for text in texts if text.startswith("line ")]
 
 
@@ -45,7 +48,26 @@ def test_other_formats_hold_the_same_events(tmp_path: Path) -> None:
     found = audit(log(tmp_path, ALICE_BOB_CAROL))
     events = json.loads(picture(found, "json"))["events"]
     assert [1, 2, 3, 4, 5, 6] == [event["line"] for event in events]
-    assert picture(found, "svg") in picture(found, "html")
+
+
+def test_a_page_steps_through_the_events_with_what_is_known(
+    antecede: Command, tmp_path: Path
+) -> None:
+    antecede("audit", log(tmp_path, ALICE_BOB_CAROL), "--trace", tmp_path / "run.html")
+    page = (tmp_path / "run.html").read_text()
+    articles = re.findall(r"<article .*?</article>", page, re.DOTALL)
+    assert 7 == len(articles)  # the start and six events
+    third = re.sub(r"<[^>]+>", " ", articles[3])
+    assert "line 3: bob processes m2" in third
+    assert "m2 has left the network" in " ".join(third.split())
+    assert "alice → carol: m1" in third
+    known = re.search(r'<th scope="row">knows of</th>(.*?)</tr>', articles[3], re.DOTALL)
+    assert known is not None
+    assert ["m1, m2", "m1, m2", ""] == [
+        re.sub(r"<del>.*?</del>|<[^>]+>", "", cell).strip()
+        for cell in re.findall(r"<td.*?</td>", known[1], re.DOTALL)
+    ]
+    assert 'class="badge">VIOLATED' in page
 
 
 def test_hostile_names_are_no_markup(tmp_path: Path) -> None:
@@ -63,7 +85,7 @@ def test_what_cannot_be_drawn_is_said(antecede: Command, tmp_path: Path) -> None
     assert 0 == ran.code
     assert "was not written" in ran.err
     assert not (tmp_path / "found.svg").exists()
-    assert 2 == antecede("audit", fine, "--trace", tmp_path / "found.png").code
+    assert 2 == antecede("audit", fine, "--trace", tmp_path / "found.gif").code
 
 
 def test_the_picture_looks_like_those_of_counterexamples(tmp_path: Path) -> None:
@@ -89,7 +111,7 @@ def test_long_names_are_cut_and_several_logs_are_named(tmp_path: Path) -> None:
     names = [str(tmp_path / name) for name in ("alice", "bob", "carol")]
     drawn = picture(audits.audit(names), "svg")
     assert ">alicealicealicealiceali…</text>" in drawn
-    assert "carol:2: carol delivers m1 (too late)" in drawn
+    assert "carol:2: carol processes m1 (too late)" in drawn
 
 
 def test_every_picture_that_is_asked_for_is_drawn(antecede: Command, tmp_path: Path) -> None:
@@ -99,3 +121,21 @@ def test_every_picture_that_is_asked_for_is_drawn(antecede: Command, tmp_path: P
     assert all(file.stat().st_size for file in files)
     again = antecede("audit", tmp_path / "log", "--trace", files[0], "--trace", files[0])
     assert "both name" in again.err
+
+
+def test_a_violation_is_drawn_as_png_and_pdf(antecede: Command, tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert")
+    png, pdf = tmp_path / "bug.png", tmp_path / "bug.pdf"
+    ran = antecede("audit", log(tmp_path, ALICE_BOB_CAROL), "--trace", png, "--trace", pdf)
+    assert (1, "") == (ran.code, ran.err)
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert pdf.read_bytes().startswith(b"%PDF")
+
+
+def test_without_the_package_a_picture_is_refused_before_the_audit(
+    antecede: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda _name: None)
+    ran = antecede("audit", log(tmp_path, ALICE_BOB_CAROL), "--trace", tmp_path / "bug.png")
+    assert (2, "") == (ran.code, ran.out)
+    assert extras.install_command("pictures") in ran.err

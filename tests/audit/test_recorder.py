@@ -17,6 +17,7 @@ import pytest
 from antecede.checker.support.errors import InputError
 from antecede.testing.recorder import Recorder
 from tests.audit.test_audit import audit
+from tests.conftest import on_unix
 
 NAMES = ("alice", "bob", "carol")
 
@@ -228,6 +229,7 @@ def test_after_a_full_disk_the_next_event_begins_a_line_of_its_own(
     assert "m2" == json.loads(whole)["message"]
 
 
+@on_unix
 def test_a_forked_process_records_while_its_parent_writes(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with Recorder(path) as log:

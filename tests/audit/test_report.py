@@ -27,27 +27,27 @@ def said(antecede: Command, tmp_path: Path, text: str, *options: str) -> str:
 
 def test_everything_is_called_delivered_only_if_it_was(antecede: Command, tmp_path: Path) -> None:
     complete = said(antecede, tmp_path, IN_ORDER)
-    assert "everything was delivered, in causal order." == complete
+    assert "every message was processed, in causal order." == complete
     early = IN_ORDER.removesuffix("carol deliver m3\n")
-    assert "no delivery violates causal order; 1 copy not delivered so far." == said(
+    assert "no message was processed out of causal order; 1 copy not processed so far." == said(
         antecede, tmp_path, early, "--unfinished"
     )
     unaddressed = said(antecede, tmp_path, "a send m1\nb deliver m1")
-    assert "delivered, in" not in unaddressed
-    assert "1 causal-send names no destinations" in unaddressed
+    assert "processed, in" not in unaddressed
+    assert "1 message names no destinations" in unaddressed
 
 
 def test_a_log_without_causal_sends_is_refused(antecede: Command, tmp_path: Path) -> None:
     ran = antecede("audit", log(tmp_path, "a deliver m1"))
     assert (2, "") == (ran.code, ran.out)
-    assert "no causal-send in 1 event," in ran.err
+    assert "no message was sent in 1 event," in ran.err
 
 
 def test_without_deliveries_there_is_nothing_to_judge(antecede: Command, tmp_path: Path) -> None:
     ran = antecede("audit", log(tmp_path, "a send m1 b"), "--unfinished")
     assert 3 == ran.code
     assert "HOLDS" not in ran.out
-    assert "nothing was delivered, so there is no order to judge" in " ".join(ran.out.split())
+    assert "nothing was processed, so there is no order to judge" in " ".join(ran.out.split())
 
 
 def test_a_violation_of_an_unfinished_log_says_how_much_is_open(
@@ -56,7 +56,7 @@ def test_a_violation_of_an_unfinished_log_says_how_much_is_open(
     file = log(tmp_path, ALICE_BOB_CAROL + "alice send m4 bob,carol")
     ran = antecede("audit", file, "--unfinished", "--json", tmp_path / "found.json")
     assert 1 == ran.code
-    assert "2 copies not delivered so far" in ran.out
+    assert "2 copies not processed so far" in ran.out
     found = json.loads((tmp_path / "found.json").read_text())
     assert ("VIOLATED", 2) == (found["verdict"], found["undelivered_copies"])
     assert ["causal-delivery"] == [finding["kind"] for finding in found["findings"]]
@@ -68,8 +68,8 @@ def test_a_copy_at_an_actor_that_was_no_destination_is_no_second_delivery(
 ) -> None:
     found = audit(log(tmp_path, f"a send m1 b\n{first}c deliver m1\nc deliver m1\nb deliver m1"))
     stray = [f.text for f in found.findings if f.actor == "c"]
-    assert ["c delivers m1, which was not sent to it"] * 2 == stray
-    assert ["b delivers m1 again"] * bool(first) == [
+    assert ["c processes m1, which was not sent to it"] * 2 == stray
+    assert ["b processes m1 again"] * bool(first) == [
         f.text for f in found.findings if f.actor == "b"
     ]
 
@@ -78,10 +78,7 @@ def test_a_violation_names_the_lines_of_both_sends_and_both_deliveries(
     antecede: Command, tmp_path: Path
 ) -> None:
     ran = antecede("audit", log(tmp_path, ALICE_BOB_CAROL))
-    expected = (
-        "m1 causal-sent in line 1, delivered in line 6; m3 causal-sent in line 4, delivered in "
-        "line 5"
-    )
+    expected = "m1 sent in line 1, processed in line 6; m3 sent in line 4, processed in line 5"
     assert expected in " ".join(ran.out.split())
     (finding,) = audit(log(tmp_path, ALICE_BOB_CAROL)).findings
     assert [1, 2, 3, 4, 5, 6] == [event.line for event in finding.events]

@@ -44,8 +44,19 @@ def test_logs_of_opentelemetry_without_spans_are_refused(
 ) -> None:
     document = {"resourceLogs": [{"resource": {"attributes": []}, "scopeLogs": []}]}
     (tmp_path / "log").write_text(json.dumps(document, indent=indent))
-    with pytest.raises(InputError, match="line 1: logs or metrics of OpenTelemetry, and no spans"):
+    with pytest.raises(InputError, match="no spans of producers and consumers"):
         audit(tmp_path / "log")
+
+
+def test_logs_and_metrics_and_other_spans_between_spans_are_left_out(tmp_path: Path) -> None:
+    """Even if most lines have no messages, as in the file of a collector."""
+    metrics = json.dumps({"resourceMetrics": []})
+    other = [span("a", 2, 1, f"c{number}") for number in range(9)]
+    lines = [SENT, "started", *other, "stopped", *[metrics] * 9, LATE[1], "", "gone"]
+    (tmp_path / "log").write_text("\n".join(lines) + "\n")
+    found = audit(tmp_path / "log")
+    assert (2, 3) == (found.events, found.foreign[0].lines)
+    assert "9 documents with logs or metrics of OpenTelemetry" in found.left_out
 
 
 def jaeger(*spans: dict[str, Any]) -> dict[str, Any]:

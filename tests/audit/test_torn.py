@@ -109,7 +109,7 @@ def test_the_report_says_which_lines_are_torn(antecede: Command, tmp_path: Path)
     ran = antecede("audit", path, "--json", tmp_path / "found.json")
     assert 0 == ran.code
     assert "1 line is torn, so an event may be missing (line 2)." in ran.out
-    assert "everything was delivered" not in ran.out
+    assert "every message was processed" not in ran.out
     said = json.loads((tmp_path / "found.json").read_text())
     assert [{"log": str(path), "line": 2}] == said["torn_lines"]
     (tmp_path / "other").write_text(json.dumps({**OTHER, "actor": "dora", "message": "m3"}) + "\n{")

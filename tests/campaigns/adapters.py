@@ -668,7 +668,7 @@ def drawn_for_objects(seed: str) -> tuple[Case, Habits]:
     # A Twin is refused because it equals an Ack; objects made of lists are not equal.
     rules = json.loads(json.dumps(case.rules).replace("answer-twin", "answer"))
     properties = tuple(n for n in case.properties if ":" not in n and n not in USER)
-    case = evolve(case, rules=rules, properties=properties)
+    case = evolve(case, rules=rules, properties=properties, restarts="")
     return case, suited(case, habits_of(random.Random(seed)))
 
 

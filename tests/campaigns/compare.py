@@ -21,6 +21,7 @@ from tests.campaigns.draw import SAFETY, Case
 from tests.campaigns.user_properties import REGISTRY, USER
 from tests.engine.spark.common import without_cluster
 from tests.models import naive_counts
+from tests.naive import CHANNELS, Crashes
 
 HISTORIES = ("knowledge", "clocks", "full")
 SMALL, LARGE = 350, 10_000
@@ -161,6 +162,7 @@ class Happened:
         """Return the properties, none of them a witness, whose subject never occurs."""
         of_user = {
             What.DELIVERY: not self.delivers,
+            What.SEQUENCES: not self.delivers,
             What.UNDELIVERED: not self.sends,
         }
         nothing = {
@@ -195,6 +197,7 @@ def naive_figures(case: Case, history: str) -> Figures:
         network=case.network,
         history=history,
         properties=tuple(USER.get(name, name) for name in case.properties),
+        crashes=_crashes(case),
     )
     empty = happened.empty(case.properties, counts.unique, counts.finals)
     violated = sorted(counts.violation.keys() | counts.unreached)
@@ -204,6 +207,13 @@ def naive_figures(case: Case, history: str) -> Figures:
         "counts": None if _may_track_order(case) else tuple(counts[:4]),
         "length": min(counts.violation.values(), default=None),
     }
+
+
+def _crashes(case: Case) -> Crashes:
+    """Return the crashes of a case for the reference checker."""
+    most, _, names = case.crashes.partition(":of=")
+    of = {int(name) for name in names.split(",")} if names else None
+    return Crashes(int(most), of, case.to_crashed == "lost")
 
 
 def _may_track_order(case: Case) -> bool:
@@ -224,7 +234,7 @@ def is_sought(prop: str) -> bool:
 def naive_knows(case: Case) -> bool:
     """Return whether the reference checker can explore a system."""
     return (
-        case.network in ("unordered", "fifo")
+        case.network in CHANNELS
         and (case.sends, case.clock_at, case.resends) == ("joint", "causal-send", False)
         and set(case.properties) <= {*SAFETY, "finishes", *USER}
     )
@@ -252,7 +262,7 @@ def comparisons(case: Case, chance: random.Random, *, spark: bool = False) -> It
         names = [*filter(None, [local]), *chance.sample(tried[1:], 2)]
         choices = {name: ENGINES[name] for name in names if name != "--engine plain"}
         on_spark = chance.choice(sorted(IN_THE_DRIVER))
-        if not any(map(looks_at_message, case.user)):  # only plain Python judges such properties
+        if not only_plain_judges(case):
             choices[on_spark] = IN_THE_DRIVER[on_spark]
             choices |= SPARK if spark else {}
         for name, options in choices.items():
@@ -264,6 +274,12 @@ def comparisons(case: Case, chance: random.Random, *, spark: bool = False) -> It
             first = expected
         else:
             yield between(case, history, reference, first, expected)
+
+
+def only_plain_judges(case: Case) -> bool:
+    """Return whether only plain Python judges a property of a system."""
+    later = "can-deliver" in case.properties or any(prop.later for prop in case.user)
+    return any(map(looks_at_message, case.user)) or (case.crashes != "0" and later)
 
 
 def _against_naive(case: Case, history: str, name: str, found: Figures) -> Iterator[Comparison]:

@@ -11,6 +11,7 @@ from attrs import asdict, evolve, frozen
 
 from antecede.checker.check.spec import Spec
 from antecede.checker.model import Property, Protocol, Where
+from antecede.checker.semantics.ordering import ORDERINGS
 from tests.campaigns import machine
 from tests.campaigns.user_properties import USER
 from tests.random_systems import ACTIONS, table_protocol
@@ -30,6 +31,7 @@ NETWORKS = (
     "lossy",
     "lossy:1",
     "fifo+lossy:1",
+    *ORDERINGS,
 )
 
 
@@ -42,6 +44,7 @@ class Case:
         rules: the modes of a machine, or the table.
         credit: the number of credits of an actor.
         resends: whether a machine has a timeout.
+        restarts: how actors recover from crashes; see `machine.restarting`.
     """
 
     kind: str
@@ -55,13 +58,18 @@ class Case:
     sends: str
     clock_at: str
     properties: tuple[str, ...]
+    crashes: str = "0"
+    to_crashed: str = "kept"
+    restarts: str = ""
 
     @property
     def protocol(self) -> Protocol:
         """The protocol that was drawn."""
         if self.kind == "table":
-            return table_protocol(self.rules, self.credit)
-        return machine.machine(self.rules, self.credit, self.resends)
+            protocol = table_protocol(self.rules, self.credit)
+        else:
+            protocol = machine.machine(self.rules, self.credit, self.resends)
+        return machine.restarting(protocol, self.restarts)
 
     @property
     def user(self) -> list[Property]:
@@ -74,7 +82,10 @@ class Case:
         return Spec(protocol=self.protocol.name, history=history, search=search, **shared)
 
 
-SPEC_KEYS = ("actors", "messages", "network", "workload", "sends", "clock_at", "properties")
+SPEC_KEYS = (
+    *("actors", "messages", "network", "workload", "sends", "clock_at", "properties"),
+    *("crashes", "to_crashed"),
+)
 
 
 def drawn(seed: str) -> Case:
@@ -100,7 +111,19 @@ def drawn(seed: str) -> Case:
         sends=chance.choice(("joint", "joint", "split")),
         clock_at=chance.choice(("causal-send", "network-send")),
         properties=user or properties,
+        **_crashes(random.Random(f"crashes {seed}"), actors, messages),
     )
+
+
+def _crashes(chance: random.Random, actors: int, messages: int) -> dict[str, str]:
+    """Draw crashes, and how actors recover; in most systems, no actor crashes."""
+    if chance.random() > 0.25 or (actors, messages) == (3, 2):
+        return {}
+    return {
+        "crashes": chance.choice(("1", "1", "2", "1:of=0", "2:of=1,0")),
+        "to_crashed": chance.choice(("kept", "lost")),
+        "restarts": chance.choice(("", "", "keeps", "forgets")),
+    }
 
 
 def _extra(chance: random.Random, kind: str) -> list[str]:
@@ -119,7 +142,7 @@ def drawn_for_users(seed: str) -> Case:
         case,
         rules=_alike(case) if chance.random() < 0.8 else case.rules,
         resends=False,
-        network=chance.choice(("unordered", "fifo")),
+        network=chance.choice(("unordered", "fifo", "fifo", *ORDERINGS)),
         workload=chance.choice(("any", "any", "multicast", "broadcast")),
         sends="joint",
         clock_at="causal-send",
@@ -264,6 +287,10 @@ def smaller(case: Case) -> Iterator[Case]:
         yield evolve(case, credit=case.credit - 1)
     if case.resends:
         yield evolve(case, resends=False)
+    if case.restarts:
+        yield evolve(case, restarts="")
+    if case.crashes != "0":
+        yield evolve(case, crashes="0", to_crashed="kept", restarts="")
     for at in range(len(case.properties) if len(case.properties) > 1 else 0):
         yield evolve(case, properties=(*case.properties[:at], *case.properties[at + 1 :]))
     if case.kind == "machine":

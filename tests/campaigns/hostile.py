@@ -167,7 +167,7 @@ def killed(chance: random.Random, folder: Path, *, spark: bool = False) -> list[
     faults: list[str] = []
     kills = chance.choice((1, 2, 3))
     for attempt in range(kills + 1):
-        saved = any((folder / "saved").glob("*")) if (folder / "saved").is_dir() else False
+        saved = any((folder / "saved").glob("checkpoint-*"))
         line = (*variant, "--resume" if saved else "--checkpoint", "saved", *save)
         # Most of the first second is spent on starting.
         seconds = None if attempt == kills else 0.5 + chance.random() * (20 if spark else 5)

@@ -305,3 +305,20 @@ def machine(modes: Sequence[Sequence[Sequence[Rule]]], credit: int, resends: boo
         witnesses={"marked": lambda cell: bool(cell.mark)},
         joint_witnesses={"all-hold": lambda cells: all(cell.held for cell in cells)},
     )
+
+
+def restarting(protocol: Protocol, how: str) -> Protocol:
+    """Return a protocol whose actors recover from crashes; none of them does if `how` is empty.
+
+    Args:
+        protocol: the protocol.
+        how: `keeps` if an actor has its whole state on the disk, or `forgets` if it has nothing.
+    """
+    if not how:
+        return protocol
+    keeps = how == "keeps"
+
+    def recover(actor: int, actors: int, durable: Any) -> Step:
+        return Step(durable if keeps else protocol.initial(actor, actors))
+
+    return evolve(protocol, durable=lambda state: state if keeps else None, recover=recover)

@@ -209,7 +209,7 @@ def drawn_with_memory(seed: str) -> tuple[Case, str, str]:
     # A Twin is refused because it equals an Ack, which a cache cannot tell apart.
     rules = json.loads(json.dumps(case.rules).replace("answer-twin", "answer"))
     properties = tuple(n for n in case.properties if n not in USER) or ("integrity",)
-    case = evolve(case, rules=rules, properties=properties)
+    case = evolve(case, rules=rules, properties=properties, restarts="")
     chance = random.Random(f"memory {seed}")
     return case, chance.choice(MEMORIES), chance.choice([*PLACES, *CLOCKS])
 

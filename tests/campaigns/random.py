@@ -23,6 +23,7 @@ from tests.campaigns.adapters import compare_adapters
 from tests.campaigns.audits import compare_audits
 from tests.campaigns.classes import compare_classes
 from tests.campaigns.compare import Comparison, comparisons
+from tests.campaigns.coverages import compare_coverages
 from tests.campaigns.draw import Case, as_json, drawn, drawn_for_users, smaller
 from tests.campaigns.endless import compare_endless
 from tests.campaigns.formats import compare_formats
@@ -101,11 +102,14 @@ def _protocol_source(case: Case) -> str:
     if case.kind == "table":
         return (
             '"""Run it in the folder of the project; the tests are imported."""\n\n'
+            "from tests.campaigns.machine import restarting\n"
             "from tests.random_systems import table_protocol\n\n"
-            f"PROTOCOL = table_protocol({case.rules!r}, {case.credit})\n"
+            f"PROTOCOL = restarting(table_protocol({case.rules!r}, {case.credit}), "
+            f"{case.restarts!r})\n"
         )
     source = Path(__file__).with_name("machine.py").read_text(encoding="utf-8")
-    return f"{source}\n\nPROTOCOL = machine({case.rules!r}, {case.credit}, {case.resends})\n"
+    made = f"machine({case.rules!r}, {case.credit}, {case.resends})"
+    return f"{source}\n\nPROTOCOL = restarting({made}, {case.restarts!r})\n"
 
 
 def spec_file(found: Comparison, protocol: str) -> str:
@@ -122,6 +126,8 @@ def spec_file(found: Comparison, protocol: str) -> str:
         f'history = "{found.history}"',
         f'sends = "{case.sends}"',
         f'clock_at = "{case.clock_at}"',
+        f'crashes = "{case.crashes}"',
+        f'to_crashed = "{case.to_crashed}"',
         f"properties = {list(case.properties)}",
     ]
     return "\n".join(lines) + "\n"
@@ -163,6 +169,7 @@ KINDS: dict[str, tuple[int, Kind]] = {
     "livelocks": (3, compare_livelocks),
     "smallest": (3, compare_smallest),
     "classes": (1, compare_classes),
+    "coverages": (1, compare_coverages),
 }
 """The kinds of random cases with their weights. A campaign draws a kind for every number."""
 

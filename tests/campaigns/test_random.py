@@ -13,13 +13,16 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.check.spec import load_spec
+from antecede.checker.engine.rows import geometry
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.tabulate import _FILLERS, Tabulation
 from antecede.checker.engine.spark.cluster import Cluster
 from antecede.checker.model import Property, Where
 from antecede.checker.search import loop
 from antecede.checker.search.result import Counts, Verdict
+from antecede.checker.semantics.crashes import crashes_from
 from antecede.checker.semantics.network import Channel, Network, network_named
+from antecede.checker.semantics.ordering import ORDERINGS
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import InputError
 from tests.campaigns import compare
@@ -111,10 +114,47 @@ def test_only_what_was_asked_for_starts_a_cluster(monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_kind_of_predicate_is_drawn() -> None:
-    asked = {name for number in range(200) for name in drawn(f"kinds/{number}").properties}
+    asked = {name for number in range(2_000) for name in drawn(f"kinds/{number}").properties}
     assert {*SAFETY, *EXTRA, *DECLARED} <= asked
     of_users = {(USER[name].what, USER[name].where) for name in asked & USER.keys()}
     assert {(prop.what, prop.where) for prop in USER.values()} == of_users
+
+
+IN_ORDER = evolve(
+    SENDS_TWO,
+    network="unordered",
+    properties=(
+        "0-gets-own-last-sequences-everywhere",
+        "opposite-of-few-sequences-at-final-states",
+    ),
+)
+AT_END = evolve(
+    IN_ORDER, actors=3, messages=1, properties=("one-at-most-states-at-final-states", "integrity")
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [IN_ORDER, AT_END], ids=["sequences", "final states"])
+def test_predicates_on_all_actors_are_judged_alike(case: Case) -> None:
+    assert [] == disagreements(case, "any", spark=False, tally=Counter())
+
+
+def test_final_states_that_are_not_judged_together_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The seeded bug: the tables say that no combination of actors' states fails a property."""
+    monkeypatch.setattr(Tabulation, "_failed_together", lambda _self, _combination: 0)
+    wrong = evolve(IN_ORDER, properties=("few-sequences-at-final-states",))
+    assert disagreements(wrong, "any", spark=False, tally=Counter())
+
+
+def test_mailbox_that_forgets_who_sent_first_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seeded bug: a mailbox hands over the packets of any sender."""
+    wrong = evolve(ORDERINGS["mailbox"], ready=lambda _order, _src, _dst: True)
+    loose = evolve(wrong, sent=lambda order, _src, _dst: order)
+    loose = evolve(loose, received=lambda order, _src, _dst: order)
+    monkeypatch.setattr("antecede.checker.semantics.network.ORDERINGS", {"mailbox": loose})
+    assert disagreements(evolve(AT_END, network="mailbox"), "any", spark=False, tally=Counter())
 
 
 LOSES = evolve(
@@ -223,3 +263,26 @@ def test_what_a_violation_leaves_undecided_may_differ_between_encodings() -> Non
     between = partial(compare.between, drawn("7/3"), "clocks", "--threads 1")
     assert between(first, second).agrees
     assert not between(first, third).agrees
+
+
+CRASHES = evolve(SENDS_TWO, messages=1, properties=SAFETY[:3], crashes="1", to_crashed="lost")
+
+
+def everything_is_owed(_tables: Tabulation, _actor: int, pending: int, _crashed: int) -> int:
+    """Forget no message to a crashed actor."""
+    return pending
+
+
+@pytest.mark.parametrize("how", ["owed", "final", "budget"])
+def test_a_wrong_rule_about_crashes_is_found(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [] == disagreements(CRASHES, "any", spark=False, tally=Counter())
+    if how == "owed":
+        monkeypatch.setitem(_FILLERS, geometry.OWED, everything_is_owed)
+    if how == "final":
+        monkeypatch.setattr("antecede.checker.search.plain.is_final", lambda some: not some)
+    if how == "budget":
+        monkeypatch.setattr(
+            "antecede.checker.check.spec.crashes_from",
+            lambda _text, how, actors: crashes_from("2", how, actors),
+        )
+    assert disagreements(CRASHES, "any", spark=False, tally=Counter())

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 
 from antecede import properties as package
 from antecede.checker.model import Delivery, Message, Property, What, Where
+from antecede.properties.same_order import agree_in_pairs
+from antecede.properties.total_order import fit_into_one_order
 
 Predicate: TypeAlias = Callable[[Any], bool]
 
@@ -70,6 +72,15 @@ PREDICATES: Mapping[What, Mapping[str, Predicate]] = {
         "not-both-ends": lambda cells: not (cells[0].held and cells[-1].held),
         "one-at-most": lambda cells: sum(bool(cell.held) for cell in cells) < 2,
     },
+    What.SEQUENCES: {
+        "same-order": agree_in_pairs,
+        "total-order": fit_into_one_order,
+        "0-gets-own-last": lambda rows: (
+            [m.sender for m in rows[0]] == sorted(m.sender for m in rows[0])
+        ),
+        "1-before-0": lambda rows: len(rows[0]) <= len(rows[1]),
+        "few": lambda rows: sum(map(len, rows)) < 2,
+    },
     What.UNDELIVERED: {
         "none-of-0": _all(lambda m: m.sender != 0),
         "none-of-1-to-0": _all(lambda m: (m.sender, m.destinations) != (1, (0,))),
@@ -88,8 +99,9 @@ def _opposite(predicate: Predicate) -> Predicate:
 
 PLACES = {
     What.DELIVERY: (Where.EVERYWHERE, Where.SOMEWHERE),
-    What.STATE: (Where.EVERYWHERE, Where.SOMEWHERE),
-    What.STATES: (Where.EVERYWHERE, Where.SOMEWHERE),
+    What.STATE: tuple(Where)[:4],
+    What.STATES: tuple(Where)[:4],
+    What.SEQUENCES: tuple(Where)[:4],
     What.UNDELIVERED: tuple(Where)[2:5],
     What.ENDED: tuple(Where)[2:5],
 }

@@ -225,6 +225,31 @@ def test_evidence_that_rows_decide_is_no_check() -> None:
             Ruling.UNDECIDED,
             "INCOMPLETE: --bound eager-sent=2 reached",
         ),
+        (
+            evidence(
+                "cykas",
+                "3x1",
+                properties=["no-starvation"],
+                within=True,
+                network="fifo",
+                workload=ONE_SENDS,
+                bound=["eager-sent=2"],
+            ),
+            Ruling.CONFIRMED,
+            "no violation within the bounds, which some runs exceed (",
+        ),
+        (
+            evidence(
+                "cykas",
+                "3x1",
+                properties=["no-starvation"],
+                within=True,
+                workload=ONE_SENDS,
+                max_states=9,
+            ),
+            Ruling.UNDECIDED,
+            "INCOMPLETE: --max-states 9 reached",
+        ),
         (Unchecked("nobody looked"), Ruling.UNDECIDED, "nobody looked"),
         (evidence("mfzz"), Ruling.UNDECIDED, "unknown protocol 'mfzz'"),
         (

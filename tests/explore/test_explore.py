@@ -32,6 +32,7 @@ from antecede.checker.render.json import replay_file, trace_text
 from antecede.checker.render.prose import Wording
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.transition import enabled
+from antecede.checker.support import extras
 from antecede.checker.support.errors import InputError, ProtocolError
 from antecede.checker.support.registry import protocol_named
 from tests import runs
@@ -815,6 +816,21 @@ def test_a_saved_path_replays_and_loads_to_the_same_page(
         loaded = post(unordered, "/load?path=1", saved.body)
         assert (200, path) == (loaded.status, loaded.path)
         assert f"Loaded a trace of {again.length} steps." == loaded.one("p", id="note").words
+
+
+@pytest.mark.parametrize(("name", "begins"), [("png", "\udc89PNG"), ("pdf", "%PDF")])
+def test_the_path_is_saved_as_a_picture(name: str, begins: str, unordered: Server) -> None:
+    pytest.importorskip("vl_convert")
+    saved = fetch(unordered, f"/trace?path=0.1&format={name}")
+    assert saved.body.startswith(begins)
+    assert {"png": "image/png", "pdf": "application/pdf"}[name] == saved.headers["Content-Type"]
+
+
+def test_a_picture_without_its_package_is_refused_on_the_page(
+    unordered: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda _name: None)
+    assert "A .png file needs vl-convert" in fetch(unordered, "/trace?path=0.1&format=png").body
 
 
 def test_a_trace_of_the_check_loads(antecede: Command, tmp_path: FilePath) -> None:

@@ -25,8 +25,8 @@ from tests.mutants.mutant import (
 
 PROTOCOLS = [
     *("fifo", "mfss", "mfss-fifo", "cykas", "cykas-yct-counted", "cykas-yct-named"),
-    "cykas-fair",
-    *("rst", "rst-before", "rst-no-deliv", "rst-mf", "rst-self", "ses", "ks"),
+    *("cykas-fair", "cykas-fair-bounded"),
+    *("rst", "rst-before", "rst-no-deliv", "rst-few", "rst-mf", "rst-self", "ses", "ks"),
     *("cbcast", "newtop-null", "tree", "hybrid-basic", "hybrid-sps", "hybrid-multicast"),
 ]
 """All that are correct on some network."""
@@ -104,9 +104,11 @@ QUICK = {
     "cykas-yct-counted": "ack-sends-nothing",
     "cykas-yct-named": "acks-taken-for-yct-acks",
     "cykas-fair": "two-unacknowledged-per-receiver",
+    "cykas-fair-bounded": "sends-before-the-ack",
     "rst": "sends-not-counted",
     "rst-before": "sends-not-counted",
     "rst-no-deliv": "message-not-counted",
+    "rst-few": "sends-not-counted",
     "rst-mf": "waits-for-itself",
     "rst-self": "counted-twice",
     "ses": "no-tick",

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from filelock import FileLock
 
 from antecede.checker.check import engine
 from antecede.checker.check.engine import begins_plainly, explorer_at_once, explorer_for
@@ -220,8 +221,8 @@ def test_kernels_are_compiled_in_the_background_for_the_next_start(tmp_path: Pat
     while not list(tmp_path.glob("antecede/kernels-*/*.kernel")):  # it has the lock
         time.sleep(0.1)
     (file,) = tmp_path.glob("antecede/kernels-*/compiling")
-    with open(file, "rb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(file):
+        pass
     second = in_a_process(*arguments, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path))
     assert "compiles" not in second.err
     assert "table entries" in second.out

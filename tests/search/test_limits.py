@@ -15,7 +15,7 @@ from antecede.checker.liveness.fairness import lasso
 from antecede.checker.model import Protocol, State
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
-from antecede.checker.semantics.limits import greatest, held, limits_from
+from antecede.checker.semantics.limits import Limit, greatest, held, limits_from
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.support.errors import ProtocolError
 from antecede.checker.support.registry import protocol_named
@@ -45,6 +45,7 @@ def checked(protocol: str, *bounds: str, network: str = "fifo") -> CheckReport:
 def naive_length(asked: System) -> int | None:
     """Return after how many transitions the first limit can be reached, level by level."""
     (limit,) = asked.limits
+    assert isinstance(limit, Limit)
     level, seen, length = {initial_state(asked)}, set[State](), 0
     while level:
         if any(limit.of(local) >= limit.bound for state in level for local in state.actors):
@@ -122,6 +123,7 @@ def test_a_measure_that_gives_no_number_is_named() -> None:
     size: Any = lambda _state: "much"  # noqa: E731
     wrong = evolve(protocol_named("fifo"), measures={"size": size})
     (limit,) = limits_from(("size=2",), wrong)
+    assert isinstance(limit, Limit)
     with pytest.raises(ProtocolError, match="the measure 'size' of fifo returned 'much'"):
         limit.of(wrong.initial(0, 2))
 
@@ -163,7 +165,67 @@ def test_a_bound_that_says_nothing_is_refused(antecede: Command, bound: str, sen
     assert sentence in ran.err
 
 
-def test_engines_that_take_no_limits_say_so(antecede: Command) -> None:
-    ran = antecede("check", "cykas", "--bound", "mode=2")
+def test_engine_that_takes_no_limits_says_so(antecede: Command) -> None:
+    ran = antecede("check", "cykas", "--bound", "mode=2", "--engine", "spark")
     assert 2 == ran.code
-    assert "--bound mode=2 is for --engine plain" in ran.err
+    assert "--bound mode=2 cuts the search, which the tables of the spark engine do not" in ran.err
+
+
+TWO_TO_ONE = ("--actors", 3, "--workload", "script:[[2],[2],[]]")
+"""Two actors send a message to a third one: 9 states, 12 transitions."""
+
+
+def test_bound_on_packets_in_flight_leaves_out_what_follows(antecede: Command) -> None:
+    """The state with both messages in flight has two transitions; other runs reach what follows."""
+    ran = antecede("check", "unordered", *TWO_TO_ONE, "--bound", "in-flight=2")
+    assert 3 == ran.code
+    assert "INCOMPLETE: --bound in-flight=2 reached" in ran.out
+    assert "unique states              9" in ran.out
+    assert "total states              11" in ran.out
+    assert "Explored in plain Python: --bound in-flight=2 cuts the search" in ran.out
+
+
+def test_bound_that_nothing_reaches_leaves_nothing_out(antecede: Command) -> None:
+    ran = antecede("check", "unordered", *TWO_TO_ONE, "--bound", "in-flight=3")
+    assert 0 == ran.code
+    assert "total states              13" in ran.out
+
+
+BOUNDS_FILE = """
+from antecede import Property, What, Where
+
+NONE_HELD = Property(
+    "none", "", What.STATES, Where.EVERYWHERE, lambda all: not any(s.held_back for s in all)
+)
+ENDS = Property("ends", "", What.ENDED, Where.AT_FINAL_STATES, bool)
+BROKEN = Property("broken", "", What.STATE, Where.EVERYWHERE, lambda state: state.nothing)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("NONE_HELD", 3, "INCOMPLETE: --bound bounds.py:NONE_HELD reached"),
+        ("ENDS", 2, "the bound bounds.py:ENDS judges ends of workloads at final states"),
+        ("BROKEN", 2, "bound 'bounds.py:BROKEN' of protocol 'rst' raised AttributeError"),
+    ],
+)
+def test_predicate_of_a_file_bounds_a_search(
+    antecede: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    code: int,
+    said: str,
+) -> None:
+    (tmp_path / "bounds.py").write_text(BOUNDS_FILE)
+    monkeypatch.chdir(tmp_path)
+    ran = antecede("check", "rst", "--actors", 2, "--bound", f"bounds.py:{name}")
+    assert code == ran.code
+    assert said in " ".join((ran.out + ran.err).split())
+
+
+def test_bounds_on_whole_states_are_for_workloads_that_end(antecede: Command) -> None:
+    ran = antecede("check", "mfss", "--workload", "endless:1", "--bound", "in-flight=2")
+    assert 2 == ran.code
+    assert "--bound in-flight=2 is for workloads that end" in ran.err

@@ -20,6 +20,7 @@ from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.support.errors import CapacityError
 from antecede.checker.support.registry import protocol_named
+from antecede.protocols.rst import all_agree_on_sent
 from tests.conftest import ROOT, Command
 
 
@@ -110,8 +111,10 @@ def test_what_is_never_sent_is_seen_at_rest() -> None:
 
 def test_a_joint_predicate_is_about_all_actors_at_rest() -> None:
     """Broadcasts leave one matrix SENT behind; a message to one receiver is unknown to others."""
-    assert measured("rst", 3, 1, workload="broadcast").at_rest == {"in-agreement-on-sent": True}
-    assert measured("rst", 3, 1).at_rest == {"in-agreement-on-sent": False}
+    agreeing = evolve(protocol_named("rst"), joint_at_rest={"in-agreement": all_agree_on_sent})
+    for workload, agree in (("broadcast", True), ("any", False)):
+        spec = Spec(protocol="rst", actors=3, messages=1, workload=workload)
+        assert measure(system_of(spec, agreeing)).at_rest == {"in-agreement": agree}
 
 
 def test_who_may_repeat_for_ever_has_no_bound_on_control_packets() -> None:

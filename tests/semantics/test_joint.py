@@ -48,14 +48,14 @@ def naive_depth(
     assert flying is not None
     plan = plan_of("any", actors, messages)
     rows = tuple(Actor(protocol.initial(i, actors), row) for i, row in enumerate(plan))
-    net = tuple((i, *send) for i in range(actors) for send in flying(i, actors))
+    net: Any = tuple((i, *send, frozenset()) for i in range(actors) for send in flying(i, actors))
     level: set[Any] = {State(rows, net, frozenset())}
     seen: set[Any] = set()
     for depth in range(40):
         if any(shows(tuple(a.local for a in s.actors)) for s in level):
             return depth
         seen |= {(s.actors, frozenset(s.net)) for s in level}
-        after = {t for s in level for t, _ in successors(s, protocol, slice(3))}
+        after = {t for s in level for t, _ in successors(s, protocol, "unordered")}
         level = {t for t in after if (t.actors, frozenset(t.net)) not in seen}
     return None
 

@@ -362,15 +362,15 @@ def naive_can_finish(system: System, protocol: Protocol) -> bool:
     plan = plan_of(system.workload.text, 3, 1)
     rows = (naive.Actor(protocol.initial(i, 3), row) for i, row in enumerate(plan))
     waiting = [naive.State(tuple(rows), (), frozenset())]
-    channel = slice(2 if system.network.name == "fifo" else 3)
+    network = system.network.name
     seen = set()
     while waiting:
         state = waiting.pop()
-        key = naive.remembered(state, channel, "knowledge", set())
+        key = naive.remembered(state, network, "knowledge", set(), False)
         if key in seen:
             continue
         seen.add(key)
-        after = [t for t, _ in naive.successors(state, protocol, channel)]
+        after = [t for t, _ in naive.successors(state, protocol, network)]
         if not after and not any(a.plan for a in state.actors):
             return True
         waiting += after

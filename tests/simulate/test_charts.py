@@ -7,10 +7,14 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from antecede import cli
 from antecede.checker.render.svg_style import darkening
 from antecede.checker.simulate.chart import DARK_OF, LOOKS, Panel, Point, chart
+from antecede.checker.simulate.experiment import row_of, runs_of
+from antecede.checker.simulate.figures import FIGURES
+from antecede.checker.simulate.plots import drawn
 from antecede.checker.support import extras
 from tests.conftest import ROOT
 
@@ -101,5 +105,15 @@ def test_without_matplotlib_nothing_is_run_and_the_command_says_how_to_get_it(
     code = cli.main(["simulate", "--figure", "cykas-6", "--quick", "--svg", "figures"])
     assert 2 == code
     assert "--svg needs Matplotlib" in (err := capsys.readouterr().err)
-    assert "pip install 'antecede[plot]'" in err
+    assert extras.install_command("plot") in err
     assert [] == list(tmp_path.iterdir())
+
+
+def test_a_picture_with_cykas_fair_has_both_protocols_over_mfss() -> None:
+    grid = FIGURES["fair-6"].grid("fair-6", 1, quick=True)
+    few = evolve(grid, scenarios=tuple(evolve(s, actors=20, messages=2) for s in grid.scenarios))
+    rows = [row_of(run) for run in runs_of(few, twins=True)]
+    text = drawn(few, rows)["fair-6"]
+    assert ">cykas-fair<" in text
+    assert ">mfss<" not in text
+    assert text.count("speedup over MFSS") >= 2

@@ -66,6 +66,9 @@ Kind: TypeAlias = str | ArrayKind | TupleKind
 def kind_of(value: Any) -> Kind:
     """Return the kind of a value.
 
+    The kind of a value decides which machine code a kernel uses, for example "a flat array of
+    int64".
+
     Raises:
         TypeError: no kernel takes such a value.
     """

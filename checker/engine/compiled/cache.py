@@ -159,7 +159,7 @@ def _holds(folder: Path, wanted: str) -> bool:
 
 
 def lacking(threads: int = 1, home: Path | None = None) -> str | None:
-    """Return the reason why kernels cannot be loaded, or None if there is enough memory.
+    """Return the reason why kernels cannot be loaded, or None if they can.
 
     Call it before NumPy and Numba are imported. If LLVM gets no memory, it ends the process
     without an exception.
@@ -170,6 +170,8 @@ def lacking(threads: int = 1, home: Path | None = None) -> str | None:
     """
     if f"{__package__}.jit" in sys.modules:
         return None
+    if importlib.util.find_spec("numba") is None:
+        return "Numba, which compiles the search code, is not installed"
     compiled = compiled_in(home) is not None
     space = SPACE + (os.cpu_count() or 1) * SPACE_PER_CORE + threads * SPACE_PER_THREAD
     needed = (LOADING, space) if compiled else (COMPILING, space + COMPILING_SPACE)
@@ -180,7 +182,10 @@ def lacking(threads: int = 1, home: Path | None = None) -> str | None:
 
 @functools.cache
 def folder(home: Path | None = None) -> Path | None:
-    """Return the folder for compiled kernels; None if no place can be written to."""
+    """Return the folder for compiled kernels; None if no place can be written to.
+
+    The folder is named by `digest`, so other sources have another folder.
+    """
     compiled = compiled_in(home)
     if compiled is not None and _writable(compiled):
         os.utime(compiled)

@@ -170,12 +170,19 @@ def _check_memory(needed: int) -> None:
 
 
 def kernel(function: Callable[..., Any], **options: Any) -> Any:
-    """Return a function that is compiled at its first call; the result is cached."""
+    """Return a function that is compiled at its first call; the result is cached.
+
+    A kernel called from another kernel stays a separate function, so rare work takes no registers
+    from frequent work.
+    """
     return function if INTERPRETED else Kernel(function, **options)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Return a function that is inlined into the kernels that call it."""
+    """Return a function that is inlined into the kernels that call it.
+
+    Use it for accessors and for steps of a loop, which cost nothing then.
+    """
     return kernel(function, forceinline=True)
 
 

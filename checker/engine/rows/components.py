@@ -15,9 +15,10 @@ from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.storage.arrays import Words
-from antecede.checker.model import Packet, Property, State, Step, What
+from antecede.checker.model import Packet, Property, State, Step
+from antecede.checker.semantics.crashes import CLOSED
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named, with_pending
-from antecede.checker.semantics.judge import looks_at_order, shown
+from antecede.checker.semantics.judge import is_of_one_state, looks_at_order, shown
 from antecede.checker.semantics.transition import System, initial_state
 from antecede.checker.semantics.values import canonical
 from antecede.checker.support.errors import CapacityError, ProtocolError
@@ -82,12 +83,18 @@ class Interner:
 
 
 def bits_of(system: System, chosen: Callable[[Property], bool]) -> int:
-    """Return the bit set of the chosen properties, as tables and kernels use it."""
+    """Return the bit set of the chosen properties, as tables and kernels use it.
+
+    Bit k stands for property k of the system.
+    """
     return sum(1 << rank for rank, prop in enumerate(system.properties) if chosen(prop))
 
 
 def in_bits(system: System, bits: int) -> Iterator[Property]:
-    """Yield the properties in a bit set."""
+    """Yield the properties in a bit set.
+
+    Bit k stands for property k of the system.
+    """
     return (prop for rank, prop in enumerate(system.properties) if bits >> rank & 1)
 
 
@@ -154,11 +161,24 @@ class Components:
         self.stamps = Interner("stamps")
         self.records = Interner("recorded stamps")
         self.packets = Interner("packets")
-        self.asks_of_states = any(prop.what is What.STATE for prop in system.properties)
+        self.asks_of_states = any(map(is_of_one_state, system.properties))
         self.shown_states = Interner("states")
         self.records.number(None)
         for content in self.contents:
             content.number(())
+            if system.crashes is not None:
+                content.number(CLOSED)
+
+    @property
+    def crash_unit(self) -> int:
+        """What a crash that is left adds to the number of losses that are left, or 0."""
+        return 0 if self.system.crashes is None else 1 + (self.system.network.budget or 0)
+
+    @property
+    def most_left(self) -> int:
+        """The number of losses and crashes that are left at the start; see `crash_unit`."""
+        crashes = 0 if self.system.crashes is None else self.system.crashes.most
+        return (self.system.network.budget or 0) + self.crash_unit * crashes
 
     @property
     def full(self) -> bool:
@@ -175,7 +195,7 @@ class Components:
                 *self._ghost_numbers(i, state.history[i]),
                 0,
                 0,
-                state.losses if i == 0 else 0,
+                (state.losses + self.crash_unit * state.crashes) * (i == 0),
             ]
             for k, (src, dst) in enumerate(self.channels):
                 if src == i:
@@ -204,7 +224,7 @@ class Components:
         bits = self.judged.get(number)
         if bits is None:
             bits = self.judged[number] = bits_of(
-                self.system, lambda prop: prop.what is What.STATE and shown(prop, (state,))
+                self.system, lambda prop: is_of_one_state(prop) and shown(prop, (state,))
             )
         return bits
 

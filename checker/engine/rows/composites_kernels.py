@@ -1,4 +1,9 @@
-"""Local words of one actor and the numbers of their combinations, its composites."""
+"""Local words of one actor and the numbers of their combinations, its composites.
+
+A *local word* packs the numbers of one actor's components; `get` and `put` read and write one of
+them. The table `cons` maps the words of a part to its composite, and `dec` maps a composite to its
+words.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +17,20 @@ from antecede.checker.engine.rows.hashing_kernels import hash_words
 
 @inlined
 def get(loc, base, geo, actor, column):
-    """Return a column of `actor` from the local words at loc[base:]."""
+    """Return a column of `actor` from the local words at loc[base:].
+
+    A column is one component's number, for example the actor's state (STATE).
+    """
     word = loc[base + actor * geo[g.WORDS] + geo[g.COL_WORD + column]]
     return (word >> geo[g.COL_SHIFT + column]) & geo[g.COL_MASK + column]
 
 
 @inlined
 def put(loc, geo, actor, column, value):
-    """Set a column of `actor` in the local words at loc[0:]."""
+    """Set a column of `actor` in the local words at loc[0:].
+
+    The other columns keep their values.
+    """
     at = actor * geo[g.WORDS] + geo[g.COL_WORD + column]
     shift = geo[g.COL_SHIFT + column]
     old = (loc[at] >> shift) & geo[g.COL_MASK + column]
@@ -28,7 +39,10 @@ def put(loc, geo, actor, column, value):
 
 @inlined
 def seek(cons, words, loc, base, actor):
-    """Return the slot where probing for the local words loc[base:] of `actor` begins."""
+    """Return the slot where probing for the local words loc[base:] of `actor` begins.
+
+    `cons` is a hash table with open addressing, so the search goes on to the next slots from there.
+    """
     mask = cons.shape[0] // (words + 1) - 1
     return np.int64((hash_words(loc, base, words) + np.uint64(actor)) >> np.uint64(16)) & mask
 
@@ -40,6 +54,7 @@ def probe(cons, words, loc, base, actor, slot):
     mask = cons.shape[0] // stride - 1
     while True:
         at = slot * stride
+        # Two parts may have equal words, so the part is compared, too.
         owner = cons[at + words]
         if owner == -1:
             return np.int64(-1)
@@ -56,7 +71,10 @@ def probe(cons, words, loc, base, actor, slot):
 
 @inlined
 def find_composite(cons, words, loc, base, actor):
-    """Return the composite of `actor` with the local words loc[base:], or -1."""
+    """Return the composite of `actor` with the local words loc[base:], or -1.
+
+    The words are as `get` reads them, from one part.
+    """
     return probe(cons, words, loc, base, actor, seek(cons, words, loc, base, actor))
 
 
@@ -141,10 +159,13 @@ def compose_missed(misses, control, tables, composites):
                 done = True
                 for k in range(words):
                     dec[at + k] = misses[r, 1 + k]
+                # The same words may have been missed twice; then their second copy in `dec` is
+                # overwritten by the next composite.
                 if find_composite(cons, words, dec, at, part) == -1:
                     index_composite(cons, mask, dec, at, words, part, counts[part])
                     counts[part] += 1
                     total += 1
+        # What is left, look-ups and composites without room, needs Python.
         if not done:
             for k in range(misses.shape[1]):
                 misses[remaining, k] = misses[r, k]

@@ -1,4 +1,8 @@
-"""The hash table of the results of Python functions."""
+"""The hash table of the results of Python functions.
+
+An entry maps a key, for example the receipt of packet 3 by actor 1 in state 7, to a number. Kernels
+look entries up; Python fills in those that are missing, and calls no function twice for one key.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +15,45 @@ from antecede.checker.engine.rows.hashing_kernels import mix
 
 @inlined
 def key_of(kind, column, x, y):
-    """Return the table key of a look-up."""
+    """Return the table key of a look-up.
+
+    The kind says which function is called, for example RECEIVE; the column is an actor or a
+    channel; x and y are the numbers of two arguments, below NUMBER_LIMIT.
+    """
     return (((kind << g.COLUMN_BITS | column) << g.NUMBER_BITS) | x) << g.NUMBER_BITS | y
 
 
 @inlined
+def key_in(table, slot):
+    """Return the key in a slot, or -1 if it is empty."""
+    return table[2 * slot]
+
+
+@inlined
+def value_in(table, slot):
+    """Return the value in a slot that has a key."""
+    return table[2 * slot + 1]
+
+
+@inlined
+def fill_slot(table, slot, key, value):
+    """Put a key and its value into a slot."""
+    table[2 * slot] = key
+    table[2 * slot + 1] = value
+
+
+@inlined
 def find(table, key):
-    """Return the value of `key`, or -1."""
+    """Return the value of `key`, or -1.
+
+    It does not record that a key is missing; see `look_up`.
+    """
     mask = (table.shape[0] >> 1) - 1
     slot = np.int64(mix(key) >> np.uint64(20)) & mask
     while True:
-        there = table[2 * slot]
+        there = key_in(table, slot)
         if there == key:
-            return table[2 * slot + 1]
+            return value_in(table, slot)
         if there == -1:
             return np.int64(-1)
         slot = (slot + 1) & mask
@@ -31,7 +61,10 @@ def find(table, key):
 
 @inlined
 def look_up(table, key, misses, control):
-    """Return the value of `key`, or -1 after recording that it is missing."""
+    """Return the value of `key`, or -1 after recording that it is missing.
+
+    Python fills the recorded keys in before the row is expanded again.
+    """
     value = find(table, key)
     if value == -1:
         at = control[g.MISSES]
@@ -47,10 +80,9 @@ def put_entry(table, key, value):
     """Put a key with its value into `table`, which has room for it."""
     mask = (table.shape[0] >> 1) - 1
     slot = np.int64(mix(key) >> np.uint64(20)) & mask
-    while table[2 * slot] != -1 and table[2 * slot] != key:
+    while key_in(table, slot) != -1 and key_in(table, slot) != key:
         slot = (slot + 1) & mask
-    table[2 * slot] = key
-    table[2 * slot + 1] = value
+    fill_slot(table, slot, key, value)
 
 
 @kernel

@@ -1,4 +1,8 @@
-"""Where a row has the composite of each part."""
+"""Where a row has the composite of each part.
+
+A row packs the composites of all parts into words. A field names the word, the lowest bit and the
+mask of one part's composite.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +30,26 @@ def row_words_of(tables):
 
 @inlined
 def field_of(geo, part):
-    """Return the field of a part."""
+    """Return the field of a part.
+
+    It is made of three elements of the geometry array.
+    """
     return Field(geo[g.ROW_WORD + part], geo[g.ROW_SHIFT + part], geo[g.ROW_MASK + part])
 
 
 @inlined
 def composite_in(row, at, field):
-    """Return the composite in a field of row[at:]."""
+    """Return the composite in a field of row[at:].
+
+    The row may begin anywhere in a flat array.
+    """
     return row[at + field.word] >> field.shift & field.mask
 
 
 @inlined
 def change_field(row, at, field, before, after):
-    """Replace the composite in a field of row[at:]."""
+    """Replace the composite in a field of row[at:].
+
+    `before` must be the composite that is there now: the change is one exclusive or.
+    """
     row[at + field.word] ^= (before ^ after) << field.shift

@@ -1,4 +1,8 @@
-"""The fingerprint of a checkpoint: the question that is checked and digests of all sources."""
+"""The fingerprint of a checkpoint: the question that is checked and digests of all sources.
+
+A resumed search must ask the same question of the same code, so a checkpoint is refused if its
+fingerprint differs.
+"""
 
 from __future__ import annotations
 

@@ -23,6 +23,9 @@ import numpy as np
 # Kinds of table look-ups; the kind, a column and two numbers make a key.
 SEND, RECEIVE, INTERNAL, LOSE, APPEND, REACT = range(1, 7)
 TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME, UNSENT, TRIM, GATE = range(7, 20)
+TOGETHER = 20
+"""The look-ups that judge all actors of a final state together; see `successors.judge_together`."""
+RESTART, LIVE, OWED = range(21, 24)
 NUMBER_BITS = 25
 COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS
@@ -36,6 +39,17 @@ The first word of such a record is 256 * COMPOSE + actor. The local words follow
 
 # Columns of an actor's local words; the channels to other actors follow.
 STATE, POSITION, KNOWS, PENDING, RECORDED, STAMPS, LOSSES, CHANNELS = range(8)
+
+# The words of an effect of a handler, in `Tables.code`. Lists follow; see `derive_kernels`.
+EFFECT_STATE, EFFECT_SHOWN, EFFECT_KIND, EFFECT_CONTENT, EFFECT_SUBJECT = range(5)
+EFFECT_WORDS = 5
+"""The words of an effect before its lists.
+
+EFFECT_STATE: the actor's new state, or -1 if it stays. EFFECT_SHOWN: the properties that the
+transition shows. EFFECT_KIND: the kind of the transition. EFFECT_CONTENT: the new content of the
+column that is read, or -1 if it stays. EFFECT_SUBJECT: the packet, or the causal-sent message, or
+-1.
+"""
 
 # Slots of the control array of `expand`.
 (
@@ -87,9 +101,17 @@ NEW = np.int64(-1) << np.int64(63)
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
 PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, DROPS_BEHIND, CHECKS_PROGRESS = range(8, 13)
 ACTS, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS, PARTS, PART_WORDS, AT_NETWORK = range(13, 23)
+JOINT = 23
+"""What of all actors together is judged in final states: a sum of JOINT_STATES (their states) and
+JOINT_POSITIONS (their positions in the workload, which record their deliveries)."""
+JOINT_STATES, JOINT_POSITIONS = 1, 2
+CRASHES = 24
+"""What a crash subtracts from the number in the column LOSSES; 0 if no actor crashes."""
+CRASH_KIND = 0
+"""The number of the kind of crashes among the kinds of transitions, if actors may crash."""
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
 MOST_PARTS = 2 * MOST_ACTORS
-BAD = 23
+BAD = 25
 """Per judgement of a delivery (sum of 1 known, 2 overtaken, 4 unexpected): violated properties."""
 UNEXPECTED = 4
 COL_WORD = BAD + 8
@@ -211,9 +233,11 @@ class Memo(NamedTuple):
 
     Attributes:
         figures: int64; the numbers named below.
-        sources: int64; per source of transitions (see `source_of`) the part that it is listed for,
-            its slot among that part's heads, and the receiver of its packets, or -1 if there is
-            none but that part.
+        source_part: int64; per source of transitions (see `source_of`), the part whose composites
+            have its list.
+        source_slot: int64; per source, the slot of its list among the heads of a composite.
+        source_receiver: int64; per source, the part that receives its packets, or -1 if there is
+            none but the part that has its list.
         heads: int32; where the list of a composite and a slot begins in `lists`; 0: not known yet.
             The first slot is for its steps. Composite g of part p has figures[SLOTS] of them, at
             (p * figures[MEMO_ROOM] + g) * figures[SLOTS]. If actors have two parts, this is so for
@@ -234,7 +258,9 @@ class Memo(NamedTuple):
     """
 
     figures: np.ndarray[Any, Any]
-    sources: np.ndarray[Any, Any]
+    source_part: np.ndarray[Any, Any]
+    source_slot: np.ndarray[Any, Any]
+    source_receiver: np.ndarray[Any, Any]
     heads: np.ndarray[Any, Any]
     lists: np.ndarray[Any, Any]
     shows: np.ndarray[Any, Any]
@@ -299,6 +325,18 @@ class RowSet(NamedTuple):
 
     slots: np.ndarray[Any, Any]
     figures: np.ndarray[Any, Any]
+
+
+class Met(NamedTuple):
+    """The states that random walks have met.
+
+    Attributes:
+        visited: all of them.
+        finals: the final ones.
+    """
+
+    visited: RowSet
+    finals: RowSet
 
 
 class Steps(NamedTuple):

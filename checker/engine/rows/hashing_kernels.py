@@ -9,7 +9,10 @@ from antecede.checker.engine.compiled.jit import inlined, kernel
 
 @inlined
 def mix(word):
-    """Return a well-mixed uint64 of one word (the finaliser of splitmix64)."""
+    """Return a well-mixed uint64 of one word (the finaliser of splitmix64).
+
+    Each bit of the word changes about half of the bits of the result.
+    """
     h = np.uint64(word) + np.uint64(0x9E3779B97F4A7C15)
     h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -18,7 +21,10 @@ def mix(word):
 
 @inlined
 def hash_words(array, start, count):
-    """Return the uint64 hash of `count` words from array[start]."""
+    """Return the uint64 hash of `count` words from array[start].
+
+    Equal rows have equal hashes in every process.
+    """
     h = mix(array[start])
     for k in range(1, count):
         h = mix(np.int64(h >> np.uint64(1)) ^ array[start + k])
@@ -27,7 +33,10 @@ def hash_words(array, start, count):
 
 @inlined
 def home(h, capacity):
-    """Return the home slot of a hash; greater hashes have greater homes."""
+    """Return the home slot of a hash; greater hashes have greater homes.
+
+    So a set that grows keeps its order, and can grow in place.
+    """
     return np.int64(((h >> np.uint64(32)) * np.uint64(capacity)) >> np.uint64(32))
 
 
@@ -39,7 +48,10 @@ def owner_by(h, owners):
 
 @inlined
 def owner_of(array, start, row_words, owners):
-    """Return the thread that owns a row."""
+    """Return the thread that owns a row.
+
+    All threads compute the same owner without asking each other.
+    """
     return owner_by(hash_words(array, start, row_words), owners)
 
 

@@ -1,4 +1,8 @@
-"""Table entries of the history: the oracle's functions, called by number; see `rows.tabulate`."""
+"""Table entries of the history: the oracle's functions, called by number; see `rows.tabulate`.
+
+The oracle is the record of functions that a history consists of. Its results are numbered like all
+components.
+"""
 
 from __future__ import annotations
 

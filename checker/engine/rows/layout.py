@@ -89,7 +89,7 @@ class Layout(CompositeStore):
             len(t.pending[actor].values),
             t.sequences.get(g.RECORDED << 4 | actor, 1),
             t.sequences.get(g.STAMPS << 4 | actor, 1),
-            (t.system.network.budget or 0) * (actor == 0) + 1,
+            t.most_left * (actor == 0) + 1,
             *(len(t.contents[k].values) for k, (src, _) in enumerate(t.channels) if src == actor),
         ]
         return sizes + [1] * (len(self.col_widths) - len(sizes))
@@ -104,7 +104,7 @@ class Layout(CompositeStore):
             max(len(n.values) for n in t.pending),
             max((t.sequences.get(g.RECORDED << 4 | i, 1) for i in range(16)), default=1),
             max((t.sequences.get(g.STAMPS << 4 | i, 1) for i in range(16)), default=1),
-            (t.system.network.budget or 0) + 1,
+            t.most_left + 1,
         ]
         outgoing: list[int] = []
         for k, (src, _dst) in enumerate(t.channels):
@@ -115,7 +115,7 @@ class Layout(CompositeStore):
         needs = [max(int(size - 1).bit_length(), 1) + slack for size in sizes + outgoing]
         if not t.full:
             needs[g.RECORDED] = needs[g.STAMPS] = 0
-        if t.system.network.budget is None:
+        if t.system.network.budget is None and t.system.crashes is None:
             needs[g.LOSSES] = 0
         return needs
 
@@ -231,6 +231,8 @@ class Layout(CompositeStore):
             len(self.counts),
             self.words,
             t.oracle.network_send is not None,
+            t.joint,
+            t.crash_unit,
         ]
         geo[g.BAD : g.BAD + 8] = t.judgements
         self._placed.in_actor.note(geo, (g.COL_WORD, g.COL_SHIFT, g.COL_MASK))
@@ -281,7 +283,10 @@ class Layout(CompositeStore):
 
 
 def fit(needs: Sequence[int], widths: Sequence[int]) -> bool:
-    """Return whether columns of these widths have as many bits as they need, or none."""
+    """Return whether columns of these widths have as many bits as they need, or none.
+
+    A column that needs no bits must have none. Any other column may have more than it needs.
+    """
     if len(needs) != len(widths):
         return False
     return all(need == width or 0 < need < width for need, width in zip(needs, widths, strict=True))

@@ -1,4 +1,8 @@
-"""The orbits of composites under the renamings of a symmetric system; empty without symmetry."""
+"""The orbits of composites under the renamings of a symmetric system; empty without symmetry.
+
+An orbit has all composites that a renaming makes from one of them. The arrays say, for each
+composite, which orbit it is in and what each renaming makes of it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Numbers packed into words, each number in a field of its own."""
+"""Numbers packed into words, each number in a field of its own.
+
+A field is a range of bits in a word, and holds numbers from 0 to its mask. Fields become wider when
+a number outgrows them.
+"""
 
 from __future__ import annotations
 

@@ -66,6 +66,7 @@ def drop_behind(slots, tail, old, new, geo, progress, least):
         while end < old + tail and slots[end * width] != -1:
             end += 1
         length = (end - begin) * width
+        # A run is copied before its states are inserted again, because they may take its slots.
         if length > buffer.shape[0]:
             own_buffer = np.empty(2 * length, np.int64)
             buffer = borrow(own_buffer)

@@ -1,4 +1,8 @@
-"""Symmetry: the renamings of a row, and its representative among them."""
+"""Symmetry: the renamings of a row, and its representative among them.
+
+The representative, or canonical form, is the renaming whose composites have the least orbits. A
+composite's renamings are looked up in arrays, so a row is renamed part by part.
+"""
 
 from __future__ import annotations
 
@@ -103,6 +107,8 @@ def represent_among_several(out, start, geo, renamings, loc, base):
     """Do what `represent` does if two orbits of a row may be equal; loc has their entries."""
     parts = geo[g.PARTS]
     best, trial, chosen = base + parts, base + 2 * parts, base + 3 * parts
+    # The orbits leave a few permutations, which differ only in how they order equal orbits. Now
+    # the composites decide. Permutations that give the same row are symmetries of the state.
     several = choose_by_orbits(loc, base, chosen, geo, renamings)
     if several == 1 and loc[chosen] == 0:
         return np.int64(1)
@@ -162,13 +168,19 @@ def compared(one, at, other, there, length):
 
 @kernel
 def stand_in(row, geo, renamings):
-    """Replace one row by its representative; see `represent`."""
+    """Replace one row by its representative; see `represent`.
+
+    It is for callers in Python; kernels call `represent`.
+    """
     return represent(row, 0, geo, renamings, np.empty(room_to_represent(geo), np.int64), 0)
 
 
 @kernel
 def orbits(rows, count, geo, renamings):
-    """Return the sum of the sizes of the orbits of the first `count` rows."""
+    """Return the sum of the sizes of the orbits of the first `count` rows.
+
+    The sum is the number of states that the rows stand for.
+    """
     row_words = geo[g.ROW_WORDS]
     loc = np.empty(room_to_represent(geo), np.int64)
     row = np.empty(row_words, np.int64)
@@ -242,6 +254,7 @@ def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
                 target = renamings.targets[k * parts + part]
                 trial[target] = renamed_by(k, kin[part], geo, renamings)
                 total += weights[target * geo[g.REN_STRIDE] + trial[target]]
+            # Weights are hashes, so equal weights are rare and columns are hardly ever compared.
             if k == 0 or total < least or (total == least and comes_before(trial, best, geo, dec)):
                 least, changed = total, k > 0
                 for part in range(parts):
@@ -291,12 +304,14 @@ def relate_composites(tables, since, upto, misses, control):
         for number in range(since[part], upto[part]):
             if renamings.kin[part * geo[g.REN_STRIDE] + number] != -1:
                 continue
+            # A composite must not lose records for lack of room, so it is left for the next call.
             if control[g.MISSES] + order * (geo[g.COLUMN_COUNT] + 1) > misses.shape[0]:
                 return
             complete = True
             for k in range(order):
                 images[k] = rename(tables, k, part, number, loc, misses, control)
                 complete = complete and images[k] != g.MISSED
+            # An orbit is entered at once or not at all: `represent` takes every image for granted.
             if complete:
                 orbit = renamings.known[0]
                 renamings.known[0] = orbit + 1
@@ -304,13 +319,17 @@ def relate_composites(tables, since, upto, misses, control):
                     renamings.images[orbit * order + k] = images[k]
                     target = renamings.targets[k * parts + part]
                     place = target * geo[g.REN_STRIDE] + images[k]
+                    # Several permutations may lead to one composite; the first one is kept.
                     if renamings.kin[place] == -1:
                         renamings.kin[place] = orbit << 8 | k
 
 
 @kernel
 def rename(tables, k, part, number, loc, misses, control):
-    """Return the image of a part's composite under permutation k, or MISSED."""
+    """Return the image of a part's composite under permutation k, or MISSED.
+
+    Every column is renamed, and belongs to the actor that the permutation names.
+    """
     geo, targets = tables.geo, tables.renamings.targets
     if k == 0:
         return number
@@ -325,6 +344,7 @@ def rename(tables, k, part, number, loc, misses, control):
     for column in range(geo[g.COLUMN_COUNT]):
         if not is_in(geo, column, part):
             continue
+        # The count of losses belongs to no actor, and only `full` fills the two sequences.
         if column == g.LOSSES or (g.RECORDED <= column <= g.STAMPS and not geo[g.FULL_HISTORY]):
             continue
         into = column
@@ -333,6 +353,7 @@ def rename(tables, k, part, number, loc, misses, control):
         value = get(loc, parts * words, geo, actor, column)
         key = key_of(g.RENAME, k - 1, value, column << 4 | actor)
         renamed = look_up(tables.table, key, misses, control)
+        # A miss does not end the loop, so that one call of Python renames all columns of the part.
         if renamed == -1:
             complete = False
         else:

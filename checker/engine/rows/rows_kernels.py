@@ -1,4 +1,8 @@
-"""Translation of a row into the local words of all actors, and back."""
+"""Translation of a row into the local words of all actors, and back.
+
+Decoding looks each composite up in `dec`. Encoding looks the words of each changed part up in
+`cons`; a part without a composite is a miss.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,10 @@ def prefetch_composites(row, at, geo, dec):
 
 @inlined
 def decode(row, at, geo, dec, loc, base):
-    """Write the local words of row[at:] to loc[base:]."""
+    """Write the local words of row[at:] to loc[base:].
+
+    They are then read with `get`, actor by actor.
+    """
     for part in range(geo[g.PARTS]):
         decode_part(part, composite_in(row, at, field_of(geo, part)), geo, dec, loc, base)
 
@@ -47,7 +54,7 @@ def await_composites(loc, size, geo, cons, base):
         for k in range(part * words, (part + 1) * words):
             loc[base + k] = loc[k]
             same = same and loc[k] == loc[size + k]
-        slot = np.int64(-1)
+        slot = np.int64(-1)  # most parts are unchanged, and keep their composite without a look-up
         if not same:
             slot = seek(cons, words, loc, part * words, part)
             prefetch(cons, slot * (words + 1))
@@ -71,6 +78,7 @@ def emit(loc, base, row, at, tables, out, start, missing):
     words = geo[g.PART_WORDS]
     copy_row(row, at, out, start, geo[g.ROW_WORDS])
     status = np.int64(g.OK)
+    # All parts are looked up even after a miss, so that Python numbers all composites at once.
     for part in range(geo[g.PARTS]):
         slot = loc[base + size + part]
         if slot >= 0:
@@ -86,7 +94,10 @@ def emit(loc, base, row, at, tables, out, start, missing):
 
 @inlined
 def number_of(loc, first, part, slot, geo, cons, misses, control):
-    """Return the composite of a part with the local words loc[first:], or MISSED; see `seek`."""
+    """Return the composite of a part with the local words loc[first:], or MISSED; see `seek`.
+
+    A miss is recorded with the words, so that Python can number them.
+    """
     words = geo[g.PART_WORDS]
     number = probe(cons, words, loc, first, part, slot)
     if number == -1:
@@ -113,7 +124,10 @@ def copy_row(source, at, target, start, row_words):
 
 @inlined
 def same_row(one, at, other, start, row_words):
-    """Return whether the rows one[at:] and other[start:] are equal."""
+    """Return whether the rows one[at:] and other[start:] are equal.
+
+    Rows have the same composites exactly if they are the same state.
+    """
     same = one[at] == other[start]
     for k in range(1, row_words):
         same = same and one[at + k] == other[start + k]

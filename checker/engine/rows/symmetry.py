@@ -7,6 +7,17 @@ renamed s', and the sends and deliveries of the two steps are renamings of each 
 turns out to have two different renamings, the protocol treats actors differently, and the search
 uses no symmetry. So the construction of the tables also checks that the reduction is sound.
 
+A toy shows the reduction. In `unordered` with two actors and one message each, an actor's message
+is not sent (0), on the way (1) or delivered (2). The system has nine states, written as the two
+actors' numbers:
+
+    00  01  02  10  11  12  20  21  22
+
+A renaming of the two actors exchanges the numbers, so 01 and 10 are symmetric, as are 02 and 20,
+and 12 and 21. The search keeps six representatives, and counts three of them twice:
+
+    00  01  02  11  12  22
+
 The search then keeps one state of each orbit (Ip and Dill, Better Verification Through Symmetry,
 1996). The actors' composites have orbits of their own. The representative is the state whose
 composites are ordered by the numbers of these orbits, so that comparing these numbers yields the
@@ -27,6 +38,7 @@ from antecede.checker.model import Message, Packet, Step
 from antecede.checker.semantics.history import Ghost, Pending, Stamp
 from antecede.checker.semantics.transition import network_sent
 from antecede.checker.semantics.values import packet_class
+from antecede.checker.semantics.workload import Position, Recorded
 from antecede.checker.support.errors import AntecedeError
 
 Permutation: TypeAlias = tuple[int, ...]
@@ -41,7 +53,10 @@ class NotSymmetricError(AntecedeError):
 
 
 def group(actors: int) -> list[Permutation]:
-    """Return a group of permutations of the actors, the identity first."""
+    """Return a group of permutations of the actors, the identity first.
+
+    It has all permutations for up to four actors, and the rotations for more.
+    """
     if actors <= MOST_FULLY_PERMUTED:
         return list(permutations(range(actors)))
     return [tuple((i + k) % actors for i in range(actors)) for k in range(actors)]
@@ -58,12 +73,19 @@ def renamed_message(message: Message, p: Permutation) -> Message:
     A forged message may name an actor that does not exist; this name is unchanged.
     """
     destinations = tuple(sorted(_renamed(d, p) for d in message.destinations))
-    return Message(_renamed(message.sender, p), message.number, destinations)
+    return evolve(message, sender=_renamed(message.sender, p), destinations=destinations)
 
 
 def renamed_messages(messages: Iterable[Message], p: Permutation) -> tuple[Message, ...]:
     """Return messages with their actors renamed, in the same order."""
     return tuple(renamed_message(message, p) for message in messages)
+
+
+def renamed_position(position: Position, p: Permutation) -> Position:
+    """Return a position in a workload with the actors renamed; only deliveries name actors."""
+    if not isinstance(position, Recorded):
+        return position
+    return evolve(position, delivered=renamed_messages(position.delivered, p))
 
 
 def _renamed(actor: int, p: Permutation) -> int:
@@ -84,6 +106,8 @@ def why_not(components: Components, asked: bool | None) -> str | None:
         return f"the workload {system.workload.kind} names actors"
     if system.network.budget is not None:
         return "the losses are counted for all actors together"
+    if system.crashes is not None:
+        return "the crashes are counted for all actors together"
     if components.full and asked is None:
         return "the full history is meant to visit every state; --symmetry turns it on"
     return None
@@ -276,7 +300,8 @@ class Symmetry:
         if column == g.STATE:
             return self.states[actor, value][p]
         if column == g.POSITION:
-            return t.positions[target].number(t.positions[actor].values[value])
+            position = renamed_position(t.positions[actor].values[value], permutation)
+            return t.positions[target].number(position)
         if column == g.KNOWS:
             ghost = self.renamed_knowledge(t.knows[actor].values[value], permutation)
             return t.knows[target].number(ghost)

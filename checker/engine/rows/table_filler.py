@@ -1,4 +1,8 @@
-"""Fills missing table entries for the kernels; widens columns and rows for greater numbers."""
+"""Fills missing table entries for the kernels; widens columns and rows for greater numbers.
+
+A miss is a key or a composite that a kernel did not find. The filler calls the protocol for the
+keys, numbers the composites, and repacks the rows if numbers outgrow their fields.
+"""
 
 from __future__ import annotations
 

@@ -14,23 +14,24 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.engine.rows import entries_kernels
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.components import bits_of, in_bits
+from antecede.checker.engine.rows.components import Interner, bits_of, in_bits
 from antecede.checker.engine.rows.grading import ARMED, LOST, SENT, Change, Grading, packets_of
 from antecede.checker.engine.rows.histories import Histories, NetworkSend
 from antecede.checker.engine.rows.sequences import RenamedSequences, values_of
 from antecede.checker.engine.rows.symmetry import NotSymmetricError, Symmetry, renamed_messages
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import numbers, seconds, whole
-from antecede.checker.model import Message, Packet, Property, Step, What, Where
-from antecede.checker.semantics.history import Ghost
-from antecede.checker.semantics.judge import ENDS, Glimpse, in_deliveries, in_state
+from antecede.checker.model import Internal, Message, Packet, Property, Step, What, Where
+from antecede.checker.semantics.crashes import CLOSED, CRASH, RECOVER, Crashed
+from antecede.checker.semantics.history import Ghost, without
+from antecede.checker.semantics.judge import Glimpse, in_deliveries, in_state
 from antecede.checker.semantics.marked import is_over, may_mark
 from antecede.checker.semantics.transition import initial_state, network_sent
 from antecede.checker.semantics.values import packet_class
@@ -40,6 +41,10 @@ from antecede.checker.support.memory import without_collections
 
 MOST_KINDS = 1 << 10
 """The most kinds of transitions that the kernels count."""
+
+
+Pairs: TypeAlias = tuple[tuple[int, int], ...]
+"""A combination of actors' states: (column of a look-up, number), in the order of the look-ups."""
 
 
 class SelfPacketError(AntecedeError):
@@ -61,6 +66,7 @@ class Tabulation(Histories):
         grading: learns along with the tables whether every state has only one depth.
         delivers: some entry delivers a message. Kernels request entries of taken transitions only,
             so a reachable transition delivers one.
+        combinations: combinations of the first actors' states, for properties of final states.
         seconds: time spent in `fill`.
     """
 
@@ -80,6 +86,7 @@ class Tabulation(Histories):
     _envelopes: dict[tuple[int, int], list[tuple[int, int, bool]]] = field(factory=dict)
     _receipts: dict[tuple[int, int, int, bool], tuple[int, ...]] = field(factory=dict)
     delivers: bool = False
+    combinations: Interner = field(factory=partial(Interner, "combinations of actors' states"))
     seconds: float = 0.0
 
     def __attrs_post_init__(self) -> None:
@@ -89,6 +96,7 @@ class Tabulation(Histories):
             CapacityError: the system has more actors or properties than there is room for.
         """
         super().__attrs_post_init__()
+        self.combinations.number(())
         self.judgements = self._judge_deliveries()
         self.table = np.full(2 << 14, -1, np.int64)
         self.code = np.empty(1 << 14, np.int64)
@@ -99,6 +107,9 @@ class Tabulation(Histories):
         ghosts = tuple(self.oracle.initial(i) for i in range(self.system.actors))
         if self.oracle.number is not None:
             self.grading.refute("the application never stops")
+        if self.system.crashes is not None:
+            self.grading.refute("an actor may crash at any time")
+            assert self._kind(f"{Internal.kind} {CRASH}") == g.CRASH_KIND
         for actor, number in enumerate(self.initial_states()):
             self.grading.start(self._orbit(actor, number))
         return self.columns(evolve(state, history=ghosts))
@@ -124,7 +135,7 @@ class Tabulation(Histories):
         renamed = self._rename_records(keys, kinds, values)
         for k in np.flatnonzero(~recorded & ~renamed):
             values[k] = self._value(int(keys[k]))
-            if g.SEND <= kinds[k] <= g.LOSE:
+            if g.SEND <= kinds[k] <= g.LOSE or kinds[k] == g.RESTART:
                 self._note_choices(int(keys[k]), int(values[k]))
         self._reserve(len(keys))
         entries_kernels.store(self.table, keys, values)
@@ -308,7 +319,7 @@ class Tabulation(Histories):
 
     def _fill_send(self, actor: int, state: int, position: int) -> int:
         """Entry of SEND: per choice [state, shown, kind, position, message, step …]."""
-        offers = list(self._offers(actor, position))
+        offers = [] if self._is_down(actor, state) else list(self._offers(actor, position))
         codes = [len(offers)]
         kind = self._kind("causal-send")
         for message, after in offers:
@@ -346,7 +357,8 @@ class Tabulation(Histories):
         for destinations in workload.choices(actor, here):
             after = self.positions[actor].number(workload.after_send(actor, here, destinations))
             number = workload.sent(here) + 1
-            yield None if destinations == ARM else Message(actor, number, destinations), after
+            armed = destinations == ARM
+            yield None if armed else workload.message(actor, number, destinations), after
 
     def followed_offers(self, actor: int, gate: int) -> Iterator[Message]:
         """Yield the messages that an actor may causal-send if only one message is followed.
@@ -363,6 +375,10 @@ class Tabulation(Histories):
             for marked in (False,) if gate & g.MARK else (False, True):
                 yield Message(actor, self.oracle.number(ghost, marked), destinations)
 
+    def _is_down(self, actor: int, state: int) -> bool:
+        """Return whether an actor in a state has crashed."""
+        return isinstance(self.states[actor].values[state], Crashed)
+
     def _fill_gate(self, actor: int, knows: int, pending: int) -> int:
         """Entry of GATE: bits derived from an actor's ghost, if only one message is followed."""
         workload, entries = self.system.workload, self.pending[actor].values[pending]
@@ -378,6 +394,8 @@ class Tabulation(Histories):
 
     def _fill_receive(self, channel: int, state: int, content: int) -> int:
         """Entry of RECEIVE: per envelope [state, shown, kind, what remains, packet, step …]."""
+        if self._is_down(self.channels[channel][1], state):
+            return self._emit([0])
         envelopes = self._envelopes.get((channel, content))
         if envelopes is None:
             envelopes = self._envelopes[channel, content] = self._taken(channel, content)
@@ -439,7 +457,7 @@ class Tabulation(Histories):
     def _fill_internal(self, actor: int, state: int, _unused: int) -> int:
         """Entry of INTERNAL: per enabled action as in RECEIVE; -1: no content, no packet."""
         codes = [0]
-        for name in self.internals:
+        for name in () if self._is_down(actor, state) else self.internals:
             step = self.internal_step(actor, state, name)
             what = "timeout" if name is None else f"internal {name}"
             if self.symmetry is not None:
@@ -471,6 +489,43 @@ class Tabulation(Histories):
             self.grading.still({**packets_of([packet], -1), LOST: int(budget)}, kind)
             codes += [-1, 0, self._kind(kind), self.contents[channel].number(rest), -1, 0, 0]
         return self._emit(codes)
+
+    def _fill_restart(self, actor: int, state: int, crash: int) -> int:
+        """Entry of RESTART: the recovery of an actor, or its crash, as in RECEIVE.
+
+        In the place of what remains of a channel, it has the content of all channels to the actor
+        afterwards; -1: they stay as they are.
+        """
+        here, system, crashes = self.states[actor].values[state], self.system, self.system.crashes
+        assert crashes is not None
+        is_down = isinstance(here, Crashed)
+        happens = not is_down and actor in crashes.of if crash else is_down
+        if not happens or not (crash or system.protocol.recover):
+            return self._emit([0])
+        self.calls += 1
+        if crash:
+            step = Step(Crashed(system.handlers.durable(here)))
+        else:
+            step = system.handlers.recover(actor, here.durable)
+        codes = [
+            1,
+            self.states[actor].number(step.state),
+            self.shown(step.state),
+            self._kind(f"{Internal.kind} {CRASH if crash else RECOVER}"),
+            self.contents[0].number(CLOSED if crash else ()) if crashes.lost else -1,
+            -1,
+            *self._step_codes(actor, step),
+        ]
+        return self._emit(codes)
+
+    def _fill_live(self, actor: int, state: int, _unused: int) -> int:
+        """Entry of LIVE: whether the state of an actor is not the state of a crashed one."""
+        return int(not self._is_down(actor, state))
+
+    def _fill_owed(self, actor: int, pending: int, crashed: int) -> int:
+        """Entry of OWED: what remains of `pending` without the messages to a crashed actor."""
+        entries = (without(entry, crashed) for entry in self.pending[actor].values[pending])
+        return self.pending[actor].number(tuple(entry for entry in entries if entry.remaining))
 
     def _fill_append(self, channel: int, content: int, bundle: int) -> int:
         packets = self.contents[channel].values[content]
@@ -514,7 +569,74 @@ class Tabulation(Histories):
         ended = self.system.workload.ended(actor, position)
         things: Mapping[What, Any] = {What.UNDELIVERED: undelivered, What.ENDED: ended}
         return bits_of(
-            self.system, lambda prop: prop.where in ENDS and not prop.predicate(things[prop.what])
+            self.system,
+            lambda prop: (
+                prop.at_end and prop.what in things and not prop.predicate(things[prop.what])
+            ),
+        )
+
+    @property
+    def joint(self) -> int:
+        """What of all actors together is judged in final states, as in `g.JOINT`."""
+        ends = {prop.what for prop in self.system.properties if prop.at_end}
+        states = bool(ends & {What.STATE, What.STATES})
+        return g.JOINT_STATES * states | g.JOINT_POSITIONS * (What.SEQUENCES in ends)
+
+    def _fill_together(self, column: int, combination: int, number: int) -> int:
+        """Entry of TOGETHER: a longer combination, or the properties that the actors fail.
+
+        Args:
+            column: the actor, plus MOST_ACTORS if `number` is of its position, not of its state.
+            combination: the number of the combination so far; 0: it is empty.
+
+        Raises:
+            NotSymmetricError: with other names of the actors, a predicate answers differently.
+        """
+        so_far = self.combinations.values[combination] if combination else ()
+        longer = (*so_far, (column, number))
+        if len(longer) < self.system.actors * self.joint.bit_count():
+            return self.combinations.number(longer)
+        failed = self._failed_together(longer)
+        for k in range(0 if self.symmetry is None else len(self.symmetry.group)):
+            renamed = self._failed_together(self._renamed_combination(longer, k))
+            for prop in in_bits(self.system, failed ^ renamed):
+                raise NotSymmetricError(f"{prop.name} depends on actors' names")
+        return failed
+
+    def _renamed_combination(self, combination: Pairs, k: int) -> Pairs:
+        """Return a combination with the actors renamed by permutation k."""
+        assert self.symmetry is not None
+        p, most = self.symmetry.group[k], g.MOST_ACTORS
+        renamed = []
+        for column, number in combination:
+            of_position, actor = divmod(column, most)
+            kind = g.POSITION if of_position else g.STATE
+            image = self.symmetry.renamed_column(k, kind, actor, number)
+            renamed.append((of_position * most + p[actor], image))
+        return tuple(sorted(renamed))
+
+    def _failed_together(self, combination: Pairs) -> int:
+        """Return the bit set of the final-state properties that a combination fails."""
+        numbers, actors = dict(combination), range(self.system.actors)
+        first = g.MOST_ACTORS
+        states = tuple(self.states[i].values[numbers[i]] for i in actors if i in numbers)
+        delivered = tuple(
+            self.positions[i].values[numbers[first + i]].delivered
+            for i in actors
+            if first + i in numbers
+        )
+        things: Mapping[What, Any] = {
+            What.STATE: states,
+            What.STATES: (states,),
+            What.SEQUENCES: (delivered,),
+        }
+        return bits_of(
+            self.system,
+            lambda prop: (
+                prop.at_end
+                and prop.what in things
+                and not all(map(prop.predicate, things[prop.what]))
+            ),
         )
 
     def _judge_deliveries(self) -> Words:
@@ -558,9 +680,13 @@ _FILLERS = {
     g.DROP: Tabulation._fill_drop,
     g.REACT: Tabulation._fill_react,
     g.FINAL: Tabulation._fill_final,
+    g.TOGETHER: Tabulation._fill_together,
     g.RENAME: Tabulation._fill_rename,
     g.INTERNAL: Tabulation._fill_internal,
     g.LOSE: Tabulation._fill_lose,
     g.UNSENT: Tabulation._fill_unsent,
     g.GATE: Tabulation._fill_gate,
+    g.RESTART: Tabulation._fill_restart,
+    g.LIVE: Tabulation._fill_live,
+    g.OWED: Tabulation._fill_owed,
 }

@@ -1,4 +1,7 @@
-"""The progress of a search on a cluster, in one record."""
+"""The progress of a search on a cluster, in one record.
+
+The driver updates the record after each job and saves it in checkpoints.
+"""
 
 from __future__ import annotations
 

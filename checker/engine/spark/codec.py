@@ -1,4 +1,8 @@
-"""The packing of flat rows, which hold local words and can travel between processes."""
+"""The packing of flat rows, which hold local words and can travel between processes.
+
+Composites are numbers of one process. Local words mean the same in every process, because all
+processes number components as the driver does.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +95,10 @@ def repacked(records: Words, before: Codec, after: Codec) -> Words:
 
 
 def widened(flat: Words, before: Codec, after: Codec) -> Words:
-    """Return flat rows with wider columns."""
+    """Return flat rows with wider columns.
+
+    The bits of each column keep their meaning; only their places change.
+    """
     if before.col_widths == after.col_widths:
         return flat
     old = before.unpacked(flat)

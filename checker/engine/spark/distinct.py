@@ -73,7 +73,10 @@ class Scratch:
 
 
 def known(rows: Words) -> Part:
-    """Return rows as a part that `distinct` drops."""
+    """Return rows as a part that `distinct` drops.
+
+    Its notes are less than all others, so `distinct` drops every copy of its rows.
+    """
     return Part(rows, np.array([distinct_kernels.HELD], np.int64))
 
 
@@ -99,21 +102,13 @@ def distinct(
     ends = np.cumsum(counts)
     places = ends - counts
     all_rows, all_notes = scratch.room("rows", count * words), scratch.room("notes", count)
+    target = distinct_kernels.Buckets(buckets, places, all_rows, all_notes)
     for part in parts:
         if len(part.rows):
             notes = scratch.room("notes of a part", len(part.notes))
             notes[:] = part.notes
             distinct_kernels.scatter(
-                part.rows,
-                notes,
-                part.place_bits,
-                part.base,
-                words,
-                shift,
-                buckets,
-                places,
-                all_rows,
-                all_notes,
+                part.rows, notes, part.place_bits, part.base, words, shift, target
             )
     most = max(16, 1 << (3 * int(counts.max()) // 2).bit_length())
     slots = scratch.room("slots", most, np.int32)

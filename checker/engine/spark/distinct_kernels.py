@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, inlined, kernel
@@ -37,8 +39,23 @@ def count_keys(flat, row_words, shift, counts):
         counts[key_in(flat, r * row_words, row_words, shift)] += 1
 
 
+class Buckets(NamedTuple):
+    """Where `scatter` puts rows.
+
+    Attributes:
+        of_key: int32; per key, its bucket.
+        places: per bucket, the index of the next row to write; updated.
+        rows, notes: the rows of all buckets, one bucket after the other, and the note of each row.
+    """
+
+    of_key: np.ndarray[Any, Any]
+    places: np.ndarray[Any, Any]
+    rows: np.ndarray[Any, Any]
+    notes: np.ndarray[Any, Any]
+
+
 @kernel
-def scatter(flat, notes, place_bits, base, row_words, shift, buckets, places, rows, their_notes):
+def scatter(flat, notes, place_bits, base, row_words, shift, buckets):
     """Copy rows and their notes, one word each, to their buckets.
 
     Args:
@@ -48,16 +65,15 @@ def scatter(flat, notes, place_bits, base, row_words, shift, buckets, places, ro
             PLACE_BITS.
         base: added to each note.
         shift: as for `key_in`.
-        buckets: int32; per key, its bucket.
-        places: per bucket, the index of the next row to write; updated.
-        rows, their_notes: outputs.
+        buckets: a `Buckets`; updated.
     """
-    flat, notes, places = borrow(flat), borrow(notes), borrow(places)
-    rows, their_notes, buckets = borrow(rows), borrow(their_notes), borrow(buckets)
+    flat, notes, places = borrow(flat), borrow(notes), borrow(buckets.places)
+    rows, their_notes = borrow(buckets.rows), borrow(buckets.notes)
+    of_key = borrow(buckets.of_key)
     own, mask = notes.shape[0] > 1, (np.int64(1) << place_bits) - 1
     for r in range(flat.shape[0] // row_words):
         at = r * row_words
-        bucket = buckets[key_in(flat, at, row_words, shift)]
+        bucket = of_key[key_in(flat, at, row_words, shift)]
         place = places[bucket]
         places[bucket] = place + 1
         for k in range(row_words):
@@ -85,6 +101,7 @@ def keep_least(rows, notes, row_words, ends, slots):
     kept, first = np.int64(0), np.int64(0)
     for bucket in range(ends.shape[0]):
         last, base = ends[bucket], kept
+        # A set no larger than the bucket needs is cleared faster, and stays in the caches.
         capacity = np.int64(16)
         while 2 * capacity < 3 * (last - first):
             capacity *= 2
@@ -110,6 +127,7 @@ def keep_least(rows, notes, row_words, ends, slots):
                 rows[kept * row_words + k] = rows[at + k]
             notes[kept] = notes[r]
             kept += 1
+        # A row that is known already has the least note of all, so any copy of it is HELD now.
         new = base
         for old in range(base, kept):
             if notes[old] != HELD:

@@ -1,4 +1,8 @@
-"""Rows that travel between processes; see `checker.engine.spark.codec`."""
+"""Rows that travel between processes; see `checker.engine.spark.codec`.
+
+A flat row has local words, packed bit by bit. A numbered row has the driver's numbers of
+composites. Both mean the same in every process.
+"""
 
 from __future__ import annotations
 
@@ -160,6 +164,7 @@ def compose(flat, which, packing, tables, composites, rows):
         unpack_flat(flat, which[r] * flat_words, widths, loc)
         for k in range(row_words):
             rows[r * row_words + k] = 0
+        # A worker numbers composites as it meets them: its numbers need not last beyond the task.
         room = True
         for part in range(parts):
             number = find_or_add(loc, part * words, part, geo, cons, dec, composites)
@@ -309,45 +314,24 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
     geo, dec, widths = borrow(tables.geo), borrow(tables.dec), borrow(packing.widths)
     numbers_of, leads = borrow(source.numbers), borrow(source.leads)
     owners, row_words, parts = outbox.sizes.shape[0], geo[g.ROW_WORDS], geo[g.PARTS]
-    their_words = their_geo[g.ROW_WORDS]
     own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
-    own_row = np.empty(max(packing.words, their_words), np.int64)
+    own_row = np.empty(max(packing.words, their_geo[g.ROW_WORDS]), np.int64)
     own_spots = np.empty(AT_ONCE * parts, np.int64)
     loc, row, spots = borrow(own_loc), borrow(own_row), borrow(own_spots)
     for e in range(count):
         at, first = e * (row_words + 1), e % AT_ONCE * parts
         if first == 0:
-            for later in range(min(AT_ONCE, count - e)):
-                for part in range(parts):
-                    composite = composite_in(
-                        entries, at + later * (row_words + 1), field_of(geo, part)
-                    )
-                    spots[later * parts + part] = part * geo[g.REN_STRIDE] + composite
-                    prefetch(tags, part * geo[g.REN_STRIDE] + composite)
-        h, numbered, word = np.int64(0), numbers.sends, np.int64(0)
-        for k in range(their_words):
-            row[k] = 0
-        for part in range(parts):
-            tag = tags[spots[first + part]]
-            h += tag >> 32
-            number = tag & NO_NUMBER
-            numbered = numbered and number < WANTED
-            if their_words == 1:
-                word |= number << their_geo[g.ROW_SHIFT + part]
-            else:
-                row[their_geo[g.ROW_WORD + part]] |= number << their_geo[g.ROW_SHIFT + part]
-        if their_words == 1:
-            row[0] = word
+            fetch_tags(entries, e, min(AT_ONCE, count - e), geo, tags, spots)
+        h, all_numbered = write_numbers(row, tags, spots, first, their_geo)
+        numbered = numbers.sends and all_numbered
         info = entries[at + row_words]
         owner = owner_by(mix(h), owners)
-        number = np.int64(numbers_of[info >> 31])
-        if leads.shape[0]:
-            note = (leads[info >> 16 & 0x7FFF] << g.LEAD_BITS) + number + 1
-        else:
-            note = number << source.place_bits | info & 0xFFFF
+        note = note_of(info, np.int64(numbers_of[info >> 31]), source.place_bits, leads)
         if numbered:
             put_row(row, note, owner, outbox)
             continue
+        # The row travels as a flat row, and its owner reports the composites without a number. The
+        # tag tells the process that this composite is asked for already.
         if numbers.sends:
             for part in range(parts):
                 if tags[spots[first + part]] & NO_NUMBER == NO_NUMBER:
@@ -356,6 +340,57 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
         pack_flat(loc, widths, row, 0)
         put_row(row, note, owner, rest if numbers.sends else outbox)
     own_loc[0] = own_row[0] = own_spots[0] = 0
+
+
+@inlined
+def fetch_tags(entries, first, count, geo, tags, spots):
+    """Write where the tags of some entries' composites are to `spots`, and prefetch the tags.
+
+    There are too many tags for the caches. Fetching those of many rows at once lets the memory work
+    on all of them, where one row after the other would wait each time.
+    """
+    stride, parts = geo[g.ROW_WORDS] + 1, geo[g.PARTS]
+    for later in range(count):
+        for part in range(parts):
+            composite = composite_in(entries, (first + later) * stride, field_of(geo, part))
+            spots[later * parts + part] = part * geo[g.REN_STRIDE] + composite
+            prefetch(tags, part * geo[g.REN_STRIDE] + composite)
+
+
+@inlined
+def write_numbers(row, tags, spots, first, geo):
+    """Write the row of the driver's numbers to row[0:].
+
+    Args:
+        spots: spots[first:] has where the tag of each part's composite is.
+        geo: the geometry of rows of these numbers.
+
+    Returns:
+        The sum of the composites' weights, and whether all composites have numbers.
+    """
+    words, h, numbered, word = geo[g.ROW_WORDS], np.int64(0), True, np.int64(0)
+    for k in range(words):
+        row[k] = 0
+    for part in range(geo[g.PARTS]):
+        tag = tags[spots[first + part]]
+        h += tag >> 32
+        number = tag & NO_NUMBER
+        numbered = numbered and number < WANTED
+        if words == 1:  # most rows have one word, which then stays in a register
+            word |= number << geo[g.ROW_SHIFT + part]
+        else:
+            row[geo[g.ROW_WORD + part]] |= number << geo[g.ROW_SHIFT + part]
+    if words == 1:
+        row[0] = word
+    return h, numbered
+
+
+@inlined
+def note_of(info, number, place_bits, leads):
+    """Return the note of an entry with an information word; see `NoteSource`."""
+    if leads.shape[0]:
+        return (leads[info >> 16 & 0x7FFF] << g.LEAD_BITS) + number + 1
+    return number << place_bits | info & 0xFFFF
 
 
 @inlined

@@ -8,20 +8,22 @@ an environment variable that all descendants inherit.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
-import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 from attrs import define, field
+from filelock import FileLock
 
 from antecede.checker.support.interrupts import at_abort
+from antecede.checker.support.locks import Taken, locked
+from antecede.checker.support.platforms import WINDOWS
 
-PREFIX, MARK = "antecede-spark-", "ANTECEDE_SPARK_FOLDER"
+PREFIX, MARK, LOCK = "antecede-spark-", "ANTECEDE_SPARK_FOLDER", "lock"
 
 
 @define(eq=False)
@@ -30,12 +32,12 @@ class Folder:
 
     Attributes:
         path: of the folder.
-        lock: a descriptor that holds its lock.
+        lock: its lock; None if the file system has none.
         no_abort: takes back what is to be done if the process ends at once.
     """
 
     path: Path
-    lock: int
+    lock: FileLock | None
     no_abort: Callable[[], None] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -50,8 +52,7 @@ class Folder:
     def new(cls) -> Folder:
         """Make a folder, and remove those of dead runs."""
         path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock = locked(path / LOCK)
         for other in path.parent.glob(f"{PREFIX}*"):
             _remove_if_dead(other)
         return cls(path, lock)
@@ -73,32 +74,32 @@ class Folder:
         """Remove it with all that is in it."""
         self.no_abort()
         shutil.rmtree(self.path, ignore_errors=True)
-        if self.lock >= 0:
-            os.close(self.lock)
-            self.lock = -1
+        if self.lock is not None:
+            self.lock.release()
+            self.lock = None
 
 
 def _remove_if_dead(path: Path) -> None:
     """Remove a folder whose run is dead, with the processes that survived it."""
-    try:
-        lock = os.open(path / "lock", os.O_RDWR | os.O_NOFOLLOW)
-    except OSError:  # somebody else's, or not yet or no longer complete
-        return
-    try:
-        if os.lstat(path).st_uid == os.getuid():
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with suppress(OSError, Taken):
+        if not _is_ours(path) or not (path / LOCK).is_file():
+            return  # somebody else's, or not yet or no longer complete
+        lock = locked(path / LOCK)
+        if lock is None:
+            return
+        with lock:
             _kill(path)
             shutil.rmtree(path, ignore_errors=True)
-    except OSError:
-        pass  # its run lives
-    finally:
-        os.close(lock)
+
+
+def _is_ours(path: Path) -> bool:
+    """Return whether a folder belongs to this user, as all temporary folders on Windows do."""
+    return WINDOWS or os.lstat(path).st_uid == os.getuid()
 
 
 def _kill(path: Path) -> None:
     """Kill the processes that were started for a folder, where the system tells which they are."""
-    mark = f"{MARK}={path}".encode()
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if mark in (process / "environ").read_bytes().split(b"\0"):
-                os.kill(int(process.name), signal.SIGKILL)
+    for process in psutil.process_iter():
+        with suppress(OSError, psutil.Error):
+            if process.pid != os.getpid() and process.environ().get(MARK) == str(path):
+                process.kill()

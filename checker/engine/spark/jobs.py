@@ -1,4 +1,8 @@
-"""Where the partitions of a search are, and how jobs run on them: on executors or in the driver."""
+"""Where the partitions of a search are, and how jobs run on them: on executors or in the driver.
+
+A job has two tasks per partition: the first expands rows, and the second merges the rows that were
+sent to the partition.
+"""
 
 from __future__ import annotations
 

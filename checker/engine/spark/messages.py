@@ -31,7 +31,7 @@ class Job:
         stragglers: per partition, states that belong to the next level if they are new, with
             their links: the driver expanded their parents, which had missed table entries.
         settled: all stragglers are known to be new.
-        combinations: the combinations of actors' states are to be reported.
+        combinations: the columns of actors whose combinations are to be reported.
     """
 
     run: str
@@ -46,7 +46,7 @@ class Job:
     folder: str | None
     stragglers: dict[int, tuple[Words, Words]]
     settled: bool = False
-    combinations: bool = False
+    combinations: tuple[int, ...] = ()
 
     @property
     def by_weight(self) -> bool:
@@ -60,7 +60,7 @@ class Job:
 
 
 @frozen(eq=False)
-class Parcel:
+class Shipment:
     """Rows that one partition sends to another.
 
     Attributes:

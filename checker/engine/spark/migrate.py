@@ -1,4 +1,7 @@
-"""Cuts the states of a search into the partitions of a cluster."""
+"""Cuts the states of a search into the partitions of a cluster.
+
+A search starts on threads, and moves to the cluster when a level is large enough.
+"""
 
 from __future__ import annotations
 

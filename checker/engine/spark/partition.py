@@ -1,4 +1,7 @@
-"""One partition of a search, and how its rows travel between tasks."""
+"""One partition of a search, and how its rows travel between tasks.
+
+A partition has the rows of the current level and of the visited set whose hash selects it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import numpy as np
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.engine.spark.distinct import NOTHING
-from antecede.checker.engine.spark.messages import Job, Parcel
+from antecede.checker.engine.spark.messages import Job, Shipment
 from antecede.checker.engine.spark.numbering import Form
 from antecede.checker.engine.spark.row_accounting import RowCounts
 from antecede.checker.engine.spark.rows import NO_MARKS, Marks
@@ -144,7 +147,7 @@ class Sender:
 
     def parcel(
         self, owner: int, rows: Words, notes: Any, base: int, count: int, *, flat: bool
-    ) -> tuple[int, Parcel]:
+    ) -> tuple[int, Shipment]:
         """Return a parcel of some rows, with the number of the owner that it is for."""
         place, give = self.parcels, self.outgoing.give
         self.parcels += 1
@@ -152,4 +155,4 @@ class Sender:
         self.bytes += rows.nbytes + notes.nbytes
         if self.job.folder is None:
             rows, notes = rows.copy(), notes.copy()
-        return owner, Parcel(self.number, place, give(rows), give(notes), base, count, flat)
+        return owner, Shipment(self.number, place, give(rows), give(notes), base, count, flat)

@@ -1,8 +1,8 @@
 """Row counts: checks that no row is lost between two tasks.
 
 Blocks go through files, sockets and shuffles of others. A row that is lost there would not be
-explored, and a search that misses a state must never say HOLDS. So every task reports what it was
-rows that it was given and gave away, and the driver compares the counts.
+explored, and a search that misses a state must never say HOLDS. So every task reports how many
+rows it was given and gave away, and the driver compares the counts.
 """
 
 from __future__ import annotations

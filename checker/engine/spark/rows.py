@@ -126,7 +126,7 @@ class Expanded:
 
 
 @define(eq=False)
-class Expansion:
+class BlockExpansion:
     """Expands a block.
 
     Attributes:

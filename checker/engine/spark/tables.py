@@ -1,4 +1,7 @@
-"""The driver's tables, as the workers know them."""
+"""The driver's tables, as the workers know them.
+
+The driver fills the tables and sends only what is new since the workers' version.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from antecede.checker.engine.rows.tabulate import Tabulation
 from antecede.checker.engine.spark.codec import Codec, repacked, widened
 from antecede.checker.engine.spark.distinct import NOTHING
 from antecede.checker.engine.spark.numbering import MOST_NUMBERED
-from antecede.checker.engine.spark.rows import Expansion
-from antecede.checker.engine.spark.worker_composites import Growth, WorkerComposites
+from antecede.checker.engine.spark.rows import BlockExpansion
+from antecede.checker.engine.spark.worker_composites import TableUpdate, WorkerComposites
 from antecede.checker.engine.storage.arrays import Words
 
 FEW = 4
@@ -47,7 +50,7 @@ class SharedTables:
     own: WorkerComposites = field(factory=WorkerComposites)
     unnumbered: list[tuple[Words, Codec]] = field(factory=list)
     _sent: list[Any] = field(factory=list)
-    _unsent: list[Growth] = field(factory=list)
+    _unsent: list[TableUpdate] = field(factory=list)
     _code_sent: int = 0
     _renamed: dict[int, int] = field(factory=dict)
 
@@ -77,7 +80,7 @@ class SharedTables:
         sent, pending = NOTHING, NOTHING
         if self.weights is None:
             sent, pending = tabulation.progress_by_value()
-        growth = Growth(
+        growth = TableUpdate(
             version=self.own.version + 1,
             geo=layout.geometry(),
             col_widths=tuple(layout.col_widths),
@@ -108,7 +111,7 @@ class SharedTables:
             return self.own.form.numbers
         return tuple(layout.row_widths) if self.own.numbered else ()
 
-    def _numbering(self, growth: Growth) -> Growth:
+    def _numbering(self, growth: TableUpdate) -> TableUpdate:
         """Return what was added to the tables, with the composites that get numbers with it."""
         own, some = self.own, [growth.composites]
         some += [repacked(records, codec, own.codec) for records, codec in self.unnumbered]
@@ -169,7 +172,7 @@ class SharedTables:
                         widened(rows, before, self.own.codec) for rows in (flat, following)
                     )
                 todo = np.arange(len(flat) // self.own.codec.words)
-                trial = Expansion(self.own, flat, True, todo, 1, 0)
+                trial = BlockExpansion(self.own, flat, True, todo, 1, 0)
                 some = [rows.reshape(-1, trial.words)[::FEW] for _, rows, *_ in trial.parcels()]
                 following = np.concatenate([following, *(rows.ravel() for rows in some)])
                 tried = trial.done()

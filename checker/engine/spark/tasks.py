@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.table_filler import wrapping
 from antecede.checker.engine.spark.distinct import NOTHING, Part, distinct, known, unseen
-from antecede.checker.engine.spark.messages import ExpandReport, Job, MergeReport, Parcel
+from antecede.checker.engine.spark.messages import ExpandReport, Job, MergeReport, Shipment
 from antecede.checker.engine.spark.numbering import Form
 from antecede.checker.engine.spark.partition import Partition, Sender
 from antecede.checker.engine.spark.row_accounting import RowCounts
-from antecede.checker.engine.spark.rows import PLACE_BITS, Expansion, base_of, place_bits_of
+from antecede.checker.engine.spark.rows import PLACE_BITS, BlockExpansion, base_of, place_bits_of
 from antecede.checker.engine.spark.transfer import LINKS, Outgoing, received
 from antecede.checker.engine.spark.weighted_levels import (
     brought_nearer,
@@ -246,7 +245,9 @@ def expand_task(
         depths = depths_of(partition.marks[numbers]) if job.by_weight else NOTHING
         del partition
         weights = evolve(job.weights, depths=depths)
-        expansion = Expansion(own, rows, not own.numbered, numbers, job.owners, job.known, weights)
+        expansion = BlockExpansion(
+            own, rows, not own.numbered, numbers, job.owners, job.known, weights
+        )
         sender, words, seconds = Sender(job, number), own.row_size, 0.0
         for owner, sent, notes, flat in expansion.parcels():
             parcel = sender.parcel(
@@ -293,7 +294,7 @@ def merge_task(
         for _, part in parts:
             if isinstance(part, Partition):
                 partitions.append(part)
-            elif isinstance(part, Parcel):
+            elif isinstance(part, Shipment):
                 sent.append(part)
             else:
                 postponed, waiting = part
@@ -416,11 +417,12 @@ class _Following:
         codec = self.own.codec
 
         def states() -> Iterator[list[Words]]:
-            """Yield a column for each actor, some rows at a time."""
+            """Yield columns for each actor, some rows at a time."""
             for flat in self._parts(first) if job.combinations else ():
-                yield list(codec.column(codec.unpacked(flat), g.STATE).T)
+                rows = codec.unpacked(flat)
+                yield [row for at in job.combinations for row in codec.column(rows, at).T]
 
-        return first_combinations(states(), codec.actors, first)
+        return first_combinations(states(), codec.actors * len(job.combinations), first)
 
 
 def _sample(rows: Words, words: int, owners: int) -> Words:

@@ -46,9 +46,9 @@ from antecede.checker.engine.spark.rows import (
     INDEX_BITS,
     PLACE_BITS,
     UNWEIGHTED,
+    BlockExpansion,
     BlockWeights,
     Expanded,
-    Expansion,
     links_of,
 )
 from antecede.checker.engine.spark.tables import SharedTables
@@ -333,7 +333,7 @@ class SparkTransport:
         sent: list[list[tuple[Words, Words]]] = [[] for _ in range(owners)]
         for p, expanded in sorted(waiting.items()):
             flat = widened(expanded.waiting, codec, own.codec)
-            expansion = Expansion(own, flat, True, expanded.postponed, owners, 0)
+            expansion = BlockExpansion(own, flat, True, expanded.postponed, owners, 0)
             for owner, rows, notes, _ in expansion.parcels():
                 sent[owner].append((rows.copy(), links_of(notes, p)))
             done = expansion.done()
@@ -394,8 +394,8 @@ class SparkTransport:
     def _keeps_links(self) -> bool:
         return self.options.traces and not self._setup.weights
 
-    def combinations(self) -> Iterator[tuple[int, Words]]:
-        """Yield the combinations of actors' states in the current level, by partition."""
+    def combinations(self, _columns: tuple[int, ...]) -> Iterator[tuple[int, Words]]:
+        """Yield the combinations that the last job was asked for, by partition."""
         yield from self._combinations
 
     def reduce_memory(self, *, forgets: bool) -> None:
@@ -438,7 +438,7 @@ class SparkTransport:
         if stragglers and not self.state.settled:
             return None
         here = sum(own.orbit_sizes(own.formed(rows)) for rows, _ in stragglers)
-        job = self._job(LevelJob(0, 0, last=True, combinations=False), advances=True)
+        job = self._job(LevelJob(0, 0, last=True, combinations=()), advances=True)
         try:
             return here + int(sum(self._jobs.each(orbits_task(job, self.tables.growths))))
         except ClusterError:

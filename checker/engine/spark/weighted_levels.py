@@ -19,7 +19,10 @@ DEPTH_MASK = (1 << LEAD_BITS) - 1
 
 
 def depths_of(marks: Marks) -> Words:
-    """Return the depths in some marks."""
+    """Return the depths in some marks.
+
+    A mark has a row's depth in its lowest LEAD_BITS bits.
+    """
     return (marks & DEPTH_MASK).astype(np.int64)
 
 
@@ -29,7 +32,10 @@ def brought_nearer(marks: Marks, least: int) -> Marks:
 
 
 def current(marks: Marks) -> Any:
-    """Return which states are of the current level."""
+    """Return which states are of the current level.
+
+    Their lead is -1.
+    """
     return marks < 0
 
 

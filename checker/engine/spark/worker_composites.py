@@ -40,7 +40,7 @@ MOST_COMPOSITES = 1 << 23
 
 
 @frozen(eq=False)
-class Growth:
+class TableUpdate:
     """Additions to the tables since the version before.
 
     Attributes:
@@ -112,7 +112,7 @@ class WorkerComposites(CompositeStore):
         """Rows are replaced by one of their renamings."""
         return self.orbits.order > 0
 
-    def learn(self, growth: Growth) -> None:
+    def learn(self, growth: TableUpdate) -> None:
         """Take over what was added to the tables."""
         first = self.version < 0
         actors = int(growth.geo[g.ACTORS])
@@ -192,7 +192,7 @@ class WorkerComposites(CompositeStore):
             return words_of(form.numbers)
         return self.codec.with_widths(form.columns).words
 
-    def _stored(self, table: Words, growth: Growth) -> Words:
+    def _stored(self, table: Words, growth: TableUpdate) -> Words:
         capacity = len(table) // 2
         self.entries += len(growth.keys)
         if self.entries * 2 > capacity:

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import mmap
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -27,8 +28,12 @@ from antecede.checker.support.memory import (
     available_memory_bytes,
     machine_memory_bytes,
 )
+from antecede.checker.support.platforms import WINDOWS, refuse_on_windows
 
 _NORESERVE = 0x4000 if sys.platform == "linux" else 0  # mmap.MAP_NORESERVE
+
+ALLOCATION = 1 << 20
+"""The number of zeros that are written at once where a file cannot be allocated otherwise."""
 
 STEP = 1 << 26
 """A large arena is extended by this many bytes; a small one doubles."""
@@ -116,7 +121,7 @@ class Arena:
             The error number, or 0.
         """
         try:
-            os.posix_fallocate(self._descriptor, self._backed, size - self._backed)
+            _allocate(self._descriptor, self._backed, size - self._backed)
         except OSError as error:
             return error.errno or errno.EIO
         self._backed = size
@@ -141,17 +146,17 @@ class Arena:
         used = max(_whole_pages(elements * self.array.itemsize), KEPT)
         if used >= self._backed:
             return
-        advice = mmap.MADV_DONTNEED if self.folder is None else mmap.MADV_REMOVE
-        # Some file systems cannot free a part of a file. The file then keeps its size.
-        with contextlib.suppress(OSError):
-            self._map.madvise(advice, used, self._backed - used)
+        # Only Linux frees a part of a file, and some of its file systems do not.
+        # The file then keeps its size.
+        advice = "MADV_DONTNEED" if self.folder is None else "MADV_REMOVE"
+        if _advise(self._map, advice, used, self._backed - used):
             self._backed = used
 
     def release_first(self, elements: int) -> None:
         """Free the memory of the first `elements`, if it is much. Files keep theirs."""
         used = elements * self.array.itemsize // HUGE_PAGE * HUGE_PAGE
         if used > KEPT and self.folder is None:
-            self._map.madvise(mmap.MADV_DONTNEED, 0, used)
+            _advise(self._map, "MADV_DONTNEED", 0, used)
 
     @property
     def file_bytes(self) -> int:
@@ -191,6 +196,7 @@ class Arenas:
     def __attrs_post_init__(self) -> None:
         """Create the folder if it does not exist."""
         if self.spill is not None:
+            refuse_on_windows("--spill")
             try:
                 self.spill.mkdir(parents=True, exist_ok=True)
             except OSError as error:
@@ -209,8 +215,7 @@ class Arenas:
         folder = self.spill if spilled else None
         room = self.reserve_bytes
         if folder is not None:
-            disk = os.statvfs(folder)
-            room = min(disk.f_blocks * disk.f_frsize, 1 << 40)
+            room = min(shutil.disk_usage(folder).total, 1 << 40)
         arena = Arena(dtype, room, name, folder)
         self.made.append(arena)
         return arena
@@ -237,18 +242,41 @@ LESS = "use smaller bounds, --history knowledge, --spill or --engine spark"
 
 def _anonymous(size: int) -> mmap.mmap:
     """Reserve memory that costs nothing until it is touched; less if the system refuses."""
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
+    private = {} if WINDOWS else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE}
     while True:
         try:
-            area = mmap.mmap(-1, size, flags=flags)
+            area = mmap.mmap(-1, size, **private)
         except OSError:
             size = size // 2 // mmap.PAGESIZE * mmap.PAGESIZE
             if size < 1 << 20:
                 raise CapacityError("the system refuses to reserve memory") from None
             continue
         if size >= 1 << 24:
-            area.madvise(mmap.MADV_HUGEPAGE)
+            _advise(area, "MADV_HUGEPAGE", 0, size)
         return area
+
+
+def _advise(area: mmap.mmap, advice: str, start: int, size: int) -> bool:
+    """Give the system advice on a part of a mapping; return whether it knows and took it."""
+    if not hasattr(mmap, advice):
+        return False
+    with contextlib.suppress(OSError):
+        area.madvise(getattr(mmap, advice), start, size)
+        return True
+    return False
+
+
+def _allocate(descriptor: int, start: int, size: int) -> None:
+    """Allocate a new part of a file on the disk; macOS does so only when something is written.
+
+    Raises:
+        OSError: the disk is full.
+    """
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, start, size)
+        return
+    for place in range(start, start + size, ALLOCATION):
+        os.pwrite(descriptor, bytes(min(ALLOCATION, start + size - place)), place)
 
 
 def _check_memory(name: str, more: int) -> None:
@@ -269,8 +297,11 @@ def reserve_bytes(arenas: int) -> int:
     """Return the bytes of address space that each of `arenas` arenas may reserve.
 
     A reservation costs nothing, so each arena reserves as much as the machine has memory. If the
-    address space is limited (`ulimit -v`), the arenas share half of the remaining space.
+    address space is limited (`ulimit -v`), the arenas share half of the remaining space. Windows
+    sets the memory of a reservation aside, so there they share half of the available memory.
     """
+    if WINDOWS:
+        return (available_memory_bytes() or machine_memory_bytes()) // (2 * arenas)
     address_space = address_space_left_bytes()
     memory = machine_memory_bytes()
     return memory if address_space is None else min(memory, address_space // (2 * arenas))

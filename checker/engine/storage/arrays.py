@@ -1,4 +1,7 @@
-"""The types of the engine's arrays."""
+"""The types of the engine's arrays.
+
+All numbers of the engine are 64-bit integers, because kernels then mix no types.
+"""
 
 from __future__ import annotations
 

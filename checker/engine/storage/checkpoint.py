@@ -20,7 +20,6 @@ sources or another checker is refused with the reason, and so is a checkpoint wi
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import io
 import json
 import os
@@ -36,13 +35,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, field, frozen
+from filelock import FileLock
 
 from antecede.checker.engine.storage.validation import KINDS
 from antecede.checker.support.errors import ClusterError, InputError
+from antecede.checker.support.locks import Taken, locked
+from antecede.checker.support.platforms import WINDOWS
 from antecede.checker.support.reading import content_of
 from antecede.checker.support.settings import shown
 
 FORMAT = 6
+LOCK = ".lock"
+"""The name of a file in the folder. The run that writes checkpoints to the folder locks it."""
+
 PIECE = 1 << 24
 """The size in bytes of the pieces in which files are checksummed."""
 
@@ -117,7 +122,7 @@ class Checkpoints:
     problem: str | None = None
     _took: float = 0.0
     _ended: float = field(factory=time.monotonic)
-    _lock: int = field(init=False)
+    _lock: FileLock | None = field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
         """Lock the folder.
@@ -127,7 +132,7 @@ class Checkpoints:
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self.folder, os.O_RDONLY)
+            list(self.folder.iterdir())  # it is a folder that can be read
         except OSError as error:
             raise InputError(
                 f"cannot write checkpoints to the folder {str(self.folder)!r}: {error.strerror}"
@@ -140,13 +145,11 @@ class Checkpoints:
 
     def _take_possession(self) -> None:
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            self._lock = locked(self.folder / LOCK)
+        except Taken:
             raise InputError(
                 f"another run is writing checkpoints to the folder {str(self.folder)!r}"
             ) from None
-        except OSError:
-            pass  # a file system without locks
         if not self.resumed and _complete(self.folder):
             raise InputError(
                 f"the folder {str(self.folder)!r} holds a checkpoint; go on from it with --resume, "
@@ -221,9 +224,9 @@ class Checkpoints:
 
     def close(self) -> None:
         """Unlock the folder."""
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
 
 def prepared(
@@ -271,7 +274,9 @@ def _complete(folder: Path) -> list[tuple[int, Path]]:
 
 
 def _force(folder: Path) -> None:
-    """Flush the names in `folder` to the disk."""
+    """Flush the names in `folder` to the disk; Windows cannot be told to."""
+    if WINDOWS:
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,8 @@
-"""Arrays in files: a reader gets exactly the elements that were written, or an error."""
+"""Arrays in files: a reader gets exactly the elements that were written, or an error.
+
+A file begins with a number that no other content of this file had, so a reader notices that the
+file was overwritten. It also notices a file that is cut off.
+"""
 
 from __future__ import annotations
 

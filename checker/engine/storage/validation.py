@@ -28,7 +28,10 @@ KINDS = {np.dtype(kind).str for kind in (np.int64, np.int32, np.uint32, np.uint1
 
 
 def whole(what: str, value: Any, least: int = 0, most: int = MOST) -> int:
-    """Return a whole number between two bounds."""
+    """Return a whole number between two bounds.
+
+    A checkpoint comes from a file that a stranger may have written.
+    """
     if type(value) is not int or not least <= value <= most:
         raise ValueError(f"{what} is {shown(value)} and not a whole number from {least} to {most}")
     return value
@@ -42,7 +45,10 @@ def wholes(what: str, values: Any, least: int = 0, most: int = MOST) -> list[int
 
 
 def truth(what: str, value: Any) -> bool:
-    """Return True or False."""
+    """Return True or False.
+
+    JSON also has numbers, which are refused.
+    """
     if type(value) is not bool:
         raise ValueError(f"{what} is {shown(value)} and neither true nor false")
     return value

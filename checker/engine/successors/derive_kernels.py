@@ -1,4 +1,9 @@
-"""All successors of a state, in the order of `checker.semantics.transition.enabled`."""
+"""All successors of a state, in the order of `checker.semantics.transition.enabled`.
+
+This is the slow way to successors: decode the row into columns, look up the effects of each source
+of transitions, and look up the composites that result. The memo calls it for what it does not know
+yet, and for the few transitions that no memo can store.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +28,18 @@ NOTE_KIND, NOTE_SHOWN, NOTE_HOW, NOTE_SUBJECT, NOTE_DELIVERED, NOTE_PENDING = ra
 
 NOTE_KIND: its kind, shifted by 16. NOTE_SHOWN: the properties that it shows. NOTE_HOW: whether it
 takes no packet (1), and whether it delivers a message (2). NOTE_SUBJECT: the packet or the sent
-message. NOTE_DELIVERED: the message of the column's owner that is delivered (-1: none, -2: several,
-or another actor's). NOTE_PENDING: whether that message was pending.
+message. NOTE_DELIVERED: the message of the column's owner that is delivered (-1: none, or SEVERAL).
+NOTE_PENDING: whether that message was pending.
 """
 NOTES = 6
+NOTHING_OWED = -3
+"""Stands for the pending messages of a crashed actor."""
 ALL = -1
 """Stands for all transitions of a source."""
+SEVERAL = -2
+"""In NOTE_DELIVERED: more than one message, or a message of another actor."""
+NO_EFFECTS = -3
+"""A source has no transitions, because its channel is empty."""
 
 
 @inlined
@@ -62,8 +73,28 @@ def source_count(geo):
 
 
 @inlined
+def restarts_left(loc, base, geo):
+    """Return the number of sources of recoveries and crashes, with local words in loc[base:].
+
+    The recoveries of all actors come first, then their crashes.
+    """
+    if geo[g.CRASHES] == 0:
+        return np.int64(0)
+    return geo[g.ACTORS] * (1 + (get(loc, base, geo, 0, g.LOSSES) >= geo[g.CRASHES]))
+
+
+@inlined
+def losses_left(loc, base, geo):
+    """Return how many packets may still be lost, with local words in loc[base:]."""
+    left = get(loc, base, geo, 0, g.LOSSES)
+    return left % geo[g.CRASHES] if geo[g.CRASHES] else left
+
+
+@inlined
 def source_of(source, geo):
     """Return where a group of transitions comes from, in the order of `transition.enabled`.
+
+    Sources from `source_count` on are recoveries, then crashes.
 
     Returns:
         The kind, the actor that acts, the owner of the column that is read, that column, and the
@@ -77,21 +108,23 @@ def source_of(source, geo):
     if receiving <= source < acting:
         actor = source - receiving
         return g.INTERNAL, actor, actor, np.int64(g.POSITION), actor
+    if source >= acting + channels * geo[g.LOSES]:
+        actor = (source - acting - channels * geo[g.LOSES]) % actors
+        return g.RESTART, actor, actor, np.int64(g.POSITION), actor
     kind = g.RECEIVE if source < receiving else g.LOSE
     channel = source - actors if source < receiving else source - acting
-    return (
-        kind,
-        geo[g.CHAN_DST + channel],
-        geo[g.CHAN_SRC + channel],
-        geo[g.CHAN_COL + channel],
-        channel,
-    )
+    dst, src = geo[g.CHAN_DST + channel], geo[g.CHAN_SRC + channel]
+    return kind, dst, src, geo[g.CHAN_COL + channel], channel
 
 
 @inlined
 def after_step(code, spot):
-    """Return where the transition that follows the one at code[spot:] begins."""
-    spot += 5
+    """Return where the transition that follows the one at code[spot:] begins.
+
+    Two lists follow the words of an effect: packets with their destinations, then deliveries and
+    network-sends with their senders. Each list has its length before it, and two words per element.
+    """
+    spot += g.EFFECT_WORDS
     spot += 1 + 2 * code[spot]
     return spot + 1 + 2 * code[spot]
 
@@ -118,6 +151,14 @@ def put_packets(spot, actor, tables, loc, misses, control):
         else:
             put(loc, geo, actor, into, after)
     return spot, complete
+
+
+@inlined
+def put_incoming(content, actor, loc, geo):
+    """Replace the content of all channels that lead to an actor."""
+    for channel in range(geo[g.CHANNEL_COUNT]):
+        if geo[g.CHAN_DST + channel] == actor:
+            put(loc, geo, geo[g.CHAN_SRC + channel], geo[g.CHAN_COL + channel], content)
 
 
 @inlined
@@ -154,11 +195,69 @@ def happen(spot, complete, actor, tables, loc, misses, control):
     return spot, shown if complete else np.int64(g.MISSED), deliveries, last, origin, pending
 
 
+@inlined
+def effects_of(source, said, tables, loc, misses, control):
+    """Return where the effects of a source's transitions begin in `code`, and what it reads.
+
+    Args:
+        said: as for `derive`.
+
+    Returns:
+        The place in `code`, NO_EFFECTS if the source has no packet, or MISSED; and the content of
+        the column that is read.
+    """
+    geo, table = tables.geo, tables.table
+    size = geo[g.ACTORS] * geo[g.WORDS]
+    kind, actor, owner, column, at_column = source_of(source, geo)
+    content = get(loc, size, geo, owner, column)
+    if content == 0 and kind in (g.RECEIVE, g.LOSE):
+        return np.int64(NO_EFFECTS), content
+    if kind == g.SEND and geo[g.FOLLOWS]:
+        # If only one message is followed, an actor does not count its sends. What it may send
+        # depends on what it knows of the marked message, and on whether that was sent already.
+        own = gate(actor, size, loc, geo, table, misses, control)
+        content = own & (g.ROOM | g.TAINT) | said & g.MARK
+    state = get(loc, size, geo, actor, g.STATE)
+    # A timer reads no column, and the loss of a packet asks no actor. So their keys leave it out.
+    read = np.int64(0) if kind == g.INTERNAL else content
+    if kind == g.RESTART:
+        read = np.int64(source - source_count(geo) >= geo[g.ACTORS])  # whether it is a crash
+    asked = np.int64(0) if kind == g.LOSE else state
+    spot = look_up(table, key_of(kind, at_column, asked, read), misses, control)
+    return (np.int64(g.MISSED) if spot == -1 else spot), content
+
+
+@inlined
+def change_columns(effect, source, tables, loc):
+    """Write the columns that the effect at code[effect:] changes by itself to loc[0:]."""
+    geo, code = tables.geo, tables.code
+    kind, actor, owner, column, _ = source_of(source, geo)
+    if code[effect + g.EFFECT_STATE] != -1:
+        put(loc, geo, actor, g.STATE, code[effect + g.EFFECT_STATE])
+    if code[effect + g.EFFECT_CONTENT] != -1 and kind == g.RESTART:
+        put_incoming(code[effect + g.EFFECT_CONTENT], actor, loc, geo)
+    elif code[effect + g.EFFECT_CONTENT] != -1:
+        put(loc, geo, owner, column, code[effect + g.EFFECT_CONTENT])
+    if kind == g.RESTART and code[effect + g.EFFECT_KIND] == g.CRASH_KIND:
+        put(loc, geo, 0, g.LOSSES, get(loc, 0, geo, 0, g.LOSSES) - geo[g.CRASHES])
+    if kind == g.LOSE and geo[g.BUDGET]:
+        put(loc, geo, 0, g.LOSSES, get(loc, 0, geo, 0, g.LOSSES) - 1)
+
+
+@inlined
+def takes_no_packet(effect, source, content, tables):
+    """Return whether the transition at code[effect:] leaves the column that it reads as it is."""
+    kind = source_of(source, tables.geo)[0]
+    stays = tables.code[effect + g.EFFECT_CONTENT] == content
+    return kind in (g.INTERNAL, g.RESTART) or (kind == g.RECEIVE and stays)
+
+
 @kernel
 def derive(source, only, said, waiting, tables, loc, misses, control):
     """Append the successors that one source of transitions has to those that wait in `loc`.
 
-    loc holds the local words of the parent.
+    loc holds the local words of the parent. A successor *waits* between this function, which makes
+    its local words, and `settle`, which looks up their composites.
 
     Args:
         source: see `source_of`.
@@ -169,27 +268,12 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
     Returns:
         The number of successors that wait now, or MISSED.
     """
-    geo, table, code, cons = tables.geo, tables.table, tables.code, tables.cons
-    actors = geo[g.ACTORS]
-    size = actors * geo[g.WORDS]
-    kind, actor, owner, column, at_column = source_of(source, geo)
-    sending = kind == g.SEND
-    content = get(loc, size, geo, owner, column)
-    if content == 0 and kind in (g.RECEIVE, g.LOSE):
-        return waiting
-    if sending and geo[g.FOLLOWS]:
-        own = gate(actor, size, loc, geo, table, misses, control)
-        content = own & (g.ROOM | g.TAINT) | said & g.MARK
-    state = get(loc, size, geo, actor, g.STATE)
-    if kind == g.INTERNAL:
-        key = key_of(kind, at_column, state, 0)
-    elif kind == g.LOSE:
-        key = key_of(kind, at_column, 0, content)
-    else:
-        key = key_of(kind, at_column, state, content)
-    spot = look_up(table, key, misses, control)
-    if spot == -1:
-        return np.int64(g.MISSED)
+    geo, code, cons = tables.geo, tables.code, tables.cons
+    size = geo[g.ACTORS] * geo[g.WORDS]
+    spot, content = effects_of(source, said, tables, loc, misses, control)
+    if spot < 0:
+        return waiting if spot == NO_EFFECTS else np.int64(g.MISSED)
+    kind, actor, owner = source_of(source, geo)[:3]
     status = np.int64(g.OK)
     alternatives = code[spot]
     spot += 1
@@ -197,35 +281,30 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
         if only not in (ALL, alternative):
             spot = after_step(code, spot)
             continue
+        # Each alternative begins with the parent's words, because the last one changed loc[0:].
         for k in range(size):
             loc[k] = loc[size + k]
-        shown = code[spot + 1]
-        info = code[spot + 2] << 16
-        stays = kind == g.INTERNAL or (kind == g.RECEIVE and code[spot + 3] == content)
-        if code[spot] != -1:
-            put(loc, geo, actor, g.STATE, code[spot])
-        if code[spot + 3] != -1:
-            put(loc, geo, owner, column, code[spot + 3])
-        if kind == g.LOSE and geo[g.BUDGET]:
-            put(loc, geo, 0, g.LOSSES, get(loc, 0, geo, 0, g.LOSSES) - 1)
-        subject = code[spot + 4]
-        spot += 5
+        effect = spot
+        change_columns(effect, source, tables, loc)
+        subject = code[effect + g.EFFECT_SUBJECT]
         complete = True
-        if sending and subject != -1:
-            complete = causal_send(subject, actor, loc, geo, table, misses, control)
-        spot, sent = put_packets(spot, actor, tables, loc, misses, control)
+        if kind == g.SEND and subject != -1:
+            complete = causal_send(subject, actor, loc, geo, tables.table, misses, control)
+        # The lists are read even if an entry is missing: `spot` must reach the next alternative,
+        # and one round in Python then fills everything that this state lacks.
+        spot, sent = put_packets(effect + g.EFFECT_WORDS, actor, tables, loc, misses, control)
         spot, judged, deliveries, delivered, sender, pending = happen(
             spot, complete and sent, actor, tables, loc, misses, control
         )
-        if deliveries > 1 or (deliveries and sender != owner):
-            delivered = np.int64(-2)
         if judged == g.MISSED:
             status = np.int64(g.MISSED)
             continue
-        shown |= judged
+        if deliveries > 1 or (deliveries and sender != owner):
+            delivered = np.int64(SEVERAL)
         await_composites(loc, size, geo, cons, waiting_at(geo, waiting))
-        notes = notes_at(geo, waiting)
-        loc[notes + NOTE_KIND], loc[notes + NOTE_SHOWN] = info, shown
+        notes, stays = notes_at(geo, waiting), takes_no_packet(effect, source, content, tables)
+        loc[notes + NOTE_KIND] = code[effect + g.EFFECT_KIND] << 16
+        loc[notes + NOTE_SHOWN] = code[effect + g.EFFECT_SHOWN] | judged
         loc[notes + NOTE_HOW], loc[notes + NOTE_SUBJECT] = stays | (deliveries > 0) << 1, subject
         loc[notes + NOTE_DELIVERED], loc[notes + NOTE_PENDING] = delivered, pending
         waiting += 1
@@ -248,7 +327,10 @@ def settle(k, row, at, tables, loc, out, start, missing):
 
 @inlined
 def told_by(loc, geo, k, found):
-    """Return what an information word says of waiting successor k, except for its index."""
+    """Return what an information word says of waiting successor k, except for its index.
+
+    The index is added when it is known which waiting successors are transitions.
+    """
     notes = notes_at(geo, k)
     return loc[notes + NOTE_KIND] | (loc[notes + NOTE_SHOWN] & ~found) << 32
 
@@ -281,15 +363,19 @@ def successors(row, at, tables, loc, out, found, misses, control):
     waiting = np.int64(0)
     said = np.int64(0)
     if geo[g.FOLLOWS]:
+        # A state in which the followed message was delivered everywhere needs no successors.
         said = gates(size, loc, geo, table, misses, control)
         if said == g.MISSED:
             return np.int64(g.MISSED)
         if said & g.OVER:
             return np.int64(g.SETTLED)
     sources = source_count(geo)
-    if geo[g.BUDGET] and get(loc, size, geo, 0, g.LOSSES) == 0:
+    restarts = restarts_left(loc, size, geo)
+    if geo[g.BUDGET] and losses_left(loc, size, geo) == 0:
         sources -= geo[g.CHANNEL_COUNT]
-    for source in range(sources):
+    # A miss does not end the loop: one round in Python then fills everything that the state lacks.
+    for number in range(sources + restarts):
+        source = number if number < sources else source_count(geo) + number - sources
         now = derive(source, ALL, said, waiting, tables, loc, misses, control)
         if now == g.MISSED:
             status = np.int64(g.MISSED)
@@ -297,6 +383,8 @@ def successors(row, at, tables, loc, out, found, misses, control):
             waiting = now
     if waiting > out.shape[0] // (row_words + 1) - 1:
         return np.int64(g.OVERFLOWED)
+    # Only now are composites looked up. `await_composites` has asked the memory for all of them, so
+    # the look-ups do not wait one after the other.
     for k in range(waiting):
         start = count * (row_words + 1)
         done = settle(k, row, at, tables, loc, out, start, g.Missing(misses, control))
@@ -311,6 +399,38 @@ def successors(row, at, tables, loc, out, found, misses, control):
 
 
 @inlined
+def owed(actor, pending, loc, geo, table, misses, control):
+    """Return what remains of `pending` without the messages to crashed actors.
+
+    Returns:
+        The number of the remaining pending messages, NOTHING_OWED if the actor crashed, or MISSED.
+    """
+    for other in range(geo[g.ACTORS]):
+        key = key_of(g.LIVE, other, get(loc, 0, geo, other, g.STATE), 0)
+        live = look_up(table, key, misses, control)
+        if live == -1:
+            return np.int64(g.MISSED)
+        if live == 0 and other == actor:
+            return np.int64(NOTHING_OWED)
+        if live == 0:
+            pending = look_up(table, key_of(g.OWED, actor, pending, other), misses, control)
+            if pending == -1:
+                return np.int64(g.MISSED)
+    return pending
+
+
+@inlined
+def is_final(out, count, geo):
+    """Return whether a state is final: it has no transition, or all of them are crashes.
+
+    Crashes come last in the entries of a state, so the first entry tells.
+    """
+    if count > 0 and geo[g.CRASHES] != 0:
+        return out[geo[g.ROW_WORDS]] >> 16 & 0x7FFF == g.CRASH_KIND
+    return count == 0
+
+
+@inlined
 def judge_final(row, at, geo, table, dec, loc, misses, control):
     """Return the bit set of properties that a final state violates or reaches, or MISSED.
 
@@ -321,9 +441,23 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
     decode(row, at, geo, dec, loc, 0)
     for actor in range(geo[g.ACTORS]):
         position = get(loc, 0, geo, actor, g.POSITION)
-        key = key_of(g.FINAL, actor, get(loc, 0, geo, actor, g.PENDING), position)
+        pending = get(loc, 0, geo, actor, g.PENDING)
+        if geo[g.CRASHES]:
+            pending = owed(actor, pending, loc, geo, table, misses, control)
+            if pending == NOTHING_OWED:
+                continue
+            if pending == g.MISSED:
+                status = np.int64(g.MISSED)
+                continue
+        key = key_of(g.FINAL, actor, pending, position)
         verdict = look_up(table, key, misses, control)
         if verdict == -1:
+            status = np.int64(g.MISSED)
+        else:
+            violated |= verdict
+    if geo[g.JOINT]:
+        verdict = judge_together(geo, table, loc, misses, control)
+        if verdict == g.MISSED:
             status = np.int64(g.MISSED)
         else:
             violated |= verdict
@@ -331,8 +465,30 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
 
 
 @inlined
+def judge_together(geo, table, loc, misses, control):
+    """Return the bit set of properties that all actors of a final state fail together, or MISSED.
+
+    Each look-up extends a combination of the first actors' states by the next one, from 0 (nothing)
+    on. The last look-up returns the bit set.
+    """
+    combination = np.int64(0)
+    for actor in range(geo[g.ACTORS]):
+        if combination != g.MISSED and geo[g.JOINT] & g.JOINT_STATES:
+            key = key_of(g.TOGETHER, actor, combination, get(loc, 0, geo, actor, g.STATE))
+            combination = np.int64(look_up(table, key, misses, control))
+        if combination != g.MISSED and geo[g.JOINT] & g.JOINT_POSITIONS:
+            position = get(loc, 0, geo, actor, g.POSITION)
+            key = key_of(g.TOGETHER, g.MOST_ACTORS + actor, combination, position)
+            combination = np.int64(look_up(table, key, misses, control))
+    return combination
+
+
+@inlined
 def borrowed(tables):
-    """Return the tables with every array borrowed; see `borrow`."""
+    """Return the tables with every array borrowed; see `borrow`.
+
+    Inside a kernel, borrowed arrays cost no reference counting.
+    """
     return g.Tables(
         borrow(tables.geo),
         borrow(tables.table),

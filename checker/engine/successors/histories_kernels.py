@@ -1,4 +1,8 @@
-"""The history columns of local words: `checker.semantics.history` as table look-ups."""
+"""The history columns of local words: `checker.semantics.history` as table look-ups.
+
+A history is what a state records of the past. It is stored in columns, like an actor's state, and
+each change of a column is one look-up.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,7 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
         taken = look_up(table, key, misses, control)
         if taken == -1:
             judgement = np.int64(g.MISSED)
+        # Bit 57: the message is not pending, so its delivery was not expected and changes nothing.
         elif taken >> 57 & 1 == 0:
             put(loc, geo, sender, g.PENDING, taken & 0x1FFFFFF)
             key = key_of(g.JOIN, actor, get(loc, 0, geo, actor, g.KNOWS), taken >> 28 & 0x1FFFFFF)
@@ -37,10 +42,12 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
                     what = joined >> 28 & 0x1FFFFFF
                     if not record(g.RECORDED, actor, what, loc, geo, table, misses, control):
                         judgement = np.int64(g.MISSED)
+                # From here on, what the history keeps is made smaller; the judgement is made.
                 if geo[g.FORGETS] and not forget(item, loc, geo, table, misses, control):
                     judgement = np.int64(g.MISSED)
                 if geo[g.TRIMS] and not trim(actor, loc, geo, table, misses, control):
                     judgement = np.int64(g.MISSED)
+                # The application may answer a delivery, so its position in the workload changes.
                 if geo[g.REACTS]:
                     key = key_of(g.REACT, actor, get(loc, 0, geo, actor, g.POSITION), message)
                     position = look_up(table, key, misses, control)
@@ -71,7 +78,10 @@ def gates(base, loc, geo, table, misses, control):
 
 @inlined
 def forget(item, loc, geo, table, misses, control):
-    """Remove a delivered item from all sets of messages; return False if an entry is missing."""
+    """Remove a delivered item from all sets of messages; return False if an entry is missing.
+
+    A delivered item that nobody needs any more would only distinguish states that behave alike.
+    """
     complete = True
     for actor in range(geo[g.ACTORS]):
         complete &= forget_by(actor, item, loc, geo, table, misses, control)
@@ -105,7 +115,11 @@ def trim(actor, loc, geo, table, misses, control):
 
 @inlined
 def record(column, actor, what, loc, geo, table, misses, control):
-    """Append `what` to a sequence of the `full` history; return False if an entry is missing."""
+    """Append `what` to a sequence of the `full` history; return False if an entry is missing.
+
+    The sequences of `full` are numbered like components, and a longer sequence is found by the
+    shorter one and its last record.
+    """
     key = key_of(g.RECORD, column << 4 | actor, get(loc, 0, geo, actor, column), what)
     number = look_up(table, key, misses, control)
     if number != -1:

@@ -1,4 +1,8 @@
-"""What a memo does not know yet: transitions that are derived from the tables, and stored."""
+"""What a memo does not know yet: transitions that are derived from the tables, and stored.
+
+A list or a step is learnt when it is first needed. The functions here call `derive_kernels` and
+store the composites that result.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +34,8 @@ def derive_into(source, only, entry, row, at, work, count):
     geo, missing = tables.geo, g.Missing(work.misses, work.control)
     stride = geo[g.ROW_WORDS] + 1
     size = geo[g.ACTORS] * geo[g.WORDS]
+    # The tables know columns, and the row has composites. So all of the row is decoded: a receipt
+    # changes columns of two actors, and a delivery may be forgotten by all.
     decode(row, at, geo, tables.dec, loc, size)
     waiting = d.derive(source, only, 0, np.int64(0), tables, loc, work.misses, work.control)
     if waiting == g.MISSED:
@@ -44,11 +50,13 @@ def derive_into(source, only, entry, row, at, work, count):
         if done == g.MISSED:
             complete = False
             continue
+        # A single derived offer lacks its step; a whole list lacks what becomes of the history.
         if only != d.ALL:
             learn_step(source, entry, d.notes_at(geo, k), work, start)
         elif entry and done and complete:
-            event = np.int64(memo.lists[entry + 1 + m.OWN * (count - first) + 3]) - 1
-            learn_record(event << 1 | 1, memo.sources[3 * source] + 1, work, start)
+            listed = m.own_at(entry, count - first)
+            event = np.int64(memo.lists[listed + m.OWN_EVENT]) - 1
+            learn_record(event << 1 | 1, memo.source_part[source] + 1, work, start)
         if done:
             out[start + stride - 1] = count | d.told_by(loc, geo, k, work.found)
             count += 1
@@ -65,7 +73,7 @@ def learn_record(key, history, work, start):
     """
     after = composite_in(work.out, start, field_of(work.tables.geo, history))
     if key >= 0 and after <= m.STEP_MASK:
-        m.remember(work.memo, work.places[2 * history + 1], key, after)
+        m.remember(work.memo, work.heads[history], key, after)
     return after <= m.STEP_MASK
 
 
@@ -78,21 +86,23 @@ def learn_step(source, entry, notes, work, start):
         notes: loc[notes:] has the notes of `derive`.
     """
     memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
-    src, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
-    event = np.int64(memo.lists[entry])
+    src, dst = memo.source_part[source], memo.source_receiver[source]
+    event = np.int64(memo.lists[entry + m.OFFER_EVENT])
     delivered, took = loc[notes + d.NOTE_DELIVERED], loc[notes + d.NOTE_PENDING]
     item = memo.items[event]
-    if item == m.STALE:
-        memo.heads[work.places[2 * src + 1] + memo.sources[3 * source + 1]] = 0
+    if item == m.STALE:  # the list was made before the packet was known to deliver: make it again
+        memo.heads[work.heads[src] + memo.source_slot[source]] = 0
         return
     if delivered >= 0 and item == m.NO_ITEM:
         learn_delivery(source - geo[g.ACTORS], loc[notes + d.NOTE_SUBJECT], delivered, event, memo)
         return
+    # Until shown otherwise, the step depends on more than the receiver and the event.
     step = np.int64(m.UNFIT)
     composite = composite_in(out, start, field_of(geo, dst))
     actor = geo[g.CHAN_DST + source - geo[g.ACTORS]]
     fits = delivered == -1 or (delivered >= 0 and item == delivered * geo[g.ACTORS] + actor)
     if m.parted(work):
+        # What a receipt shows depends on the history, which a step of the state does not know.
         if loc[notes + d.NOTE_SHOWN]:
             return
         if took and fits:
@@ -102,8 +112,8 @@ def learn_step(source, entry, notes, work, start):
         step = composite | code << m.STEP_BITS | took << 30
         if loc[notes + d.NOTE_HOW] & 2:
             step |= m.MOVED
-        memo.lists[entry + 1 + took] = composite_in(out, start, field_of(geo, src))
-    m.remember(memo, work.places[2 * dst + 1], event << 1, step)
+        memo.lists[entry + m.OFFER_UNTAKEN + took] = composite_in(out, start, field_of(geo, src))
+    m.remember(memo, work.heads[dst], event << 1, step)
 
 
 @inlined
@@ -125,14 +135,14 @@ def learn_list(source, row, at, work, start):
     """
     memo, geo = work.memo, work.tables.geo
     decode(row, at, geo, work.tables.dec, work.loc, geo[g.ACTORS] * geo[g.WORDS])
-    heads = work.places[2 * memo.sources[3 * source] + 1]
-    if memo.sources[3 * source + 2] >= 0:
+    heads = work.heads[memo.source_part[source]]
+    if memo.source_receiver[source] >= 0:
         head = list_offers(source, work)
     else:
         head = list_own(source, row, at, work, start)
     if head > 0 or head == m.NOT_LISTED:
-        if memo.sources[3 * source + 2] >= 0 or not m.parted(work):
-            memo.heads[heads + memo.sources[3 * source + 1]] = head
+        if memo.source_receiver[source] >= 0 or not m.parted(work):
+            memo.heads[heads + memo.source_slot[source]] = head
         else:
             m.remember(memo, heads, m.own_key(source, work), head)
     return head
@@ -153,11 +163,11 @@ def list_own(source, row, at, work, start):
     """List transitions that concern one composite alone; return as `learn_list`."""
     tables, memo, loc, out = work.tables, work.memo, work.loc, work.out
     geo, missing = tables.geo, g.Missing(work.misses, work.control)
-    part = memo.sources[3 * source]
+    part = memo.source_part[source]
     waiting = d.derive(source, d.ALL, 0, np.int64(0), tables, loc, work.misses, work.control)
     if waiting == g.MISSED:
         return np.int64(g.MISSED)
-    head = room_to_list(memo, 1 + m.OWN * waiting)
+    head = room_to_list(memo, m.own_at(0, waiting))
     if head == m.NO_ROOM:
         return head
     listed = np.int64(0)
@@ -169,20 +179,22 @@ def list_own(source, row, at, work, start):
         notes = d.notes_at(geo, k)
         code, delivered = m.coded(memo, loc[notes + d.NOTE_SHOWN]), loc[notes + d.NOTE_DELIVERED]
         event = event_of_own(source, k, work, start)
-        if delivered == -2 or code < 0 or event == -1:
+        # Such transitions depend on more than this composite, or there is no room to note them.
+        if delivered == d.SEVERAL or code < 0 or event == -1:
             memo.figures[m.LISTED] = head
             return np.int64(m.NOT_LISTED)
         if done:
-            entry = head + 1 + m.OWN * listed
-            memo.lists[entry] = composite_in(out, start, field_of(geo, part))
-            memo.lists[entry + 1] = loc[notes + d.NOTE_KIND] >> 16 | code << 15
+            entry = m.own_at(head, listed)
+            memo.lists[entry + m.OWN_AFTER] = composite_in(out, start, field_of(geo, part))
+            memo.lists[entry + m.OWN_INFO] = loc[notes + d.NOTE_KIND] >> 16 | code << 15
             taken = 1 + delivered * geo[g.ACTORS] + part
-            memo.lists[entry + 2] = taken if loc[notes + d.NOTE_PENDING] else 0
-            memo.lists[entry + 3] = event
+            memo.lists[entry + m.OWN_ITEM] = taken if loc[notes + d.NOTE_PENDING] else 0
+            memo.lists[entry + m.OWN_EVENT] = event
             listed += 1
     memo.figures[m.DERIVED] += listed
+    # Transitions that change nothing were not listed, so give back the room that they would take.
     memo.lists[head] = listed
-    memo.figures[m.LISTED] = head + 1 + m.OWN * listed
+    memo.figures[m.LISTED] = m.own_at(head, listed)
     if listed == 0:
         memo.figures[m.LISTED] = head
         return np.int64(m.NOTHING_LISTED)
@@ -198,11 +210,11 @@ def event_of_own(source, k, work, start):
     Returns:
         0 if its history stays, and -1 if the transition is not to be listed.
     """
-    geo, part = work.tables.geo, work.memo.sources[3 * source]
+    geo, part = work.tables.geo, work.memo.source_part[source]
     if not m.parted(work):
         return np.int64(0)
     after = composite_in(work.out, start, field_of(geo, part + 1))
-    if after == work.places[2 * part + 2]:
+    if after == work.composites[part + 1]:
         return np.int64(0)
     moment = m.moment_at(d.waiting_at(geo, k), part // 2, work)
     return moment + 1 if source < geo[g.ACTORS] and moment >= 0 else np.int64(-1)
@@ -228,10 +240,11 @@ def list_offers(source, work):
         return np.int64(g.MISSED)
     offers = code[spot]
     spot += 1
-    head = room_to_list(memo, 1 + m.OFFER * offers)
+    head = room_to_list(memo, m.offer_at(0, offers))
     if head == m.NO_ROOM:
         return head
     memo.lists[head] = offers
+    # An offer is listed without its effect on the receiver, because many receivers share the list.
     for k in range(offers):
         pending = get(loc, size, geo, src, g.PENDING)
         if kind == g.LOSE:
@@ -241,10 +254,11 @@ def list_offers(source, work):
         if event < 0:
             memo.figures[m.LISTED] = head
             return event
-        entry = head + 1 + m.OFFER * k
-        memo.lists[entry], memo.lists[entry + 1], memo.lists[entry + 2] = event, -1, -1
-        stays = kind == g.RECEIVE and code[spot + 3] == content
-        memo.lists[entry + 3] = code[spot + 2] << 1 | stays
+        entry = m.offer_at(head, k)
+        memo.lists[entry + m.OFFER_EVENT] = event
+        memo.lists[entry + m.OFFER_UNTAKEN] = memo.lists[entry + m.OFFER_TAKEN] = -1
+        stays = kind == g.RECEIVE and code[spot + g.EFFECT_CONTENT] == content
+        memo.lists[entry + m.OFFER_INFO] = code[spot + g.EFFECT_KIND] << 1 | stays
         spot = d.after_step(code, spot)
     return head
 
@@ -260,9 +274,11 @@ def number_of_event(memo, key, item):
 def event_of(spot, channel, dst, pending, content, work):
     """Return the event of the receipt at code[spot:], NO_ROOM, or MISSED."""
     tables, memo, code = work.tables, work.memo, work.tables.code
-    packet = code[spot + 4]
+    packet = code[spot + g.EFFECT_SUBJECT]
     message = m.named(memo, m.DELIVERS | channel << 25 | packet, -1)
     says, item = np.int64(0), np.int64(m.NO_ITEM)
+    # What the history says about a delivered message comes from its sender's pending messages, and
+    # decides what the receiver knows afterwards. So it is part of the event.
     if message >= 0:
         item = message * tables.geo[g.ACTORS] + dst
         src = tables.geo[g.CHAN_SRC + channel]
@@ -271,7 +287,7 @@ def event_of(spot, channel, dst, pending, content, work):
         if taken == -1:
             return np.int64(g.MISSED)
         says = 1 + (taken >> 28 & 0x1FFFFFF | (taken >> 56 & 3) << 25)
-    stays = np.int64(code[spot + 3] == content)
+    stays = np.int64(code[spot + g.EFFECT_CONTENT] == content)
     if item >= m.MOST_ITEMS:
         return np.int64(m.NO_ROOM)
     return number_of_event(memo, m.event_key(channel, packet, stays, says), item)

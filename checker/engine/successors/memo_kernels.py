@@ -1,15 +1,20 @@
-"""A memo of successors: each effect of a transition on a composite is derived only once.
+"""The memo, a cache of transitions: each effect on a composite is derived only once.
 
-A transition changes few parts of a state. A send depends on the sender's composite alone. A
-delivery depends on the receiver's composite and on an *event*: the channel, the packet, whether the
-packet stays there, and the entry of the delivered message in the sender's history. The memo stores:
+`checker.engine.successors` explains it with an example. A transition changes few parts of a state.
+A send depends on the sender's composite alone. A delivery depends on the receiver's composite and
+on an *event*: the channel, the packet, whether the packet stays there, and the entry of the
+delivered message in the sender's history. The memo stores:
 
 * for a composite and a source of transitions (see `Memo.heads`), a list. The list of the
   composite's own transitions has the composites that follow. The list of a channel has an *offer*
   per packet: the event, and the sender's composite afterwards;
 * for a receiver's composite and an event, a *step*: the receiver's composite that follows. For any
-  other actor's composite and a delivered message, the composite that remains when the message is
-  forgotten.
+  other actor's composite and an *item*, which is a delivered message with its receiver, the
+  composite that remains when the history forgets the item.
+
+The lists of a composite are found by its *heads*: one element of `Memo.heads` per source of
+transitions (its *slot*) has the place in `Memo.lists` where the list begins. Its first head is for
+the table of its steps.
 
 Under `full`, an actor has two composites: its state, and its history. A receipt changes the two
 independently, so each has its own step for an event. An actor's own transitions depend on both, but
@@ -44,7 +49,8 @@ class Work(NamedTuple):
         loc: int64, working space; see `derive_kernels.room_for`.
         out: the successors, as entries.
         room: the number of entries that `out` has room for, without the last one.
-        places: int64; per part, its composite and where its heads begin.
+        composites: int64; per part, its composite in the row that is expanded.
+        heads: int64; per part, where the heads of that composite begin in `Memo.heads`, or -1.
         found: the bit set of properties not to report.
         misses, control: as in `Told`.
     """
@@ -54,7 +60,8 @@ class Work(NamedTuple):
     loc: np.ndarray[Any, Any]
     out: np.ndarray[Any, Any]
     room: int
-    places: np.ndarray[Any, Any]
+    composites: np.ndarray[Any, Any]
+    heads: np.ndarray[Any, Any]
     found: int
     misses: np.ndarray[Any, Any]
     control: np.ndarray[Any, Any]
@@ -93,8 +100,16 @@ The last one is not kept.
 """
 FIRST_LIST = 2
 """Where the lists begin."""
-OWN, OFFER, FEWEST_STEPS = 4, 4, 4
-"""Words per entry of a list, and the first capacity of a composite's steps."""
+OWN_AFTER, OWN_INFO, OWN_ITEM, OWN_EVENT = range(4)
+"""The words of an own transition; see `Memo.lists`."""
+OFFER_EVENT, OFFER_UNTAKEN, OFFER_TAKEN, OFFER_INFO = range(4)
+"""The words of an offer; see `Memo.lists`."""
+OWN, OFFER = 4, 4
+"""Words per entry of a list."""
+STEPS_CAPACITY, STEPS_COUNT, STEPS_FIRST = range(3)
+"""The words before the first slot of a composite's table of steps."""
+FEWEST_STEPS = 4
+"""The first capacity of a composite's table of steps."""
 MOST_CODES = 8
 STEP_BITS = 26
 STEP_MASK = (1 << STEP_BITS) - 1
@@ -102,12 +117,14 @@ MOVED, UNFIT = 1 << 29, -2
 """A step is the composite that follows, a code of what it shows, and two bits; or UNFIT.
 
 MOVED: something was delivered. Bit 30: the sender's message was pending. UNFIT: the step depends on
-more than the receiver and the event.
+more than the receiver and the event, so it is derived anew in each state.
 """
 NO_ITEM, STALE = -1, -2
-"""What an event delivers if it delivers nothing, or says too little.
+"""What an event delivers if it delivers nothing, or if the event is out of date.
 
-The latter happens if its packet turned out to deliver a message.
+An event is made when a packet is listed, and does not know then whether the receipt of the packet
+delivers a message. If it does, the first receipt shows it. The event then says too little, because
+the history's word about the message is missing. It becomes STALE, and its list is made again.
 """
 MOST_ITEMS = 1 << 28
 DELIVERS, MOMENT, LOST = 1 << 62, 3 << 61, 5 << 60
@@ -125,7 +142,9 @@ def borrowed_memo(memo):
     """Return the memo with every array borrowed; see `borrow`."""
     return g.Memo(
         borrow(memo.figures),
-        borrow(memo.sources),
+        borrow(memo.source_part),
+        borrow(memo.source_slot),
+        borrow(memo.source_receiver),
         borrow(memo.heads),
         borrow(memo.lists),
         borrow(memo.shows),
@@ -154,7 +173,10 @@ def named(memo, key, value):
 
 @inlined
 def numbered(memo, key, item):
-    """Return the number of an event, or -1 without room; a new event delivers `item`."""
+    """Return the number of an event, or -1 without room; a new event delivers `item`.
+
+    Equal keys have equal numbers, so events can be compared by number.
+    """
     new = memo.figures[EVENTS]
     event = np.int64(-1)
     if new < memo.items.shape[0]:
@@ -167,7 +189,10 @@ def numbered(memo, key, item):
 
 @inlined
 def coded(memo, shown):
-    """Return the code of a bit set of properties, or -1 if there are too many."""
+    """Return the code of a bit set of properties, or -1 if there are too many.
+
+    Codes are short enough to be stored with a step.
+    """
     for code in range(memo.figures[CODES]):
         if memo.shows[code] == shown:
             return np.int64(code)
@@ -199,7 +224,10 @@ def heads_of(memo, part, composite, room, slots):
 
 @inlined
 def steps_of(memo, heads):
-    """Return where the table of a composite's steps begins in `lists`, or 0."""
+    """Return where the table of a composite's steps begins in `lists`, or 0.
+
+    The table is a hash table from events and items to composites.
+    """
     return np.int64(memo.heads[heads]) if heads >= 0 else np.int64(0)
 
 
@@ -210,16 +238,38 @@ def slot_of_step(key):
 
 
 @inlined
+def spot_of_slot(first, slot):
+    """Return where a slot of the table at lists[first:] has its key; the value follows the key."""
+    return first + STEPS_FIRST + 2 * slot
+
+
+@inlined
+def own_at(head, k):
+    """Return where the list at lists[head:] has its own transition k."""
+    return head + 1 + OWN * k
+
+
+@inlined
+def offer_at(head, k):
+    """Return where the list at lists[head:] has its offer k."""
+    return head + 1 + OFFER * k
+
+
+@inlined
 def recalled(lists, first, key):
-    """Return the step of the table at lists[first:], or -1 if it is not known."""
+    """Return the step of the table at lists[first:], or -1 if it is not known.
+
+    A step that is not known is derived, and remembered.
+    """
     if first == 0:
         return np.int64(-1)
-    mask = np.int64(lists[first]) - 1
+    mask = np.int64(lists[first + STEPS_CAPACITY]) - 1
     slot = slot_of_step(key) & mask
     while True:
-        there = lists[first + 2 + 2 * slot]
+        spot = spot_of_slot(first, slot)
+        there = lists[spot]
         if there == key:
-            return np.int64(lists[first + 3 + 2 * slot])
+            return np.int64(lists[spot + 1])
         if there == -1:
             return np.int64(-1)
         slot = (slot + 1) & mask
@@ -228,12 +278,14 @@ def recalled(lists, first, key):
 @inlined
 def put_step(lists, first, key, value):
     """Put a step into a table of a composite that has room for it."""
-    mask = np.int64(lists[first]) - 1
+    mask = np.int64(lists[first + STEPS_CAPACITY]) - 1
     slot = slot_of_step(key) & mask
-    while lists[first + 2 + 2 * slot] != -1 and lists[first + 2 + 2 * slot] != key:
+    spot = spot_of_slot(first, slot)
+    while lists[spot] != -1 and lists[spot] != key:
         slot = (slot + 1) & mask
-    lists[first + 1] += lists[first + 2 + 2 * slot] == -1
-    lists[first + 2 + 2 * slot], lists[first + 3 + 2 * slot] = key, value
+        spot = spot_of_slot(first, slot)
+    lists[first + STEPS_COUNT] += lists[spot] == -1
+    lists[spot], lists[spot + 1] = key, value
 
 
 @inlined
@@ -242,19 +294,22 @@ def remember(memo, heads, key, value):
     if heads < 0:
         return
     lists, first = memo.lists, np.int64(memo.heads[heads])
-    capacity = np.int64(lists[first]) if first > 0 else np.int64(0)
-    if first <= 0 or 4 * lists[first + 1] >= 3 * capacity:
+    capacity = np.int64(lists[first + STEPS_CAPACITY]) if first > 0 else np.int64(0)
+    if first <= 0 or 4 * lists[first + STEPS_COUNT] >= 3 * capacity:
         larger = 2 * capacity if capacity else np.int64(FEWEST_STEPS)
         begin = memo.figures[LISTED]
-        if begin + 2 + 2 * larger > lists.shape[0]:
-            return
-        lists[begin], lists[begin + 1] = larger, 0
-        for k in range(2 * larger):
-            lists[begin + 2 + k] = -1
-        for k in range(capacity):
-            if lists[first + 2 + 2 * k] != -1:
-                put_step(lists, begin, np.int64(lists[first + 2 + 2 * k]), lists[first + 3 + 2 * k])
-        memo.figures[LISTED] = begin + 2 + 2 * larger
+        end = spot_of_slot(begin, larger)
+        if end > lists.shape[0]:
+            return  # a step that is not remembered is only derived again
+        lists[begin + STEPS_CAPACITY], lists[begin + STEPS_COUNT] = larger, 0
+        for spot in range(begin + STEPS_FIRST, end):
+            lists[spot] = -1
+        # The old table is not reused: `tended` empties all lists when they take too much memory.
+        for slot in range(capacity):
+            spot = spot_of_slot(first, slot)
+            if lists[spot] != -1:
+                put_step(lists, begin, np.int64(lists[spot]), lists[spot + 1])
+        memo.figures[LISTED] = end
         memo.heads[heads] = begin
         first = begin
     put_step(lists, first, key, value)
@@ -287,8 +342,8 @@ def parted(work):
 def own_key(source, work):
     """Return under which key the first part of an actor has its own list at a moment, or -1."""
     memo = work.memo
-    part, slot = memo.sources[3 * source], memo.sources[3 * source + 1]
-    heads = work.places[2 * part + 3]
+    part, slot = memo.source_part[source], memo.source_slot[source]
+    heads = work.heads[part + 1]
     moment = np.int64(memo.heads[heads + MOMENT_SLOT]) if heads >= 0 else np.int64(-1)
     if moment == 0:
         moment = learn_moment(part + 1, heads, work)
@@ -299,7 +354,7 @@ def own_key(source, work):
 def learn_moment(history, heads, work):
     """Return 1 + the number of a history's moment, or -1 without room; remember it."""
     memo, loc, geo = work.memo, work.loc, work.tables.geo
-    decode_part(history, work.places[2 * history], geo, work.tables.dec, loc, 0)
+    decode_part(history, work.composites[history], geo, work.tables.dec, loc, 0)
     moment = moment_at(0, history // 2, work) + 1
     if moment == 0 or moment >= MOST_MOMENTS:
         return np.int64(-1)
@@ -317,5 +372,5 @@ def moment_at(base, actor, work):
 
 _FEW = np.zeros(FIGURES, np.int64)
 _NONE = np.zeros(1, np.int32)
-NO_MEMO = g.Memo(_FEW, _FEW, _NONE, _NONE, _FEW, _FEW, _FEW, None)
+NO_MEMO = g.Memo(_FEW, _FEW, _FEW, _FEW, _NONE, _NONE, _FEW, _FEW, _FEW, None)
 """A memo that remembers nothing, so that every successor is derived."""

@@ -1,4 +1,8 @@
-"""The memo of each thread: made, enlarged between chunks, and emptied when numbers change."""
+"""The memo of each thread: made, enlarged between chunks, and emptied when numbers change.
+
+The kernels read and fill the arrays of a memo. This module makes the arrays and gives them more
+room, since kernels cannot.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,14 @@ MOST_WORDS = 1 << 26
 
 
 def why_not(geo: Words) -> str | None:
-    """Return why transitions of this system depend on more than a memo expects, or None."""
+    """Return why transitions of this system depend on more than a memo expects, or None.
+
+    Such a system is explored without memos; `--statistics` shows the reason.
+    """
     if geo[g.PARTS] > geo[g.ACTORS] and (geo[g.TRIMS] or geo[g.AT_NETWORK]):
         return "with --history full, clocks tick at network-sends or actors send to themselves"
+    if geo[g.CRASHES]:
+        return "actors may crash"
     if geo[g.FOLLOWS]:
         return "only one message is followed"
     return None
@@ -39,14 +48,16 @@ def empty(geo: Words, counts: Words) -> Memo:
     """
     if why_not(geo):
         return memo_kernels.NO_MEMO
-    sources = _sources(geo)
+    part, slot, receiver = _sources(geo)
     figures = np.zeros(memo_kernels.FIGURES, np.int64)
     figures[memo_kernels.IN_USE] = 1
     figures[memo_kernels.LISTED] = memo_kernels.FIRST_LIST
-    figures[memo_kernels.SLOTS] = sources[1::3].max() + 1
+    figures[memo_kernels.SLOTS] = slot.max() + 1
     memo = Memo(
         figures=figures,
-        sources=sources,
+        source_part=part,
+        source_slot=slot,
+        source_receiver=receiver,
         heads=np.zeros(0, np.int32),
         lists=np.zeros(LISTS, np.int32),
         shows=np.zeros(memo_kernels.MOST_CODES, np.int64),
@@ -58,7 +69,10 @@ def empty(geo: Words, counts: Words) -> Memo:
 
 
 def emptied(memo: Memo, geo: Words, counts: Words) -> Memo:
-    """Return an empty memo that counts on."""
+    """Return an empty memo that counts on.
+
+    It is used when composites get new numbers, which makes all lists wrong.
+    """
     if not memo.figures[memo_kernels.IN_USE]:
         return memo
     after = empty(geo, counts)
@@ -67,8 +81,11 @@ def emptied(memo: Memo, geo: Words, counts: Words) -> Memo:
     return after
 
 
-def _sources(geo: Words) -> Words:
-    """Return `Memo.sources`, in the order of `transition.enabled`."""
+def _sources(geo: Words) -> tuple[Words, Words, Words]:
+    """Return the part, the slot and the receiver of each source, as `Memo` has them.
+
+    The sources are in the order of `transition.enabled`.
+    """
     actors = int(geo[g.ACTORS])
     channels = range(int(geo[g.CHANNEL_COUNT]))
     ends = [(int(geo[g.CHAN_SRC + k]), int(geo[g.CHAN_DST + k])) for k in channels]
@@ -84,11 +101,9 @@ def _sources(geo: Words) -> Words:
         lost = more + int(geo[g.ACTS])
         for (src, _), place in zip(ends, places, strict=True):
             rows.append((src, lost + place, 0 if geo[g.BUDGET] and src else -1))
-    sources = np.array(rows, np.int64)
+    part, slot, receiver = np.array(rows, np.int64).T.copy()
     each = geo[g.PARTS] // actors
-    sources[:, 0] *= each
-    sources[:, 2] = np.where(sources[:, 2] < 0, -1, each * sources[:, 2])
-    return sources.ravel()
+    return each * part, slot, np.where(receiver < 0, -1, each * receiver)
 
 
 def tended(memo: Memo, counts: Words) -> Memo:

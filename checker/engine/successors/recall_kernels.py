@@ -1,4 +1,8 @@
-"""The successors of a state from the memo of its thread; see `memo`."""
+"""The successors of a state from the memo of its thread; see `memo`.
+
+This is the fast way to successors: copy the parent's row, and replace the composites that change by
+numbers from the memo.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +27,25 @@ from antecede.checker.engine.successors.learning_kernels import derive_into, lea
 
 @inlined
 def recall(row, at, work):
-    """Do the same as `successors`, from memory where possible."""
+    """Do the same as `successors`, from memory where possible.
+
+    The slow way, in `successors`, decodes the row, looks up the effects of every source, and looks
+    up the composites of the columns that result. This way copies the row and replaces one to three
+    composites by numbers from the memo.
+    """
     memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
     stride = row_words_of(work.tables) + 1
     room, slots = memo.figures[m.MEMO_ROOM], memo.figures[m.SLOTS]
     for part in range(geo[g.PARTS]):
         composite = composite_in(row, at, field_of(geo, part))
-        work.places[2 * part] = composite
-        work.places[2 * part + 1] = m.heads_of(memo, part, composite, room, slots)
+        work.composites[part] = composite
+        work.heads[part] = m.heads_of(memo, part, composite, room, slots)
     count = np.int64(0)
     complete = True
+    # The order of sources is the order of `transition.enabled`, because the index of a transition
+    # among its state's transitions is all that a trace stores.
     for source in range(open_sources(work)):
-        part, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
+        part, dst = memo.source_part[source], memo.source_receiver[source]
         head = head_of(source, work)
         if head == m.NOTHING_LISTED:
             continue
@@ -42,7 +53,7 @@ def recall(row, at, work):
             head = learn_list(source, row, at, work, count * stride)
             if head == m.NOTHING_LISTED:
                 continue
-        now = np.int64(g.MISSED)
+        now = np.int64(g.MISSED)  # stays so if the list could not be made
         if head <= m.NOT_LISTED:
             now = derive_into(source, d.ALL, 0, row, at, work, count)
         elif head > 0 and count + memo.lists[head] > work.room:
@@ -57,6 +68,7 @@ def recall(row, at, work):
             complete = False
         else:
             count = now
+    # A miss does not end the loop above: one round in Python then fills all that the row lacks.
     if not complete:
         return np.int64(g.MISSED)
     memo.figures[m.SUCCESSORS] += count
@@ -70,9 +82,9 @@ def recall(row, at, work):
 @inlined
 def open_sources(work):
     """Return the number of sources; without the losses, which come last, if none are left."""
-    geo, sources = work.tables.geo, work.memo.sources.shape[0] // 3
+    geo, sources = work.tables.geo, work.memo.source_part.shape[0]
     if geo[g.BUDGET]:
-        decode_part(0, work.places[0], geo, work.tables.dec, work.loc, 0)
+        decode_part(0, work.composites[0], geo, work.tables.dec, work.loc, 0)
         if get(work.loc, 0, geo, 0, g.LOSSES) == 0:
             sources -= geo[g.CHANNEL_COUNT]
     return sources
@@ -82,12 +94,12 @@ def open_sources(work):
 def head_of(source, work):
     """Return the head of a source's list, or 0 if it is not known."""
     memo = work.memo
-    part = memo.sources[3 * source]
-    heads = work.places[2 * part + 1]
+    part = memo.source_part[source]
+    heads = work.heads[part]
     if heads < 0:
         return np.int64(m.NOT_LISTED)
-    if not m.parted(work) or memo.sources[3 * source + 2] >= 0:
-        return np.int64(memo.heads[heads + memo.sources[3 * source + 1]])
+    if not m.parted(work) or memo.source_receiver[source] >= 0:
+        return np.int64(memo.heads[heads + memo.source_slot[source]])
     key = m.own_key(source, work)
     if key < 0:
         return np.int64(m.NOT_LISTED)
@@ -107,27 +119,26 @@ def recall_own(source, head, row, at, work, first):
     """
     memo, out, geo = work.memo, work.out, work.tables.geo
     lists, hidden, forgets = memo.lists, ~work.found, geo[g.FORGETS]
-    part = memo.sources[3 * source]
+    part = memo.source_part[source]
     row_words = row_words_of(work.tables)
-    field, before = field_of(geo, part), work.places[2 * part]
+    field, before = field_of(geo, part), work.composites[part]
     complete = True
     count = first
     for k in range(lists[head]):
-        entry = head + 1 + m.OWN * k
+        entry = m.own_at(head, k)
         start = count * (row_words + 1)
         copy_row(row, at, out, start, row_words)
-        change_field(out, start, field, before, lists[entry])
-        item = np.int64(lists[entry + 2]) - 1
+        change_field(out, start, field, before, lists[entry + m.OWN_AFTER])
+        # A send to oneself can deliver a message, which other actors may then forget.
+        item = np.int64(lists[entry + m.OWN_ITEM]) - 1
         if forgets and item >= 0 and not forget_elsewhere(item, part, part, work, start):
             complete = False
-        event = np.int64(lists[entry + 3]) - 1
-        if (
-            m.parted(work)
-            and event >= 0
-            and not record_event(event << 1 | 1, part + 1, work, start)
-        ):
+        event = np.int64(lists[entry + m.OWN_EVENT]) - 1
+        records = m.parted(work) and event >= 0
+        if records and not record_event(event << 1 | 1, part + 1, work, start):
+            # The history does not know this event. Derive the whole list, and remember its steps.
             return derive_into(source, d.ALL, head, row, at, work, first)
-        info = np.int64(lists[entry + 1])
+        info = np.int64(lists[entry + m.OWN_INFO])
         shown = memo.shows[info >> 15] & hidden
         out[start + row_words] = count | (info & 0x7FFF) << 16 | shown << 32
         count += 1
@@ -137,7 +148,7 @@ def recall_own(source, head, row, at, work, first):
 @inlined
 def record_event(key, history, work, start):
     """Replace a history in out[start:] by the one after an event; return False if not known."""
-    composite, heads = work.places[2 * history], work.places[2 * history + 1]
+    composite, heads = work.composites[history], work.heads[history]
     after = m.recalled(work.memo.lists, m.steps_of(work.memo, heads), key)
     if after != -1:
         change_field(work.out, start, field_of(work.tables.geo, history), composite, after)
@@ -147,20 +158,20 @@ def record_event(key, history, work, start):
 @inlined
 def recall_offers(source, head, row, at, work, count):
     """Write the deliveries that a channel's list offers; return as `recall_own`."""
-    memo, out, geo, places = work.memo, work.out, work.tables.geo, work.places
+    memo, out, geo = work.memo, work.out, work.tables.geo
     lists, hidden, forgets = memo.lists, ~work.found, geo[g.FORGETS]
     row_words = row_words_of(work.tables)
-    src, dst = memo.sources[3 * source], memo.sources[3 * source + 2]
+    src, dst = memo.source_part[source], memo.source_receiver[source]
     sends, takes = field_of(geo, src), field_of(geo, dst)
-    sender, receiver, heads = places[2 * src], places[2 * dst], places[2 * dst + 1]
+    sender, receiver, heads = work.composites[src], work.composites[dst], work.heads[dst]
     steps = m.steps_of(memo, heads)
     complete = True
     for k in range(lists[head]):
-        entry = head + 1 + m.OFFER * k
-        event, about = np.int64(lists[entry]), np.int64(lists[entry + 3])
+        entry = m.offer_at(head, k)
+        event, about = np.int64(lists[entry + m.OFFER_EVENT]), np.int64(lists[entry + m.OFFER_INFO])
         step = m.recalled(lists, steps, event << 1)
         took = step >> 30 & 1
-        after = lists[entry + 1 + took]
+        after = lists[entry + m.OFFER_UNTAKEN + took]
         start = count * (row_words + 1)
         copy_row(row, at, out, start, row_words)
         known = step >= 0 and after != -1
@@ -168,16 +179,18 @@ def recall_offers(source, head, row, at, work, count):
             known = record_event(event << 1, dst + 1, work, start)
         if not known:
             now = derive_into(source, k, entry, row, at, work, count)
-            steps = m.steps_of(memo, heads)
+            steps = m.steps_of(memo, heads)  # a new step may have moved the table
             if now == g.MISSED:
                 complete = False
             else:
                 count = now
             continue
+        # The receiver takes the packet, and the sender's channel loses it: two fields change.
         change_field(out, start, takes, receiver, step & m.STEP_MASK)
         change_field(out, start, sends, sender, after)
         if forgets and took and not forget_elsewhere(memo.items[event], src, dst, work, start):
             complete = False
+        # On a duplicating network a packet stays. If nothing else changed, it is no transition.
         if about & 1 and not step & m.MOVED and same_row(row, at, out, start, row_words):
             continue
         shown = memo.shows[step >> m.STEP_BITS & 7] & hidden
@@ -198,7 +211,7 @@ def forget_elsewhere(item, one, other, work, start):
     complete = True
     for part in range(geo[g.PARTS]):
         if part != one and part != other:
-            composite, heads = work.places[2 * part], work.places[2 * part + 1]
+            composite, heads = work.composites[part], work.heads[part]
             after = m.recalled(memo.lists, m.steps_of(memo, heads), item << 1 | 1)
             if after == -1:
                 after = forgotten(item, part, composite, work)

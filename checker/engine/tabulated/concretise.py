@@ -1,4 +1,8 @@
-"""Turns a run of representatives into a run in original names."""
+"""Turns a run of representatives into a run in original names.
+
+A representative stands for all renamings of a state, so a run of representatives changes names from
+state to state. A counterexample must keep its names.
+"""
 
 from __future__ import annotations
 

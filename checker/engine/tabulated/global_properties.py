@@ -9,19 +9,20 @@ plain Python.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, field
 
+from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.symmetry import NotSymmetricError
 from antecede.checker.engine.rows.table_filler import TableFiller
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.model import Property, What
-from antecede.checker.semantics.judge import shown
+from antecede.checker.semantics.judge import is_joint, shown
 
 Combination: TypeAlias = tuple[int, ...]
-"""The number of each actor's state."""
+"""The numbers of all actors' states, of their positions in the workload, or of both."""
 
 JUDGED_PER_PAUSE = 1 << 12
 """Combinations judged between two calls of `pause`."""
@@ -44,16 +45,27 @@ class GlobalProperties:
 
     def asked(self, found: Container[str]) -> list[Property]:
         """Return the properties of all actors' states that are not among those found already."""
-        states = (p for p in self.filler.system.properties if p.what is What.STATES)
-        return [prop for prop in states if prop.name not in found]
+        joint = (prop for prop in self.filler.system.properties if is_joint(prop))
+        return [prop for prop in joint if prop.name not in found]
+
+    def columns(self, found: Container[str]) -> tuple[int, ...]:
+        """Return the columns of each actor whose combinations are judged; see `g.STATE`."""
+        about = {prop.what for prop in self.asked(found)}
+        columns = {What.STATES: g.STATE, What.SEQUENCES: g.POSITION}
+        return tuple(column for what, column in columns.items() if what in about)
 
     def judge(
-        self, combination: Combination, asked: list[Property], pause: Callable[[], None]
+        self,
+        combination: Combination,
+        columns: tuple[int, ...],
+        asked: list[Property],
+        pause: Callable[[], None],
     ) -> list[Property]:
         """Return which of the properties a combination shows that was not judged before.
 
         Args:
-            combination: of the states of a representative.
+            combination: of a representative; for each of the columns, the numbers of all actors.
+            columns: as `columns` returns them.
             asked: the properties to judge.
             pause: called now and then; if it raises, the level can be judged again.
 
@@ -63,56 +75,65 @@ class GlobalProperties:
         """
         if combination in self.judged:
             return []
-        orbit = self._orbit(combination)
-        shows = [prop for prop in asked if self._shown(prop, orbit)]
+        orbit = self._orbit(combination, columns)
+        shows = [prop for prop in asked if self._shown(prop, orbit, columns)]
         if len(self.judged) % JUDGED_PER_PAUSE > (len(self.judged) + len(orbit)) % JUDGED_PER_PAUSE:
             pause()
         self.judged |= orbit
         return shows
 
-    def _shown(self, prop: Property, orbit: set[Combination]) -> bool:
+    def _shown(self, prop: Property, orbit: set[Combination], columns: tuple[int, ...]) -> bool:
         """Return whether the combinations of an orbit show a property.
 
         Raises:
             NotSymmetricError: some do, and some do not.
         """
-        states = self.filler.tabulation.states
+        column = g.STATE if prop.what is What.STATES else g.POSITION
+        actors = self.filler.system.actors
+        start = columns.index(column) * actors
         answers = {
-            shown(prop, (tuple(states[i].values[number] for i, number in enumerate(each)),))
-            for each in orbit
+            shown(prop, (self._values(column, each[start : start + actors]),)) for each in orbit
         }
         if len(answers) > 1:
             raise NotSymmetricError(f"{prop.name} depends on which actor is in which state")
         return answers.pop()
 
-    def _orbit(self, combination: Combination) -> set[Combination]:
+    def _values(self, column: int, numbers: Combination) -> tuple[Any, ...]:
+        """Return the states of all actors, or their delivery sequences."""
+        tabulation = self.filler.tabulation
+        if column == g.STATE:
+            return tuple(tabulation.states[i].values[n] for i, n in enumerate(numbers))
+        return tuple(tabulation.positions[i].values[n].delivered for i, n in enumerate(numbers))
+
+    def _orbit(self, combination: Combination, columns: tuple[int, ...]) -> set[Combination]:
         """Return the combination under every renaming of the actors that the search uses."""
-        symmetry = self.filler.tabulation.symmetry
+        symmetry, actors = self.filler.tabulation.symmetry, self.filler.system.actors
         if symmetry is None:
             return {combination}
-        images = [symmetry.states[i, number] for i, number in enumerate(combination)]
         orbit = set()
         for k, p in enumerate(symmetry.group):
-            renamed = [0] * len(p)
-            for actor, image in enumerate(images):
-                renamed[p[actor]] = image[k]
+            renamed = [0] * len(combination)
+            for at, number in enumerate(combination):
+                which, actor = divmod(at, actors)
+                image = symmetry.renamed_column(k, columns[which], actor, number)
+                renamed[which * actors + p[actor]] = image
             orbit.add(tuple(renamed))
         return orbit
 
 
-def first_combinations(pieces: Iterable[list[Words]], actors: int, first: int = 0) -> Words:
+def first_combinations(pieces: Iterable[list[Words]], width: int, first: int = 0) -> Words:
     """Return the combinations that the rows of a level have.
 
     Args:
-        pieces: for consecutive rows, a column for each actor with the numbers of its states.
-        actors: how many there are.
+        pieces: for consecutive rows, a column for each number of a combination.
+        width: the numbers in a combination.
         first: the index of the first row.
 
     Returns:
-        Of shape (combinations, 1 + actors), in the order of the rows: the index of the first row
-        that has the combination, and the number of each actor's state.
+        Of shape (combinations, 1 + width), in the order of the rows: the index of the first row
+        that has the combination, and its numbers.
     """
-    met = np.empty((0, 1 + actors), np.int64)
+    met = np.empty((0, 1 + width), np.int64)
     for columns in pieces:
         places = first_places(columns)
         here = np.column_stack([first + places, *(column[places] for column in columns)])

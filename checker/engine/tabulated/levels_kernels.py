@@ -1,4 +1,8 @@
-"""Breadth-first by levels: expand, insert, gather."""
+"""Breadth-first by levels: expand, insert, gather.
+
+`expand` computes the successors of a thread's rows and sorts them by owner. The owners insert them
+into the visited set, and `gather` collects the new ones for the next level.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ from antecede.checker.engine.rows.rows_kernels import copy_row, prefetch_composi
 from antecede.checker.engine.successors import memo_kernels as m
 from antecede.checker.engine.successors.derive_kernels import (
     borrowed,
+    is_final,
     judge_final,
     room_for,
     successors,
@@ -45,26 +50,44 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             geo[CHECKS_PROGRESS].
     """
     rows, todo, tables = borrow(rows), borrow(todo), borrowed(tables)
-    room = outbox.out.shape[0] // outbox.sizes.shape[0]
-    outbox = g.Outbox(
-        borrow(outbox.out), borrow(outbox.sizes), borrow(outbox.order), borrow(outbox.recent)
-    )
-    weighing = g.Weighing(borrow(weighing.leads), borrow(weighing.depths), borrow(weighing.recent))
-    misses, control = borrow(told.misses), borrow(told.control)
-    memo = m.borrowed_memo(told.memo)
-    told = g.Told(borrow(told.postponed), misses, told.shown, borrow(told.fired), control, memo)
+    told = borrowed_told(told)
     geo, row_words = tables.geo, row_words_of(tables)
-    stride = row_words + 1
-    capacity = room // stride
+    sending = sending_of(outbox, weighing, me, owners, row_words)
     own_loc = np.empty(room_for(geo) + 2 * geo[g.PARTS], np.int64)
-    own_block = np.empty(4096 * stride, np.int64)
-    loc, block = borrow(own_loc), borrow(own_block)
-    places = borrow(own_loc[room_for(geo) :])
-    block_room = block.shape[0] // stride - 1
-    remembered = outbox.recent.shape[0] // row_words
-    sending = Sending(outbox, weighing, room, remembered, owners)
-    sent = outbox.sizes.sum()
-    done_todo = np.int64(0)
+    composites = borrow(own_loc[room_for(geo) :])
+    heads = borrow(own_loc[room_for(geo) + geo[g.PARTS] :])
+    room, fits = 4095, False
+    while not fits:
+        own_block = np.empty((room + 1) * (row_words + 1), np.int64)
+        work = m.Work(
+            tables=tables,
+            memo=told.memo,
+            loc=borrow(own_loc),
+            out=borrow(own_block),
+            room=room,
+            composites=composites,
+            heads=heads,
+            found=told.control[g.KNOWN],
+            misses=told.misses,
+            control=told.control,
+        )
+        fits = expand_rows(rows, todo, work, sending, told)
+        # A borrowed array dies with its owner, so the owners must be used last.
+        own_loc[0] = own_block[0] = 0
+        room = 2 * room + 1
+
+
+@inlined
+def expand_rows(rows, todo, work, sending, told):
+    """Expand rows as `expand` does; return False if a row has more successors than work.out holds.
+
+    Such a row is the next one to expand.
+    """
+    tables, misses, control = work.tables, work.misses, work.control
+    geo, row_words = tables.geo, row_words_of(tables)
+    capacity = sending.room // (row_words + 1)
+    sent = sending.outbox.sizes.sum()
+    done_todo, fits = np.int64(0), True
     while True:
         if done_todo < control[g.TODO]:
             index = todo[done_todo]
@@ -72,58 +95,102 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             index = control[g.AT_FRESH]
         else:
             break
-        if (
-            control[g.POSTPONED] == told.postponed.shape[0]
-            or control[g.MISSES] >= misses.shape[0] - 64
-        ):
+        # One row misses few entries, so 64 free records suffice for it. Without the reserve, Python
+        # would have to fill the tables for one row several times.
+        full = control[g.POSTPONED] == told.postponed.shape[0]
+        if full or control[g.MISSES] >= misses.shape[0] - 64:
             break
-        at = index * row_words
-        ahead = index + g.AHEAD < control[g.END_FRESH]
-        work = m.Work(
-            tables, memo, loc, block, block_room, places, control[g.KNOWN], misses, control
-        )
+        at, ahead = index * row_words, index + g.AHEAD < control[g.END_FRESH]
         count = remembered_or_derived(rows, at, ahead, work)
-        if count == g.OVERFLOWED:
-            own_block = np.empty(2 * block.shape[0], np.int64)
-            block = borrow(own_block)
-            block_room = block.shape[0] // stride - 1
-            continue
+        fits = count != g.OVERFLOWED
+        if not fits:
+            break
         if count > capacity or count > g.MOST_TRANSITIONS:
             control[g.FULL] = count
             break
-        settled = count == g.SETTLED
-        final = count == 0
-        count = np.int64(0) if settled else count
         violated = np.int64(0)
-        if final:
-            violated = judge_final(rows, at, geo, tables.table, tables.dec, loc, misses, control)
+        if is_final(work.out, count, geo):
+            violated = judge_final(
+                rows, at, geo, tables.table, tables.dec, work.loc, misses, control
+            )
+        # There are three outcomes. A row that misses something waits for Python. A row whose
+        # successors do not all fit the outbox waits for the next chunk, as all rows after it do.
+        # Any other row is done. No successor of the first two is sent, so none is sent twice.
         if count == g.MISSED or violated == g.MISSED:
             told.postponed[control[g.POSTPONED]] = index
             control[g.POSTPONED] += 1
+        elif any_full(sending.outbox.sizes, count, capacity):
+            break
         else:
-            if any_full(outbox.sizes, count, capacity):
-                break
-            link = index * owners + me
-            label = link if weighing.leads.shape[0] == 0 else np.int64(weighing.depths[index]) + 1
-            sent = send(block, count, label, link, row_words, sending, sent, told)
-            control[g.FIRED] += count
-            if geo[g.CHECKS_PROGRESS]:
-                control[g.DECREASED] += decreases(rows, at, block, count, tables)
-            orbit = orbit_of(rows, at, block, count, tables, loc)
-            control[g.ORBIT_STATES] += orbit
-            control[g.ORBIT_FIRED] += orbit * count
-            if final:
-                control[g.FINALS] += 1
-                control[g.ORBIT_FINALS] += orbit
-                if violated & ~control[g.KNOWN]:
-                    note(told.shown, control, violated & ~control[g.KNOWN], link, -1)
+            sent = close_row(rows, index, count, violated, work, sending, sent, told)
         if done_todo < control[g.TODO]:
             done_todo += 1
         else:
             control[g.AT_FRESH] += 1
     drop_first(todo, done_todo, control)
-    # A borrowed array dies with its owner, so the owners must be used last.
-    own_loc[0] = own_block[0] = 0
+    return fits
+
+
+@inlined
+def borrowed_told(told):
+    """Return the output arrays of `expand` with each of them borrowed; see `borrow`."""
+    return g.Told(
+        borrow(told.postponed),
+        borrow(told.misses),
+        told.shown,
+        borrow(told.fired),
+        borrow(told.control),
+        m.borrowed_memo(told.memo),
+    )
+
+
+@inlined
+def sending_of(outbox, weighing, me, owners, row_words):
+    """Return the `Sending` of an outbox, with its arrays borrowed."""
+    sizes, recent = borrow(outbox.sizes), borrow(outbox.recent)
+    return Sending(
+        g.Outbox(borrow(outbox.out), sizes, borrow(outbox.order), recent),
+        g.Weighing(borrow(weighing.leads), borrow(weighing.depths), borrow(weighing.recent)),
+        outbox.out.shape[0] // outbox.sizes.shape[0],
+        outbox.recent.shape[0] // row_words,
+        me,
+        owners,
+    )
+
+
+@inlined
+def close_row(rows, index, count, violated, work, sending, sent, told):
+    """Send the successors of a row that misses nothing, and count them.
+
+    Args:
+        index: of the row, in the frontier.
+        count: the number of its successors in work.out, or SETTLED.
+        violated: the properties that it violates, if it is a final state.
+        sent: the number of entries in the outbox.
+
+    Returns:
+        The number of entries in the outbox afterwards.
+    """
+    tables, control, block = work.tables, work.control, work.out
+    row_words, leads = row_words_of(tables), sending.weighing.leads
+    at, final = index * row_words, is_final(block, count, tables.geo)
+    count = max(count, np.int64(0))
+    link = index * sending.owners + sending.me
+    # Levels that are sums of weights keep no parents, but the depth of each state; see `Weighing`.
+    label = link if leads.shape[0] == 0 else np.int64(sending.weighing.depths[index]) + 1
+    sent = send(block, count, label, link, row_words, sending, sent, told)
+    control[g.FIRED] += count
+    if tables.geo[g.CHECKS_PROGRESS]:
+        control[g.DECREASED] += decreases(rows, at, block, count, tables)
+    orbit = orbit_of(rows, at, block, count, tables, work.loc)
+    control[g.ORBIT_STATES] += orbit
+    control[g.ORBIT_FIRED] += orbit * count
+    if final:
+        control[g.FINALS] += 1
+        control[g.ORBIT_FINALS] += orbit
+        if violated & ~control[g.KNOWN]:
+            note(told.shown, control, violated & ~control[g.KNOWN], link, -1)
+    return sent
 
 
 @inlined
@@ -168,13 +235,14 @@ class Sending(NamedTuple):
         outbox, weighing: borrowed.
         room: the words of `outbox.out` that each receiver has.
         remembered: the number of rows in `outbox.recent`.
-        owners: the number of threads.
+        me, owners: as for `expand`.
     """
 
     outbox: g.Outbox
     weighing: g.Weighing
     room: int
     remembered: int
+    me: int
     owners: int
 
 
@@ -187,6 +255,7 @@ def sent_lately(spot, block, start, label, sending, row_words):
     """
     recent, weighing = sending.outbox.recent, sending.weighing
     at = spot * row_words
+    # The row takes the place of the one remembered there: one comparison, and no search.
     same = same_row(block, start, recent, at, row_words)
     copy_row(block, start, recent, at, row_words)
     if weighing.leads.shape[0] > 0:
@@ -218,7 +287,10 @@ def send(block, count, label, link, row_words, sending, sent, told):
         if info >> 32:
             note(told.shown, told.control, info >> 32, link, info & 0xFFFF)
         h = hash_words(block, start, row_words)
+        # The owner and the home slot use the other bits of the hash.
         spot = np.int64(h >> np.uint64(20)) & (sending.remembered - 1)
+        # Neighbours in a frontier have many successors in common, and the owner would only find
+        # that it knows them. It is counted above all the same: totals count transitions.
         if sending.remembered and sent_lately(spot, block, start, label, sending, row_words):
             continue
         owner = owner_by(h, owners)
@@ -259,7 +331,10 @@ def orbit_of(rows, at, block, count, tables, loc):
 
 @kernel
 def note(shown, control, what, link, place):
-    """Record that a transition shows properties, unless they are recorded or `shown` is full."""
+    """Record that a transition shows properties, unless they are recorded or `shown` is full.
+
+    One example per property suffices, because all successors of a level are equally far away.
+    """
     at = control[g.FOUND]
     for k in range(at):
         if what & ~shown[k, 0] == 0 and (place >= 0) == (shown[k, 2] >= 0):
@@ -301,6 +376,7 @@ def gather(outbox, first, owners, tables, frontier, count, keeps_parents, kinds)
         entry = at[owner]
         at[owner] = entry + stride
         info = out[entry + row_words]
+        # `insert` made the information words of new states negative.
         if info >= 0 or not first <= owner < first + owners:
             continue
         copy_row(out, entry, rows, count * row_words, row_words)

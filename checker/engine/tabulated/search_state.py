@@ -1,4 +1,7 @@
-"""The progress of a search by levels, in one record."""
+"""The progress of a search by levels, in one record.
+
+A restart begins with an empty record, and a checkpoint saves the record.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from antecede.checker.engine.storage.validation import table, text, truth, whole
 from antecede.checker.engine.tabulated.assumptions import ByDepthError
 from antecede.checker.engine.tabulated.transport import LevelReport, Totals
 from antecede.checker.paths.places import places_of, transitions_at
-from antecede.checker.search.loop import Found
+from antecede.checker.search.loop import Evidence
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System
 
@@ -36,7 +39,7 @@ class SearchState:
         unreduced: the counts without symmetry, if a second search found them.
     """
 
-    found: dict[str, Found] = field(factory=dict)
+    found: dict[str, Evidence] = field(factory=dict)
     truncated: bool = False
     levels: list[int] = field(factory=list)
     frontier: int = 1
@@ -102,7 +105,7 @@ class SearchState:
         weights = table("weights", record["weights"]).items()
         unreduced = record["unreduced"]
         return cls(
-            found={name: Found(run) for name, run in runs.items()},
+            found={name: Evidence(run) for name, run in runs.items()},
             truncated=truth("whether states were left out", record["truncated"]),
             levels=levels,
             frontier=whole("the states to be expanded", record["frontier"], 1),

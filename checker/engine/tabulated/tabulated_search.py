@@ -54,7 +54,7 @@ from antecede.checker.engine.tabulated.transport import (
 from antecede.checker.model import Property, Where
 from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.graph import Explored
-from antecede.checker.search.loop import Explorer, Found, Stop, decided
+from antecede.checker.search.loop import Evidence, Explorer, Stop, decided
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System
@@ -139,7 +139,7 @@ class TabulatedSearch(Explorer):
     exhaustive = True
 
     @property
-    def found(self) -> dict[str, Found]:
+    def found(self) -> dict[str, Evidence]:
         """The run that shows each property, by its name."""
         return self.state.found
 
@@ -219,7 +219,7 @@ class TabulatedSearch(Explorer):
         self.state, self.transports = state, [self.threads]
         self.unjudged = self.dropped = False
         shown = in_bits(self.system, self.filler.tabulation.initially_shown())
-        state.found |= {prop.name: Found(()) for prop in shown}
+        state.found |= {prop.name: Evidence(()) for prop in shown}
         state.add(self.threads.begin(Setup(self.filler, state.weights)))
 
     def _drop(self) -> None:
@@ -386,7 +386,7 @@ class TabulatedSearch(Explorer):
             depth=depth,
             known=bits_of(self.system, lambda prop: prop.name in self.found),
             last=self.max_depth is not None and depth + 1 >= self.max_depth,
-            combinations=bool(self.global_properties.asked(self.found)),
+            combinations=self.global_properties.columns(self.found),
         )
 
     def _plan(self, visited: int = 0, *, moves: bool = False) -> Plan:
@@ -429,10 +429,11 @@ class TabulatedSearch(Explorer):
         """Judge the states of the current level by the global properties."""
         judged, asked = self.global_properties, self.global_properties.asked(self.found)
         first: dict[str, tuple[Property, Address, int]] = {}
-        for part, combinations in self.transport.combinations() if asked else ():
+        columns, pause = judged.columns(self.found), partial(self._pause, tick)
+        for part, combinations in self.transport.combinations(columns) if asked else ():
             for index, *combination in combinations.tolist():
                 address = Address(self.state.depth, part, index)
-                for prop in judged.judge(tuple(combination), asked, partial(self._pause, tick)):
+                for prop in judged.judge(tuple(combination), columns, asked, pause):
                     first.setdefault(prop.name, (prop, address, -1))
         self.unjudged = False
         self._trace(list(first.values()), tick)
@@ -454,7 +455,7 @@ class TabulatedSearch(Explorer):
             if self.options.traces:
                 self.found[prop.name] = self._run_to(address, place, prop)
             elif prop.sought:  # a witness need only exist
-                self.found[prop.name] = Found(())
+                self.found[prop.name] = Evidence(())
             else:
                 untraced.add(prop.name)
         if untraced:
@@ -470,11 +471,11 @@ class TabulatedSearch(Explorer):
             ByDepthError: the search is decided.
         """
         for prop in shown:
-            self.found.setdefault(prop.name, Found(()))
+            self.found.setdefault(prop.name, Evidence(()))
         if decided(self.system, self):
             raise ByDepthError("a search by depth finds the shortest run to a witness")
 
-    def _run_to(self, address: Address, place: int, prop: Property) -> Found:
+    def _run_to(self, address: Address, place: int, prop: Property) -> Evidence:
         """Return the run to a state, and on by the transition at `place` unless that is -1.
 
         Raises:
@@ -496,13 +497,13 @@ class TabulatedSearch(Explorer):
                 address = start
         return places
 
-    def _run(self, places: list[int], prop: Property) -> Found:
+    def _run(self, places: list[int], prop: Property) -> Evidence:
         """Return the run with transitions at these places, in original names."""
         if not self.filler.symmetric:
-            return Found(transitions_at(self.system, places))
+            return Evidence(transitions_at(self.system, places))
         self.filler.refresh()
         concretiser = Concretiser(self.filler, self.threads.fill, self._representative)
-        return Found(concretiser.run(places, prop))
+        return Evidence(concretiser.run(places, prop))
 
     def _representative(self, depth: int, row: Words) -> Words:
         """Return the renaming of a row at some depth with which the search continued."""
@@ -553,7 +554,7 @@ class TabulatedSearch(Explorer):
             raise ReplayError(f"a second search does not find what violates {names}.")
         self.state.found |= again.found
 
-    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
         """Return a run to a state with no way back to what `prop` wants, or None."""
         if self.state.moved_at or self.dropped:
             return self._lost_by_threads(prop, tick)
@@ -568,7 +569,7 @@ class TabulatedSearch(Explorer):
 
     def _lost_by_threads(
         self, prop: Property, tick: Callable[[], None], **options: Any
-    ) -> Found | None:
+    ) -> Evidence | None:
         """Return what `lost` does, from a second search that stays on the first transport."""
         asked = evolve(self.system, properties=(prop,))
         again = self._second(asked, then_cluster=False, traces=False, **options)
@@ -582,7 +583,7 @@ class TabulatedSearch(Explorer):
 
 def lost_after(
     search: TabulatedSearch, prop: Property, tick: Callable[[], None]
-) -> tuple[Found | None, dict[str, Any]]:
+) -> tuple[Evidence | None, dict[str, Any]]:
     """Explore all states, close the search, and return what `Explorer.lost` does.
 
     Returns:

@@ -65,13 +65,14 @@ class LevelJob:
         depth: of the level.
         known: bit set of the properties that need not be reported any more.
         last: the next level is not going to be expanded.
-        combinations: the search will ask for `Transport.combinations`.
+        combinations: the columns of actors for which the search will ask for
+            `Transport.combinations`; empty if it will not ask.
     """
 
     depth: int
     known: int
     last: bool
-    combinations: bool
+    combinations: tuple[int, ...]
 
 
 @frozen(eq=False)
@@ -197,11 +198,12 @@ class Transport(Protocol):
             CapacityError: there is too little room, or the cluster is lost.
         """
 
-    def combinations(self) -> Iterable[tuple[int, Words]]:
-        """Yield the combinations of actors' states in the current level, part by part.
+    def combinations(self, columns: tuple[int, ...]) -> Iterable[tuple[int, Words]]:
+        """Yield the combinations in these columns of all actors in the current level, by part.
 
-        Each comes with the number of the part and has the shape (n, 1 + actors): the index of the
-        first state that has the combination, and the number of each actor's state.
+        Each comes with the number of the part and has the shape (n, 1 + columns * actors): the
+        index of the first state that has the combination, and for each column, the number of each
+        actor.
         """
 
     def reduce_memory(self, *, forgets: bool) -> None:

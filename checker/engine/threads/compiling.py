@@ -7,7 +7,6 @@ compiler.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
@@ -21,20 +20,22 @@ from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.workloads import workload_from
+from antecede.checker.support.locks import locked
+from antecede.checker.support.platforms import APART
 
 _running: list[subprocess.Popen[bytes]] = []
 """Kept, for Python complains of those that are dropped while they run."""
 
 
-def started() -> subprocess.Popen[bytes]:
+MORE = "more"
+"""The argument of a process that compiles what fewer searches need."""
+
+
+def started(*arguments: str) -> subprocess.Popen[bytes]:
     """Start to compile in the background; Ctrl-C here does not end it."""
-    command = [sys.executable, "-P", "-m", __name__]
+    command = [sys.executable, "-P", "-m", "antecede.checker.engine.threads.compiling", *arguments]
     silent = subprocess.DEVNULL
-    _running.append(
-        subprocess.Popen(
-            command, stdin=silent, stdout=silent, stderr=silent, start_new_session=True
-        )
-    )
+    _running.append(subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent, **APART))
     return _running[-1]
 
 
@@ -46,15 +47,10 @@ def main() -> bool | None:
         to lock.
     """
     folder = cache.folder()
-    if folder is None:
+    lock = None if folder is None else locked(folder / "compiling", waits=True)
+    if lock is None:
         return None
-    try:
-        # A pipe under this name would keep `open` waiting.
-        descriptor = os.open(folder / "compiling", os.O_CREAT | os.O_WRONLY | os.O_NONBLOCK, 0o644)
-    except OSError:
-        return None
-    with open(descriptor, "wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with lock:
         if cache.compiled_in() is not None:
             return False
         compile_all()
@@ -139,9 +135,13 @@ def _toy(history: str) -> System:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == [MORE]:
+        if hasattr(os, "nice"):
+            os.nice(19)
+        compile_more()
+        sys.exit()
     compiled = main()
     # Searches need not wait for the rest. A process that waited for another leaves the rest to it.
-    if compiled and os.fork() == 0:
-        os.nice(19)
-        compile_more()
+    if compiled:
+        started(MORE)
     sys.exit(1 if compiled is None else 0)

@@ -78,7 +78,7 @@ class Expansion:
 
     def __attrs_post_init__(self) -> None:
         """Make shards that have nothing yet."""
-        self.shards = [self._owner(k) for k in range(self.options.threads or 1)]
+        self.shards = [self._shard(k) for k in range(self.options.threads or 1)]
 
     @property
     def open_levels(self) -> int:
@@ -96,7 +96,8 @@ class Expansion:
 
     # The start of a search.
 
-    def _owner(self, number: int) -> Shard:
+    def _shard(self, number: int) -> Shard:
+        """Return a shard that has nothing yet."""
         row_words, block = self.filler.layout.row_words, self.block
         arena, levels = self.arenas.make, self.open_levels
         threads = self.options.threads or 1
@@ -198,10 +199,10 @@ class Expansion:
     def _release_expanded(self) -> None:
         """Give back the memory of rows that nobody will expand again."""
         waiting = [rows for shard in self.shards for rows in shard.waiting]
-        for owner in self.shards:
-            left = [rows.first for rows in waiting if rows.source == owner.number]
-            first = min(left, default=owner.level.count)
-            owner.level.release_first(first, self.filler.layout.row_words)
+        for shard in self.shards:
+            left = [rows.first for rows in waiting if rows.source == shard.number]
+            first = min(left, default=shard.level.count)
+            shard.level.release_first(first, self.filler.layout.row_words)
 
     @property
     def _well_graded(self) -> bool:
@@ -259,7 +260,7 @@ class Expansion:
         rows.todo = np.concatenate([left, postponed])
         return len(left) == 0 and rows.begin == rows.end
 
-    def _weighing(self, _owner: Shard, _level: Level) -> g.Weighing:
+    def _weighing(self, _shard: Shard, _level: Level) -> g.Weighing:
         """Return what the kernel needs to know of weights."""
         return g.BY_DEPTH
 

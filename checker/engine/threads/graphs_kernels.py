@@ -1,4 +1,8 @@
-"""The graph of states as arrays: numbered breadth-first, edges as compressed rows."""
+"""The graph of states as arrays: numbered breadth-first, edges as compressed rows.
+
+`checker.engine.threads.graph` makes a graph after a search, if a property asks which states can
+recover or which endless runs are fair. It expands all states once more.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from antecede.checker.engine.compiled.jit import borrow, kernel, prefetch
+from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
 from antecede.checker.engine.rows.hashing_kernels import hash_words, home
@@ -94,6 +98,7 @@ def find_states(out, size, row_words, slots, figures, offset, number, found):
     out, slots, found, number = borrow(out), borrow(slots), borrow(found), borrow(number)
     stride = row_words + 1
     complete = True
+    # Three steps per row, NEXT rows apart: fetch its slot, find it and fetch its number, read that.
     for e in range(size + NEXT):
         if e + NEXT < size:
             later = home(hash_words(out, (e + NEXT) * stride, row_words), figures[0])
@@ -108,6 +113,19 @@ def find_states(out, size, row_words, slots, figures, offset, number, found):
     return complete
 
 
+@inlined
+def conditions_of(row, at, geo, wanted):
+    """Return the bit set of the wanted conditions that hold in the state row[at:].
+
+    A condition holds in a state if it holds for the composite of each part.
+    """
+    conditions = np.int64(255)
+    for part in range(geo[g.PARTS]):
+        composite = composite_in(row, at, field_of(geo, part))
+        conditions &= wanted[part * geo[g.REN_STRIDE] + composite]
+    return conditions
+
+
 @kernel
 def link(outbox, found, begin, end, tables, wanted, graph, fresh):
     """Number the successors that one thread sent, in the order of sending, and add their edges.
@@ -115,8 +133,7 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
     Args:
         outbox: the successors of consecutive states, as `expand` leaves them.
         found: (owners, entries): per successor, what `find_states` found.
-        begin: the index in its level of the first expanded state.
-        end: the index after the last expanded state.
+        begin, end: the range of expanded states, as indices in their level.
         tables: the tables of the composites.
         wanted: uint8; the conditions of composite g of part i, at i * geo[REN_STRIDE] + g.
         graph: has room for all possible new states and edges; `first` has one element per state
@@ -129,7 +146,7 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
     geo, out, order = tables.geo, borrow(outbox.out), borrow(outbox.order)
     number, target, marks = borrow(graph.number), borrow(graph.target), borrow(graph.marks)
     rows, row_words = borrow(graph.rows), geo[g.ROW_WORDS]
-    stride, parts = row_words + 1, geo[g.PARTS]
+    stride = row_words + 1
     first, label = borrow(graph.first), borrow(graph.label)
     labelled = graph.label.shape[0] > 0
     states, edges, ended = graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED]
@@ -143,6 +160,8 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
         at[owner] = entry + 1
         start = owner * room + entry * stride
         parent = (out[start + row_words] >> 31) // owners
+        # Edges come in the order of their sources, so all states before this one are complete.
+        # A state without successors sends nothing, and ends here, too.
         while here < parent:
             ended += 1
             first[ended] = edges
@@ -150,14 +169,11 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
         if entry + NEXT < found.shape[1]:
             prefetch(number, max(found[owner, entry + NEXT], 0))
         slot = found[owner, entry]
+        # A state may have got its number since `find_states` looked, from an edge before this one.
         named = -slot if slot < 0 else np.int64(number[slot])
-        if named == 0:
-            mark = np.int64(255)
-            for part in range(parts):
-                composite = composite_in(out, start, field_of(geo, part))
-                mark &= wanted[part * geo[g.REN_STRIDE] + composite]
+        if named == 0:  # the first edge to this state, so the state gets the next number
             copy_row(out, start, rows, fresh * row_words, row_words)
-            marks[states] = mark
+            marks[states] = conditions_of(out, start, geo, wanted)
             states += 1
             fresh += 1
             number[slot] = named = states

@@ -1,4 +1,7 @@
-"""The shard of one thread: its part of the levels, of the visited set and of the parents."""
+"""The shard of one thread: its part of the levels, of the visited set and of the parents.
+
+A hash of a state selects the shard that owns it, so that no two threads write to one visited set.
+"""
 
 from __future__ import annotations
 
@@ -326,12 +329,12 @@ def forget_last(shard: Shard, expected: int) -> None:
 
 
 def mark(shard: Shard, geo: Words, marks: Any) -> None:
-    """Mark the composites that an shard's open levels refer to."""
+    """Mark the composites that a shard's open levels refer to."""
     for level in shard.levels:
         composites_kernels.mark_composites(level.rows.array, level.count, geo, marks)
 
 
 def renumber(shard: Shard, geo: Words, numbers: Words) -> None:
-    """Write the new numbers of composites into an shard's open levels."""
+    """Write the new numbers of composites into a shard's open levels."""
     for level in shard.levels:
         composites_kernels.renumber(level.rows.array, level.count, geo, numbers)

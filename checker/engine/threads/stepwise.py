@@ -34,7 +34,7 @@ from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.engine.visited.visited import Visited
 from antecede.checker.model import Property
 from antecede.checker.paths.places import transitions_at
-from antecede.checker.search.loop import Explorer, Found
+from antecede.checker.search.loop import Evidence, Explorer
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.failing import (
@@ -92,7 +92,7 @@ class Stepwise(Explorer):
 
     system: System
     max_depth: int | None = None
-    found: dict[str, Found] = field(factory=dict)
+    found: dict[str, Evidence] = field(factory=dict)
     graph_figures: dict[str, Any] = field(factory=dict)
     arenas: Arenas = field(init=False)
     filler: TableFiller = field(init=False)
@@ -160,7 +160,7 @@ class Stepwise(Explorer):
             **self.filler.figures(self.fired, self.fresh_kinds),
         }
 
-    def lost(self, prop: Property, tick: Callable[[], None]) -> Found | None:
+    def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
         options = Options(traces=False)
         search = search_on_threads(evolve(self.system, properties=(prop,)), options=options)
@@ -268,7 +268,7 @@ class Stepwise(Explorer):
     def _show(self, bits: int, places: list[int]) -> None:
         """Record the properties that the path with the transitions at `places` shows."""
         transitions = transitions_at(self.system, places)
-        self.found |= {prop.name: Found(transitions) for prop in in_bits(self.system, bits)}
+        self.found |= {prop.name: Evidence(transitions) for prop in in_bits(self.system, bits)}
         self.control[g.KNOWN] = bits_of(self.system, lambda prop: prop.name in self.found)
 
     def _raise(self) -> None:

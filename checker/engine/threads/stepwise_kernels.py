@@ -1,4 +1,7 @@
-"""Depth-first search and random walks: one transition at a time."""
+"""Depth-first search and random walks: one transition at a time.
+
+Both follow one path, so they number new composites themselves and do not wait for other threads.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,14 @@ def work_for(tables, memo, loc, out, told):
     """Return the arguments of `remembered_or_derived` that are the same for many states.
 
     Args:
-        loc: has room for `Work.places`, too.
+        loc: has room for `Work.composites` and `Work.heads`, too.
         out: entries, flat.
     """
-    places = borrow(loc[room_for(tables.geo) :])
-    room = out.shape[0] // (tables.geo[g.ROW_WORDS] + 1) - 1
-    return Work(
-        tables, memo, loc, out, room, places, told.control[g.KNOWN], told.misses, told.control
-    )
+    geo, misses, control = tables.geo, told.misses, told.control
+    composites = borrow(loc[room_for(geo) :])
+    heads = borrow(loc[room_for(geo) + geo[g.PARTS] :])
+    room, hidden = out.shape[0] // (geo[g.ROW_WORDS] + 1) - 1, control[g.KNOWN]
+    return Work(tables, memo, loc, out, room, composites, heads, hidden, misses, control)
 
 
 @kernel
@@ -47,6 +50,7 @@ def enter(rows, at, composites, work):
     geo, table, dec = tables.geo, tables.table, tables.dec
     if work.room < 0:
         return np.int64(g.OVERFLOWED)
+    # Each pass numbers what the last one missed. Misses that only Python can fill end the loop.
     while True:
         control[g.MISSES] = 0
         count = remembered_or_derived(rows, at, False, work)
@@ -70,25 +74,42 @@ def borrowed_steps(told):
     )
 
 
+FRAME_WORDS, FRAME_END = 2, 1
+"""A frame has two words: its next entry, and at FRAME_END the end of its entries."""
+
+
 @inlined
-def open_frame(stack, frames, depth, tables, memo, loc, composites, visited, told):
+def frame_at(number):
+    """Return where a frame begins in `frames`, with its next entry."""
+    return FRAME_WORDS * number
+
+
+@inlined
+def is_done(frames, number):
+    """Return whether all entries of a frame were taken."""
+    return frames[frame_at(number)] == frames[frame_at(number) + FRAME_END]
+
+
+@inlined
+def open_frame(stack, frames, depth, work, composites, visited, told):
     """Put the successors of the newest state on the stack, with a frame for them.
 
     Args:
         depth: the number of frames before; the others are as in `descend`.
+        work: its `out` is replaced by the free end of the stack.
 
     Returns:
         OK, or a negative result of `enter`.
     """
     control, figures = told.control, visited.figures
-    row_words = tables.geo[g.ROW_WORDS]
+    tables, row_words = work.tables, work.tables.geo[g.ROW_WORDS]
     stride = row_words + 1
-    top = 2 * depth - 2
-    if top + 4 > frames.shape[0]:
+    top, new = frame_at(depth - 1), frame_at(depth)
+    if new + FRAME_WORDS > frames.shape[0]:
         return np.int64(g.OVERFLOWED)
-    end = frames[top + 1]
+    end = frames[top + FRAME_END]
     here, out = (frames[top] - 1) * stride, stack[end * stride :]
-    count = enter(stack, here, composites, work_for(tables, memo, loc, out, told))
+    count = enter(stack, here, composites, work_for(tables, work.memo, work.loc, out, told))
     if count < 0:
         return count
     if count == 0:
@@ -101,8 +122,8 @@ def open_frame(stack, frames, depth, tables, memo, loc, composites, visited, tol
         later = home(hash_words(stack, e * stride, row_words), figures[0])
         prefetch(visited.slots, later * row_words)
     control[g.ENTERING] = 0
-    frames[top + 2] = end
-    frames[top + 3] = end + count
+    frames[new] = end
+    frames[new + FRAME_END] = end + count
     return np.int64(g.OK)
 
 
@@ -117,7 +138,7 @@ def take_next(stack, frames, depth, row_words, visited, told):
         OK, RAISES, or FULL_SET; then nothing was changed.
     """
     control, figures = told.control, visited.figures
-    top = 2 * depth - 2
+    top = frame_at(depth - 1)
     entry = frames[top]
     at = entry * (row_words + 1)
     info = stack[at + row_words]
@@ -147,9 +168,8 @@ def take_next(stack, frames, depth, row_words, visited, told):
 def descend(stack, frames, tables, memo, composites, visited, told):
     """Search depth-first, taking transitions in the order of `transition.enabled`.
 
-    A frame is a state on the path, with the entries of its successors on the stack. Frame f holds
-    [the next entry, the end of its entries] at frames[2 * f]. It begins where frame f - 1 ends.
-    Frame 0 holds only the initial state.
+    A frame is a state on the path, with the entries of its successors on the stack. Its entries
+    begin where the entries of the frame before it end. Frame 0 holds only the initial state.
 
     Args:
         stack: entries, flat.
@@ -173,24 +193,22 @@ def descend(stack, frames, tables, memo, composites, visited, told):
     control, tables, memo = told.control, borrowed(tables), borrowed_memo(memo)
     row_words = tables.geo[g.ROW_WORDS]
     own_loc = np.empty(room_for(tables.geo) + 2 * tables.geo[g.PARTS], np.int64)
-    loc = borrow(own_loc)
+    work = work_for(tables, memo, borrow(own_loc), stack, told)
     depth = control[g.FRAMES]
     status = np.int64(g.OK)
     while True:
-        top = 2 * depth - 2
         if control[g.ENTERING]:
-            status = open_frame(stack, frames, depth, tables, memo, loc, composites, visited, told)
+            status = open_frame(stack, frames, depth, work, composites, visited, told)
             if status != g.OK:
                 break
             depth += 1
-            top += 2
         if control[g.SHOWN]:
             status = np.int64(g.SHOWS)
             break
-        while top > 0 and frames[top] == frames[top + 1]:
+        # A frame without entries is done. Frame 0 stays: it only has the initial state.
+        while depth > 1 and is_done(frames, depth - 1):
             depth -= 1
-            top -= 2
-        if top == 0 or control[g.STEPS] <= 0:
+        if depth == 1 or control[g.STEPS] <= 0:
             break
         status = take_next(stack, frames, depth, row_words, visited, told)
         if status != g.OK:
@@ -244,7 +262,7 @@ def step_at_random(rows, row_words, count, places, generator, visited, told):
         control[g.LENGTH] += 1
         return np.int64(g.RAISES)
     fresh = claim_row(visited.slots, visited.figures, rows, chosen, row_words)
-    if fresh == g.MISSED:
+    if fresh == g.MISSED:  # the same number is drawn again, so a walk does not depend on the room
         generator[0] = before
         return np.int64(g.FULL_SET)
     for k in range(row_words):
@@ -261,15 +279,15 @@ def step_at_random(rows, row_words, count, places, generator, visited, told):
 
 
 @kernel
-def wander(rows, places, generator, tables, memo, composites, visited, finals, told):
+def wander(rows, places, generator, tables, memo, composites, sets, told):
     """Walk at random from the initial state to a final state or to MAX_DEPTH, repeatedly.
 
     Args:
         rows: entries, flat: the initial state, the current state, room for successors.
         places: the indices of the transitions of this walk; control[LENGTH] is their number.
         generator: as for `draw`.
-        memo, composites, visited: as for `descend`.
-        finals: a `RowSet` of the final states met; updated.
+        memo, composites: as for `descend`.
+        sets: a `Met`; updated.
         told: as for `descend`. In its control, WALKS is the number of walks after this one. If not
             ENTERING, the walk is over. TOTAL counts the states met.
 
@@ -277,8 +295,9 @@ def wander(rows, places, generator, tables, memo, composites, visited, finals, t
         OK when STEPS transitions were taken or no walk is left; otherwise as `descend`.
     """
     rows, places, generator = borrow(rows), borrow(places), borrow(generator)
-    visited = g.RowSet(borrow(visited.slots), borrow(visited.figures))
-    finals, told = g.RowSet(borrow(finals.slots), borrow(finals.figures)), borrowed_steps(told)
+    visited = g.RowSet(borrow(sets.visited.slots), borrow(sets.visited.figures))
+    finals = g.RowSet(borrow(sets.finals.slots), borrow(sets.finals.figures))
+    told = borrowed_steps(told)
     composites = g.Composites(borrow(composites.counts), borrow(composites.limits))
     control, tables, memo = told.control, borrowed(tables), borrowed_memo(memo)
     row_words = tables.geo[g.ROW_WORDS]

@@ -59,7 +59,10 @@ ORBITS = slice(g.ORBIT_STATES, g.ORBIT_FINALS + 1)
 def search_on_threads(
     system: System, max_depth: int | None = None, options: Options = Options()
 ) -> TabulatedSearch:
-    """Return a search that stays in this process."""
+    """Return a search that stays in this process.
+
+    It never moves to a cluster, whatever the options say.
+    """
     return TabulatedSearch(system, max_depth, options, Threads)
 
 
@@ -150,26 +153,26 @@ class Threads:
             shard.control[g.FOUND] = 0
         return shown
 
-    def combinations(self) -> Iterator[tuple[int, Words]]:
-        """Yield the combinations of actors' states in the current level, by shard."""
-        met = self.pool.map(lambda shard: self._combinations(shard.level), self.shards)
+    def combinations(self, columns: tuple[int, ...]) -> Iterator[tuple[int, Words]]:
+        """Yield the combinations in these columns of all actors in the current level, by shard."""
+        met = self.pool.map(lambda shard: self._combinations(shard.level, columns), self.shards)
         yield from enumerate(met)
 
-    def _combinations(self, level: Level) -> Words:
+    def _combinations(self, level: Level, asked: tuple[int, ...]) -> Words:
         layout = self.expansion.filler.layout
         actors = range(self.expansion.filler.system.actors)
-        columns = [layout.column(i, g.STATE) for i in actors]
-        parts = [layout.part_of(i, g.STATE) for i in actors]
+        columns = [layout.column(i, column) for column in asked for i in actors]
+        parts = [layout.part_of(i, column) for column in asked for i in actors]
 
         def states() -> Iterator[list[Words]]:
-            """Yield the numbers of each actor's states, some rows at a time."""
+            """Yield the numbers of each actor, some rows at a time."""
             for at in range(0, level.count, PIECE):
                 end = min(at + PIECE, level.count)
                 rows = level.rows.array[at * layout.row_words : end * layout.row_words]
                 composites = layout.composites(rows)
                 yield [c[composites[part]] for c, part in zip(columns, parts, strict=True)]
 
-        return first_combinations(states(), len(actors))
+        return first_combinations(states(), len(columns))
 
     def reduce_memory(self, *, forgets: bool) -> None:
         """Drop states that cannot be met again; if `forgets`, keep only the current level."""

@@ -1,4 +1,8 @@
-"""Random walks on the tables."""
+"""Random walks on the tables.
+
+A walk takes a random transition in each state until it reaches a final state. The states that walks
+meet are counted once.
+"""
 
 from __future__ import annotations
 
@@ -64,8 +68,10 @@ class LocalRandomWalks(Stepwise):
                     self.filler.tables,
                     self.memo,
                     self.composites,
-                    g.RowSet(self.visited.slots, figures),
-                    g.RowSet(self.final_states.slots, final_figures),
+                    g.Met(
+                        g.RowSet(self.visited.slots, figures),
+                        g.RowSet(self.final_states.slots, final_figures),
+                    ),
                     self.told,
                 )
             )

@@ -1,4 +1,8 @@
-"""Exact sets of rows: open addressing, growing in place."""
+"""Exact sets of rows: open addressing, growing in place.
+
+A set stores whole rows, so two states are never mistaken for each other. A row's home slot grows
+with its hash, which lets the set spread over more slots in place.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,10 @@ def claim_slot(slots, slot, limit, source, at, width):
 
 @inlined
 def lower(depths, at, depth, fresh):
-    """Lower depths[at] to `depth`, or set it if `fresh`; return whether that changed it."""
+    """Lower depths[at] to `depth`, or set it if `fresh`; return whether that changed it.
+
+    A search by weight meets a state on paths of several lengths, and counts it at the least one.
+    """
     if fresh or depth < np.int64(depths[at]):
         depths[at] = depth
         return 1
@@ -89,6 +96,8 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
     stride = row_words + 1
     slots, depths = borrow(slots), borrow(depths)
     capacity = figures[0]
+    # The set is larger than the caches, so each look-up waits for the memory. The slots of the next
+    # rows are fetched while this row is compared: `pending` has the homes of `ahead` rows.
     ahead = 12
     pending = np.empty(ahead, np.int64)
     limit = figures[4]
@@ -102,7 +111,7 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
             prefetch(slots, slot * row_words)
             prefetch(depths, slot)
         for e in range(first, size):
-            if figures[1] >= figures[2]:
+            if figures[1] >= figures[2]:  # grow first, and go on with this entry
                 start[0], start[1] = thread, e
                 return 1
             slot = pending[e % ahead]
@@ -166,7 +175,7 @@ def read_depths(rows, row_words, me, owners, visited, slot_depths, depths):
     slots, figures = borrow(visited.slots), visited.figures
     count = depths.shape[0]
     for r in range(count):
-        if r + 12 < count:
+        if r + 12 < count:  # fetch the slot of a later row while this one is compared
             h = hash_words(rows, (r + 12) * row_words, row_words)
             if owner_by(h, owners) == me:
                 slot = home(h, figures[0])
@@ -208,10 +217,12 @@ def grow(slots, depths, tail, width, old, new):
     stride = width + 1
     own_stash = np.empty(1024 * stride, np.int64)
     stash, stashed = borrow(own_stash), np.int64(0)
+    # From the last slot to the first: a state moves right, into a slot that was emptied before.
     for slot in range(old + tail - 1, -1, -1):
         if slots[slot * width] == -1:
             continue
         place = home_of_slot(slots, slot, width, new)
+        # It was pushed beyond its new home, and slots between the two may still be occupied.
         if place < slot:
             if (stashed + 1) * stride > stash.shape[0]:
                 larger = np.empty(2 * stash.shape[0], np.int64)
@@ -260,7 +271,10 @@ def put_back(stash, stashed, slots, depths, width, new, tail):
 
 @inlined
 def slot_of(slots, figures, flat, at, flat_words):
-    """Return the slot of the set that has the row flat[at:], or -1."""
+    """Return the slot of the set that has the row flat[at:], or -1.
+
+    The row may be anywhere between its home slot and the next empty slot.
+    """
     slot = home(hash_words(flat, at, flat_words), figures[0])
     while slots[slot * flat_words] != -1:
         same = True

@@ -36,7 +36,10 @@ SWEEP_SHARE = 0.2
 
 
 def capacity_for(states: int) -> int:
-    """Return a capacity that has room for a number of states."""
+    """Return a capacity that has room for a number of states.
+
+    A set that is made with it does not grow at once.
+    """
     return max(int(states / min(load for _below, _factor, load in STAGES)) + 1, SMALLEST)
 
 

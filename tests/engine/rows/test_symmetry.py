@@ -308,3 +308,10 @@ def test_a_property_of_final_states_that_names_no_actor_leaves_symmetry_on() -> 
     assert result.statistics["symmetry"]["on"]
     ways_back = evolve(small("cbcast", 3, 1), properties=props[2:])
     assert found(plainly(ways_back)) == found(searched(ways_back, symmetry=True))
+
+
+def test_the_toy_of_the_explanation_has_nine_states_and_six_representatives() -> None:
+    """See `checker.engine.rows.symmetry`."""
+    result = searched(small("unordered", 2, 1, properties=("integrity",)), symmetry=True)
+    assert result.unreduced is not None
+    assert (9, 6) == (result.unreduced.unique_states, result.counts.unique_states)

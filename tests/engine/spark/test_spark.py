@@ -508,8 +508,8 @@ def test_a_level_that_is_not_judged_is_missed(
     """The seeded bug: the level with the second token is left out."""
     combinations = SparkTransport.combinations
 
-    def some(self: SparkTransport) -> Any:
-        return [] if len(self.state.rounds) == 2 else combinations(self)
+    def some(self: SparkTransport, columns: tuple[int, ...]) -> Any:
+        return [] if len(self.state.rounds) == 2 else combinations(self, columns)
 
     monkeypatch.setattr(SparkTransport, "combinations", some)
     with pytest.raises(AssertionError):

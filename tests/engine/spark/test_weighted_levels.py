@@ -120,7 +120,7 @@ def test_rows_of_one_depth_are_expanded_before_those_of_the_next(
     system = small("cykas", 3, 3, **SCRIPT)
     monkeypatch.setattr(worker_composites, "MOST_COMPOSITES", 1)
     if mixed:
-        monkeypatch.setattr(blocks.Expansion, "_chunks", all_at_once)
+        monkeypatch.setattr(blocks.BlockExpansion, "_chunks", all_at_once)
     assert mixed == (found(locally(system)) != found(here(system, 100)[0]))
 
 

@@ -226,6 +226,42 @@ def test_a_send_may_wait_for_a_delivery_that_changes_no_clock(
     assert found(remembered) == found(explored(system)[0])
 
 
+def lists_of(
+    search: TabulatedSearch, part: int, composite: int, slot: int, words: int
+) -> list[Any]:
+    """Return the entries of a list in the memo of the only thread."""
+    (shard,) = threads_of(search).shards
+    memo = shard.memo
+    first = part * memo.figures[memo_kernels.MEMO_ROOM] + composite
+    head = memo.heads[first * memo.figures[memo_kernels.SLOTS] + slot]
+    entries: list[Any] = (
+        memo.lists[head + 1 :][: words * memo.lists[head]].reshape(-1, words).tolist()
+    )
+    return entries
+
+
+def test_the_worked_example_has_the_numbers_of_a_search() -> None:
+    """See `checker.engine.successors`."""
+    system = small("mfss", 2, 1, history="clocks")
+    search = search_on_threads(system, options=method(threads=1, symmetry=False))
+    explore(system, search)
+    own, channel = memo_kernels.OWN_SLOT, memo_kernels.CHANNEL_SLOTS
+    kinds = search.filler.tabulation.kinds
+    assert ["causal-send", "receive Data", "receive Ack"] == kinds
+    assert [[1, kinds.index("causal-send"), 0, 0]] == lists_of(search, 0, 0, own, memo_kernels.OWN)
+    acknowledged, received = lists_of(search, 0, 7, channel, memo_kernels.OFFER)
+    assert [3, 10, -1, kinds.index("receive Ack") << 1] == acknowledged
+    assert [5, -1, 9, kinds.index("receive Data") << 1] == received
+    (shard,) = threads_of(search).shards
+    first = shard.memo.figures[memo_kernels.MEMO_ROOM] + 3
+    head = shard.memo.heads[first * shard.memo.figures[memo_kernels.SLOTS]]
+    table = shard.memo.lists[head + memo_kernels.STEPS_FIRST :]
+    capacity = shard.memo.lists[head + memo_kernels.STEPS_CAPACITY]
+    steps = dict(table[: 2 * capacity].reshape(-1, 2).tolist())
+    assert 10 == steps[5 << 1] & memo_kernels.STEP_MASK
+    assert [31, 0] == search.filler.layout.row_fields.shift.tolist()
+
+
 def test_what_has_no_room_is_derived_again(monkeypatch: pytest.MonkeyPatch) -> None:
     system = small("cykas", 3, 2)
     expected, total, derived = explored(system)

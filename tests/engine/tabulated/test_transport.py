@@ -123,7 +123,7 @@ class OneSet:
     def representative(self, row: Words) -> Words:
         return row
 
-    def combinations(self) -> Iterator[tuple[int, Words]]:
+    def combinations(self, columns: tuple[int, ...]) -> Iterator[tuple[int, Words]]:
         return iter(())
 
     def reduce_memory(self, *, forgets: bool) -> None:

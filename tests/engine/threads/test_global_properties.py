@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 from antecede.checker.check.engine import only_plainly
 from antecede.checker.check.pipeline import check
-from antecede.checker.check.spec import Spec, load_spec, system_of
+from antecede.checker.check.spec import OwnProperties, Spec, load_spec, system_of
+from antecede.checker.engine.rows import symmetry
 from antecede.checker.engine.tabulated import global_properties
 from antecede.checker.engine.tabulated.global_properties import GlobalProperties, first_places
 from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
 from antecede.checker.engine.threads.transport import search_on_threads
-from antecede.checker.model import Property, Protocol, What, Where
+from antecede.checker.model import Message, Property, Protocol, What, Where
 from antecede.checker.render.progress import place_text
 from antecede.checker.search.loop import Stop, explore
 from antecede.checker.search.options import Bounds, Options
@@ -214,7 +215,9 @@ def test_rows_that_are_not_looked_at_are_missed(monkeypatch: pytest.MonkeyPatch)
 
 def test_judging_only_the_representative_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The seeded bug: the states that a representative replaces are not judged."""
-    monkeypatch.setattr(GlobalProperties, "_orbit", lambda _self, combination: {combination})
+    monkeypatch.setattr(
+        GlobalProperties, "_orbit", lambda _self, combination, _columns: {combination}
+    )
     with pytest.raises(AssertionError):
         test_a_predicate_that_tells_actors_apart_ends_symmetry()
 
@@ -298,3 +301,65 @@ def test_an_actors_own_names_do_not_matter() -> None:
     result = by_tables(asked(system_for(protocol, 4, 1), own), threads=2)
     whole = by_tables(asked(system_for(protocol, 4, 1), own), threads=2, symmetry=False)
     assert found(result) == found(whole)
+
+
+CASTS: dict[str, Any] = {"actors": 3, "messages": 1, "workload": "broadcast"}
+"""Each of three actors sends a message to the two others."""
+
+
+def in_total_order(*, symmetry: bool) -> tuple[int, int, int | None]:
+    spec = Spec(protocol="unordered", properties=("total-order",), **CASTS)
+    result = check(spec, Options(symmetry=symmetry), selfcheck="off").result
+    run, counts = result.counterexample, result.size
+    return counts.unique_states, counts.total_states, None if run is None else run.length
+
+
+def test_symmetry_renames_the_messages_that_actors_delivered() -> None:
+    assert in_total_order(symmetry=False) == in_total_order(symmetry=True)
+    assert 9 == in_total_order(symmetry=True)[2]
+
+
+def of_others(sequences: tuple[tuple[Message, ...], ...]) -> bool:
+    """Return whether no actor delivered a message of its own."""
+    return all(m.sender != i for i, delivered in enumerate(sequences) for m in delivered)
+
+
+OF_OTHERS = Property("of-others", "of a test", What.SEQUENCES, Where.EVERYWHERE, of_others)
+
+
+def is_symmetric_for_others() -> bool:
+    spec = Spec(
+        protocol="unordered", properties=("of-others",), own=OwnProperties((OF_OTHERS,)), **CASTS
+    )
+    result = check(spec, Options(symmetry=True), selfcheck="off").result
+    return result.verdict is Verdict.HOLDS and result.statistics["symmetry"]["on"]
+
+
+def test_delivered_messages_that_keep_their_names_are_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The seeded bug: a renaming of actors leaves the messages that they delivered alone."""
+    assert is_symmetric_for_others()
+    monkeypatch.setattr(symmetry, "renamed_position", lambda position, _p: position)
+    assert not is_symmetric_for_others()
+
+
+AT_END = Property(
+    "agree", "of a test", What.STATES, Where.AT_FINAL_STATES, lambda states: len(set(states)) == 1
+)
+
+
+@pytest.mark.parametrize("search", ["breadth", "depth", "random"])
+def test_every_search_on_tables_judges_all_actors_in_final_states(search: str) -> None:
+    """Actors of `rst` that send to one receiver disagree about what was sent."""
+    spec = Spec(
+        protocol="rst",
+        actors=3,
+        messages=1,
+        search=search,
+        properties=("agree",),
+        own=OwnProperties((AT_END,)),
+    )
+    report = check(spec, Options(walks=5), selfcheck="off")
+    assert Verdict.VIOLATED is report.result.verdict
+    assert report.options.engine == "local"

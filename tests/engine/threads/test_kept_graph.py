@@ -16,7 +16,7 @@ from antecede.checker.check.spec import Spec, load_spec
 from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
 from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.model import Property, What, Where
-from antecede.checker.search.loop import Found, explore
+from antecede.checker.search.loop import Evidence, explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
@@ -60,7 +60,7 @@ def whole(system: System, **options: Any) -> TabulatedSearch:
     return search
 
 
-def length(found: Found | None) -> int | None:
+def length(found: Evidence | None) -> int | None:
     return None if found is None else len(found.transitions)
 
 

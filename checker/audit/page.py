@@ -1,0 +1,84 @@
+"""A violation as a page to step through its events, as for a counterexample of a check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from antecede.checker.audit.diagram import is_wrong, layout_of, note
+from antecede.checker.audit.events import DELIVER, SEND
+from antecede.checker.audit.findings import Finding
+from antecede.checker.render.about import About
+from antecede.checker.render.explanation import Explanation
+from antecede.checker.render.geometry import LONGEST_NOTE, cut
+from antecede.checker.render.html import Carried, Cell, Shown, Table, stepping
+from antecede.checker.render.prose import printable
+from antecede.checker.render.svg import sheet
+
+
+def html(finding: Finding, *, several: bool) -> str:
+    """Return the page; with `several` logs, each line number also names its log."""
+    layout = layout_of(finding, several=several)
+    text = printable(finding.text)
+    said = About(
+        headline=f"{printable(finding.actor)} processes a message too late",
+        violates=finding.kind,
+        length=f"{len(finding.events)} events",
+        explanation=Explanation(f"{text}."),
+        question=printable(" → ".join(finding.chain)),
+    )
+    return stepping(
+        said, layout, sheet(layout, text, inside=True), _steps(finding, several=several)
+    )
+
+
+def _steps(finding: Finding, *, several: bool) -> Iterator[Shown]:
+    """Yield the start and each event, with the messages that actors sent, processed and know of."""
+    actors = [*dict.fromkeys(event.actor for event in finding.events)]
+    names = [cut(printable(actor)) for actor in actors]
+    sent: dict[str, list[str]] = {actor: [] for actor in actors}
+    processed: dict[str, list[str]] = {actor: [] for actor in actors}
+    knows: dict[str, list[str]] = {actor: [] for actor in actors}
+    causes: dict[str, list[str]] = {}
+    was = _state(actors, sent, processed, knows)
+    yield Shown(0, "At the start", "", _table(names, None, was, was), [])
+    for number, event in enumerate(finding.events, 1):
+        own = knows[event.actor]
+        if event.kind == SEND:
+            sent[event.actor].append(event.message)
+            causes[event.message] = [*dict.fromkeys([*own, event.message])]
+        else:
+            processed[event.actor].append(event.message)
+        own += [each for each in causes[event.message] if each not in own]
+        now = _state(actors, sent, processed, knows)
+        looks = "wrong" if is_wrong(finding, event) else ""
+        words = note(finding, event, several)
+        table = _table(names, actors.index(event.actor), was, now)
+        yield Shown(number, words, looks, table, [*_in_flight(finding, number)])
+        was = now
+
+
+def _state(actors: Sequence[str], *parts: dict[str, list[str]]) -> list[list[str]]:
+    """Return the values of the fields: sent, processed and known messages, for each actor."""
+    return [[printable(", ".join(part[actor])) for actor in actors] for part in parts]
+
+
+def _table(
+    actors: list[str], acts: int | None, was: list[list[str]], now: list[list[str]]
+) -> Table:
+    fields = ("sent", "processed", "knows of")
+    rows = {
+        field: [Cell(*pair) for pair in zip(before, after, strict=True)]
+        for field, before, after in zip(fields, was, now, strict=True)
+    }
+    return Table(actors, acts, rows)
+
+
+def _in_flight(finding: Finding, number: int) -> Iterator[Carried]:
+    """Yield the messages in flight after an event, compared with before it."""
+    for at, event in enumerate(finding.events, 1):
+        for end, other in enumerate(finding.events, 1):
+            is_arrow = event.kind == SEND and other.kind == DELIVER
+            if is_arrow and event.message == other.message and at <= number <= end:
+                text = f"{event.actor} → {other.actor}: {event.message}"
+                fate = "new" if at == number else "gone" if end == number else "same"
+                yield cut(printable(text), LONGEST_NOTE), fate

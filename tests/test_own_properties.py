@@ -1,0 +1,399 @@
+"""Properties that users write: in files, in programs, in specs, and those of the documentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve, frozen
+
+from antecede import assert_holds, assert_violated, check, replay, sweep
+from antecede.checker.model import Message, Property, Protocol, Step, What, Where
+from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import protocol_named
+from antecede.protocols import rst
+from antecede.protocols.mail_room import Held
+from antecede.protocols.newtop import Newtop
+from tests.conftest import ROOT, Command
+
+BOTH = "script:[[1],[0]]"
+"""Two actors send a message to each other."""
+
+TWO_TO_ONE = "script:[[2],[2],[]]"
+"""Two actors send a message to a third one."""
+
+
+def documented() -> dict[str, Any]:
+    """Return what the file `own.py` of the documentation defines."""
+    text = (ROOT / "docs/writing.md").read_text(encoding="utf-8")
+    blocks = re.findall(r'```python title="own.py"\n(.*?)```', text, re.DOTALL)
+    assert 6 == len(blocks)
+    assert all(len(block.split("\n\n\n")[-1].splitlines()) <= 10 for block in blocks)
+    defined: dict[str, Any] = {}
+    exec("".join(blocks), defined)
+    return defined
+
+
+@frozen
+class Replica:
+    """A register with the last value that its actor wrote or read, or the greatest one."""
+
+    value: tuple[int, int] = (0, 0)
+
+
+def register(merge: Callable[[Any, Any], Any]) -> Protocol:
+    """Return a register that merges what it has with what it gets."""
+
+    def write(state: Replica, message: Message) -> Step:
+        value = merge(state.value, _of(message))
+        return Step(Replica(value), sends=tuple((d, message) for d in message.destinations))
+
+    def read(state: Replica, _src: int, message: Message) -> Step:
+        return Step(Replica(merge(state.value, _of(message))), deliveries=(message,))
+
+    return Protocol("register", "", "a test", lambda _actor, _actors: Replica(), write, read)
+
+
+def _of(message: Message) -> tuple[int, int]:
+    return message.number, message.sender + 1
+
+
+@frozen
+class Member:
+    """What an actor thinks of its group."""
+
+    me: int
+    members: frozenset[int]
+    view: int = 0
+
+
+def views(suspected: Callable[[int], int]) -> Protocol:
+    """Return a protocol whose actors may each remove one member, and then are in view 1."""
+
+    def suspect(state: Member) -> Step | None:
+        if state.view:
+            return None
+        return Step(evolve(state, members=state.members - {suspected(state.me)}, view=1))
+
+    return Protocol(
+        "views",
+        "",
+        "a test",
+        lambda actor, actors: Member(actor, frozenset(range(actors))),
+        lambda state, _message: Step(state),
+        lambda state, _src, _packet: Step(state),
+        actions={"suspect": suspect},
+    )
+
+
+def sequencer(*, direct: bool = False) -> Protocol:
+    """Return a protocol that sends every message by way of actor 0, or `direct`ly."""
+
+    def causal_send(me: int, message: Message) -> Step:
+        if me and not direct:
+            return Step(me, sends=((0, message),))
+        return forward(me, message)
+
+    def forward(me: int, message: Message) -> Step:
+        return Step(
+            me,
+            sends=tuple((d, message) for d in message.destinations if d != me),
+            deliveries=(message,) if me in message.destinations else (),
+        )
+
+    def receive(me: int, src: int, message: Message) -> Step:
+        if me == 0 and src == message.sender and not direct:
+            return forward(me, message)
+        return Step(me, deliveries=(message,))
+
+    start = lambda actor, _actors: actor  # noqa: E731
+    return Protocol("sequencer", "", "a test", start, causal_send, receive, network="fifo")
+
+
+def forgetful_rst() -> Protocol:
+    """Return `rst` that looks at a message only when it arrives: others may wait in vain."""
+
+    def receive(state: rst.Rst, src: int, packet: rst.Stamped) -> Step:
+        alone = rst.receive(evolve(state, held_back=()), src, packet)
+        if alone.deliveries:
+            return evolve(alone, state=evolve(alone.state, held_back=state.held_back))
+        return Step(evolve(state, held_back=(*state.held_back, Held(src, packet))))
+
+    return evolve(protocol_named("rst"), receive=receive)
+
+
+CHAIN = (
+    'reaction:[{"name":"m1","from":0,"to":[2]},{"name":"m2","from":0,"to":[1]},'
+    '{"name":"m3","from":1,"to":[2],"after":["m2"]}]'
+)
+TWO_CASTS = 'reaction:[{"name":"a","from":1,"to":[0,3]},{"name":"b","from":2,"to":[0,3]}]'
+"""Two actors each send a message to the same two others."""
+
+THREE_CASTS = (
+    'reaction:[{"name":"a","from":0,"to":[1,2]},{"name":"b","from":1,"to":[0,2]},'
+    '{"name":"c","from":2,"to":[0,1]}]'
+)
+"""Three actors each send a message to the two others, so that no two get two messages."""
+
+RST = protocol_named("rst")
+
+
+@pytest.mark.parametrize(
+    ("name", "actors", "good", "bad"),
+    [
+        (
+            "CONVERGES",
+            2,
+            (register(max), BOTH),
+            (register(lambda _old, new: new), BOTH),
+        ),
+        ("SMALL_BUFFER", 3, (RST, CHAIN), (RST, "script:[[2,2,2],[],[]]")),
+        ("ONE_ORDER", 4, (sequencer(), TWO_CASTS), (sequencer(direct=True), TWO_CASTS)),
+        ("NO_VAIN_WAIT", 3, (RST, CHAIN), (forgetful_rst(), CHAIN)),
+        ("SAME_MEMBERS", 2, (views(lambda _me: 0), BOTH), (views(lambda me: me), BOTH)),
+    ],
+)
+def test_documented_property_holds_of_one_system_and_not_of_another(
+    name: str, actors: int, good: tuple[Protocol, str], bad: tuple[Protocol, str]
+) -> None:
+    prop: Property = documented()[name]
+    for (protocol, workload), verdict in ((good, "HOLDS"), (bad, "VIOLATED")):
+        result = check(
+            protocol, actors=actors, workload=workload, properties=[prop], engine="plain"
+        )
+        assert (verdict, {prop.name: verdict}) == (result.verdict, result.properties)
+
+
+@pytest.mark.parametrize(
+    ("prop", "actors", "workload", "length"),
+    [("same-order", 4, TWO_CASTS, 6), ("total-order", 4, TWO_CASTS, 6)],
+)
+def test_order_of_deliveries_needs_the_sequencer(
+    prop: str, actors: int, workload: str, length: int
+) -> None:
+    """Without it, two receivers get two messages in any order: two sends, four receipts."""
+    asked: dict[str, Any] = {"actors": actors, "workload": workload, "engine": "plain"}
+    assert_holds(sequencer(), properties=prop, **asked)
+    assert_violated(sequencer(direct=True), properties=prop, length=length, **asked)
+
+
+def test_total_order_compares_more_than_two_actors() -> None:
+    """Three sends and six receipts: a before b, b before c, c before a."""
+    asked: dict[str, Any] = {"actors": 3, "workload": THREE_CASTS, "engine": "plain"}
+    direct = sequencer(direct=True)
+    assert_holds(direct, properties="same-order", **asked)
+    run = assert_violated(direct, properties="total-order", length=9, **asked).counterexample
+    assert run is not None
+    assert "the deliveries of the actors do not respect total-order" in run.reason
+
+
+@pytest.mark.parametrize("engine", ["plain", "local"])
+def test_states_record_deliveries_if_a_property_compares_them(engine: str) -> None:
+    """Two messages to one receiver: the state with both delivered becomes two states."""
+    for props, states, finals in (([], 9, 1), (["total-order"], 10, 2)):
+        asked = [*props, "integrity"]
+        found = check("unordered", actors=3, workload=TWO_TO_ONE, properties=asked, engine=engine)
+        counts = found.counts
+        assert (states, 13, 5, finals) == (
+            counts.unique_states,
+            counts.total_states,
+            counts.depth,
+            counts.final_states,
+        )
+
+
+def test_newtop_without_a_rule_for_ties_has_no_total_order() -> None:
+    """The mutant: held messages with equal clocks keep the order of their arrival."""
+    null = protocol_named("newtop-null")
+
+    def receive(state: Newtop, src: int, packet: Any) -> Step:
+        step = null.receive(state, src, packet)
+        arrived = [held.packet.message for held in state.held_back]
+        late = [message for message in step.deliveries if message not in arrived]
+        early = [message for message in arrived if message in step.deliveries]
+        return evolve(step, deliveries=(*early, *late))
+
+    assert_violated(
+        evolve(null, receive=receive),
+        actors=3,
+        workload=THREE_CASTS,
+        properties="total-order",
+        engine="plain",
+        selfcheck="off",
+    )
+
+
+def test_predicate_of_final_states_is_a_property_by_default() -> None:
+    """One more than 13 states would be judged as well if the property were asked everywhere."""
+    last = evolve(
+        register(lambda _old, new: new),
+        joint_at_rest={"converged": lambda states: len(set(states)) == 1},
+        at_rest={"written": lambda state: state.value != (0, 0)},
+    )
+    result = check(last, actors=2, workload=BOTH, engine="plain")
+    assert "VIOLATED" == result.properties["at-rest:converged"]
+    assert "VIOLATED" != result.properties["at-rest:written"]
+    run, counts = result.counterexample, result.counts
+    assert run is not None
+    assert ("at-rest:converged", 4) == (run.violates, run.length)
+    assert run.reason.startswith("The run is over, and the actors' states do not respect")
+    assert (13, 15, 5, 3) == (
+        counts.unique_states,
+        counts.total_states,
+        counts.depth,
+        counts.final_states,
+    )
+
+
+SILENT = evolve(
+    register(max), at_rest={"written": lambda state: state.value != (0, 0)}, name="silent"
+)
+
+
+def test_predicate_of_one_actor_at_rest_names_the_actor() -> None:
+    result = check(SILENT, actors=3, workload=TWO_TO_ONE, engine="plain")
+    assert "HOLDS" == result.verdict
+    result = check(SILENT, actors=3, workload="script:[[1],[],[]]", engine="plain")
+    assert result.counterexample is not None
+    assert "Carol's state does not respect written" in result.counterexample.reason
+
+
+@pytest.mark.parametrize("engine", ["plain", "local"])
+def test_predicate_at_rest_that_raises_comes_with_a_run(engine: str) -> None:
+    broken = evolve(register(max), at_rest={"broken": lambda state: state.nothing})
+    result = check(broken, actors=2, workload=BOTH, engine=engine)
+    assert "ERROR" == result.verdict
+    run = result.counterexample
+    assert run is not None
+    assert ("at-rest-returns", 4) == (run.violates, run.length)
+    assert "at-rest predicate 'broken' of protocol 'register' raised AttributeError" in run.reason
+
+
+FILE = """
+from antecede import Property, What, Where
+
+def few(state):
+    return len(state.held_back) < 1
+
+FEW = Property("few", "nothing is held back", What.STATE, Where.EVERYWHERE, few)
+LOUD = Property("loud", "it raises", What.STATE, Where.EVERYWHERE, lambda state: state.nothing)
+SEQUENCE = Property(
+    "sequence", "it raises", What.SEQUENCES, Where.EVERYWHERE, lambda sequences: sequences[9]
+)
+NUMBER = 7
+"""
+
+SIZE = ("--actors", 2, "--messages", 2, "--engine", "plain")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    file = tmp_path / "own.py"
+    file.write_text(FILE)
+    return file
+
+
+def test_property_of_a_file_is_checked_and_replayed(antecede: Command, own: Path) -> None:
+    trace, named = own.with_name("run.json"), f"{own}:FEW"
+    ran = antecede("check", "rst", *SIZE, "--property", named, "--trace", trace)
+    assert 1 == ran.code
+    assert f"{named} is violated after" in ran.out
+    refused = antecede("replay", trace)
+    assert 2 == refused.code
+    assert f"replaying it runs that file. If you trust the file, add --property {named}" in (
+        refused.err
+    )
+    assert 1 == antecede("replay", trace, "--property", named).code
+
+
+def test_list_shows_the_properties_of_a_file(antecede: Command, own: Path) -> None:
+    ran = antecede("list", own)
+    assert 0 == ran.code
+    assert f"{own}:FEW" in ran.out
+    assert "nothing is held back" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("NUMBER", "'NUMBER' in own.py is an int; give an antecede.Property"),
+        ("FEWW", "unknown object in own.py 'FEWW'; did you mean 'FEW'?"),
+        ("LOUD", "property 'own.py:LOUD' of protocol 'rst' raised AttributeError"),
+        ("LOUD", "(line 8 of"),
+        ("SEQUENCE", "the predicate of the property 'own.py:SEQUENCE' raised IndexError"),
+        ("SEQUENCE", "(line 10 of"),
+    ],
+)
+def test_unusable_property_is_named_in_one_sentence(
+    antecede: Command, own: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+) -> None:
+    monkeypatch.chdir(own.parent)
+    ran = antecede("check", "rst", *SIZE, "--property", f"own.py:{name}")
+    assert 2 == ran.code
+    assert said in ran.out + ran.err
+    assert "Traceback" not in ran.out + ran.err or "HandlerError" not in ran.out + ran.err
+
+
+def test_spec_finds_properties_beside_itself(antecede: Command, own: Path) -> None:
+    spec = own.with_name("few.toml")
+    spec.write_text(
+        'protocol = "rst"\nactors = 2\nmessages = 2\nproperties = ["own.py:FEW"]\n'
+        '[expect]\nverdict = "violated"\nviolates = "own.py:FEW"\n'
+    )
+    ran = antecede("check", spec, "--engine", "plain")
+    assert 0 == ran.code, ran.out
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (
+            {"what": "STATE"},
+            "the field 'what' of the property 'p' is 'STATE'; give a member of What",
+        ),
+        ({"name": 3}, "the field 'name' of the property 3 is 3; give a text"),
+        ({"predicate": 3}, "needs a name and, as its predicate, a function"),
+        ({"where": Where.ON_FAIR_RUNS}, "What.STATE goes with Where.EVERYWHERE"),
+    ],
+)
+def test_wrong_record_says_which_field_is_wrong(fields: dict[str, Any], said: str) -> None:
+    usual: dict[str, Any] = {"name": "p", "summary": "", "what": What.STATE}
+    usual |= {"where": Where.EVERYWHERE, "predicate": bool}
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Property(**{**usual, **fields})
+
+
+def test_records_need_names_of_their_own() -> None:
+    one, other = (Property("p", "", What.STATE, Where.EVERYWHERE, f) for f in (bool, callable))
+    for props in ([one, other], [evolve(one, name="integrity")], [evolve(one, name="a:b")]):
+        with pytest.raises(InputError, match="needs a name of its own"):
+            check(RST, properties=props)
+    with pytest.raises(InputError, match=r"give names and antecede\.Property records"):
+        check(RST, properties=[3])  # type: ignore[list-item]
+
+
+def test_run_of_a_record_is_replayed_and_a_saved_one_needs_the_record(tmp_path: Path) -> None:
+    never = Property("never", "", What.STATE, Where.EVERYWHERE, lambda state: not state.held_back)
+    result = check("rst", actors=2, messages=2, engine="plain", properties=[never])
+    run, file = result.counterexample, tmp_path / "run.json"
+    assert run is not None
+    assert replay(run).violated
+    run.save(file)
+    with pytest.raises(InputError, match="unknown property 'never'"):
+        replay(file)
+    assert replay(file, property=never).violated
+
+
+def test_endless_runs_have_no_delivery_sequences() -> None:
+    with pytest.raises(InputError, match="total-order compares the deliveries of whole runs"):
+        check("mfss", workload="endless:1", properties=["total-order"])
+
+
+@pytest.mark.slow
+def test_sweep_takes_records_to_its_processes() -> None:
+    never = Property("never", "", What.STATE, Where.EVERYWHERE, lambda state: not state.held_back)
+    swept = sweep("rst", actors=2, messages=[1, 2], engine="plain", workers=1, properties=[never])
+    assert {"HOLDS": 1, "VIOLATED": 1} == swept.verdicts
