@@ -170,7 +170,11 @@ FORGETFUL = evolve(UNORDERED, name="forgetful", receive=forget)
 
 WRITTEN = {
     "violated": ("result", 1, "check unordered --actors 2 --engine plain --selfcheck off"),
-    "holds": ("result", 0, "check mfss --actors 2 --messages 1 --measures --engine plain"),
+    "holds": (
+        "result",
+        0,
+        "check mfss --actors 2 --messages 1 --measures --coverage --engine plain",
+    ),
     "names": ("result", 0, "check examples/customer-shop-bank-figure-2-right --engine plain"),
     "endless": (
         "result",
@@ -227,15 +231,15 @@ def test_an_audit_that_was_stopped_fits_the_schema() -> None:
     assert [] == refused_by("audit", stopped_object(["run.jsonl"], "--max-seconds 1 reached"))
 
 
-def test_a_run_that_never_ends_and_a_run_to_a_limit_are_among_the_files(
-    antecede: Command, folder: Path
-) -> None:
+def test_rare_parts_of_a_result_are_among_the_files(antecede: Command, folder: Path) -> None:
     found = {}
-    for run in ("endless", "growth"):
+    for run in ("endless", "growth", "holds"):
         antecede(*WRITTEN[run][2].split(), "--json", "out.json", cwd=folder)
         found[run] = json.loads((folder / "out.json").read_text(encoding="utf-8"))
     assert "loop" in found["endless"]["counterexample"]
     assert found["growth"]["growth"]
+    assert found["holds"]["handlers"]
+    assert "states" in found["holds"]["measures"]
 
 
 def test_a_trace_fits_its_schema(antecede: Command, folder: Path) -> None:
