@@ -25,13 +25,12 @@ RUNS = (
     ("Local engine, `clocks`", "--history clocks --no-symmetry"),
     (
         "Local engine, `full`",
-        "--history full --no-symmetry --no-traces --memory sweep-line --max-memory 17G "
-        "--max-seconds 600",
+        "--history full --no-symmetry --no-traces --max-memory 17G --max-seconds 600",
     ),
     (
         "Local engine, `full`, variants of the model: sends split, clocks at the network-send",
         "--history full --sends split --clock-at network-send --no-symmetry --no-traces "
-        "--memory sweep-line --max-memory 17G --max-seconds 480",
+        "--max-memory 17G --max-seconds 480",
     ),
     ("Spark, two cores of the same machine, `knowledge`", "--engine spark --history knowledge"),
     (

@@ -67,8 +67,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             subprocess.run([*small, "--search", search], capture_output=True, check=False)
 
 
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
-on_unix = pytest.mark.skipif(os.name == "nt", reason="needs Linux or macOS")
+SIMULATED = os.environ.get("SIMULATED")
+"""The system that `tests/platforms` simulates, or None."""
+
+on_linux = pytest.mark.skipif(sys.platform != "linux" or bool(SIMULATED), reason="needs Linux")
+on_unix = pytest.mark.skipif(
+    os.name == "nt" or SIMULATED == "windows", reason="needs Linux or macOS"
+)
 
 
 @frozen

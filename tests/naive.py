@@ -214,12 +214,6 @@ def crashes(state: State, protocol: Protocol, allowed: Crashes) -> Any:
             yield state._replace(actors=actors, crashes=state.crashes - 1)
 
 
-def without_lost(state: State, allowed: Crashes) -> State:
-    """Return the state without packets to crashed actors, if they are lost."""
-    kept = tuple(packet for packet in state.net if state.live(packet[1]) or not allowed.lost)
-    return state._replace(net=kept)
-
-
 def shows(prop: Any, state: State, deliveries: Any, final: bool) -> bool:
     """Return whether a state, or the deliveries that lead to it, violate or reach a property."""
     if isinstance(prop, str):
@@ -298,7 +292,8 @@ def explore(
             for p in wanted:
                 wanted[p] |= {here} if all(map(p.predicate, things(p, state, ()))) else set()
             for index, (successor, deliveries) in enumerate(after + crashed):
-                successor = without_lost(successor, allowed)
+                net = tuple(p for p in successor.net if successor.live(p[1]) or not allowed.lost)
+                successor = successor._replace(net=net)
                 new = {p: depth for p in properties if shows(p, successor, deliveries, False)}
                 shown = new | shown
                 values = remembered(successor, *encoding)

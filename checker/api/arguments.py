@@ -71,7 +71,6 @@ class MethodArguments(TypedDict, total=False):
     threads: int | None
     symmetry: bool | None
     memory: str
-    check_progress: bool
     traces: bool
     spill: str | Path | None
     spill_visited: bool

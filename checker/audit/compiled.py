@@ -111,7 +111,7 @@ class Compiled(Judge):
         A batch whose judging failed stays the oldest one, so every later call raises its error.
         """
         batch, work = self.ahead[0]
-        work.result()
+        interrupts.finished(work)
         self.ahead.popleft()
         return batch
 

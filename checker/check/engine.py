@@ -165,9 +165,7 @@ def pausing_explorer(system: System, options: Options, max_depth: int | None = N
 
 def begins_plainly(options: Options) -> bool:
     """Return whether a search begins in plain Python because no kernels are compiled yet."""
-    simple = (
-        options.search == "breadth" and options.engine == "local" and not options.check_progress
-    )
+    simple = options.search == "breadth" and options.engine == "local"
     saved = (options.spill, options.checkpoint, options.resume)
     return (
         simple

@@ -60,11 +60,6 @@ def refuse(options: Options) -> None:
         raise InputError(
             "endless workloads are explored on one machine, not on Spark; leave out --engine"
         )
-    if options.sweep_line:
-        raise InputError(
-            "--memory sweep-line needs runs that make progress, and endless ones come back; leave "
-            "it out"
-        )
 
 
 def method(system: System, options: Options) -> Options:

@@ -32,8 +32,6 @@ MEMORY = {
     "auto": "forget the visited states of earlier levels once there are many, where every state is "
     "proved to have one depth only, or one sum of weights of transitions",
     "keep": "keep all visited states",
-    "sweep-line": "as auto, and elsewhere drop visited states that can never be met again (the "
-    "sweep-line method)",
 }
 """The choices of the option `memory`, each with its meaning."""
 
@@ -86,15 +84,8 @@ class Options:
         "auto",
         str,
         "Which visited states a breadth-first search forgets to save memory. keep: none. auto: the "
-        "states that it provably cannot reach again, if they are many. sweep-line: such states "
-        "also in systems where auto forgets none.",
+        "states that it provably cannot reach again, if they are many.",
         choices=MEMORY,
-    )
-    check_progress: bool = setting(
-        False,
-        bool,
-        "With --memory sweep-line: verify at every transition that the forgotten states cannot be "
-        "reached again.",
     )
     traces: bool = setting(
         True,
@@ -187,14 +178,6 @@ class Options:
         A folder of checkpoints belongs to one search, so a second search must not write to it.
         """
         return evolve(self, checkpoint=None, resume=None)
-
-    @property
-    def sweep_line(self) -> bool:
-        """True if the search also forgets states by the sweep-line method, which saves memory.
-
-        The method forgets a visited state when no later run can reach it again.
-        """
-        return self.memory == "sweep-line"
 
 
 @frozen

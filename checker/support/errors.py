@@ -87,10 +87,6 @@ def unlike(value: str, name: str) -> float:
     return row[-1] / max(len(value), len(name), 1)
 
 
-class UnsoundError(AntecedeError):
-    """A reduction is unsound, so no verdict can be trusted."""
-
-
 class CapacityError(AntecedeError):
     """A limit of an engine was reached (too many distinct values, too little memory or disk)."""
 

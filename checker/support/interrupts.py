@@ -32,13 +32,16 @@ import time
 from _thread import interrupt_main
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from antecede.checker.support.browser import IN_BROWSER
 from antecede.checker.support.platforms import WINDOWS
 
 if TYPE_CHECKING:
     import socket
+    from concurrent.futures import Future
+
+Result = TypeVar("Result")
 
 GRACE = 2.0
 """The time in seconds for a search to notice a request to end."""
@@ -514,6 +517,17 @@ def until(happens: Callable[[float], bool], undone: str, *, heeds_earlier: bool 
                 unread = Unread(_state.wanted)
                 unread.add_note(undone)
                 raise unread
+
+
+def finished(work: Future[Result]) -> Result:
+    """Return the result of work on another thread; a signal can end the wait.
+
+    On Windows, a signal interrupts no wait without a time limit.
+    """
+    while not work.done():
+        with contextlib.suppress(TimeoutError):
+            work.exception(PERIOD)
+    return work.result()
 
 
 def until_writable(stream: Any, undone: str, *, heeds_earlier: bool = True) -> None:

@@ -21,7 +21,7 @@ from antecede.checker.audit.sources import Source
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import InputError
 from tests.audit.test_audit import ALICE_BOB_CAROL, audit, log
-from tests.conftest import COMMAND, Command
+from tests.conftest import COMMAND, Command, on_unix
 
 HOST_LAST = r"(?<event>.*)\n(?<host>\S*) (?<clock>\{.*\})"
 
@@ -117,6 +117,7 @@ def test_max_seconds_ends_a_picture(
     assert "--max-seconds 3600 reached before all files were written" in ran.err
 
 
+@on_unix
 def test_max_seconds_ends_an_audit_that_waits_for_a_pipe() -> None:
     reading, writing = os.pipe()
     done = subprocess.run(

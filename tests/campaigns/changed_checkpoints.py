@@ -47,7 +47,6 @@ SEARCHES: dict[str, Search] = {
     "without symmetry": _search("cykas --actors 3 --messages 1 --no-symmetry", 200),
     "with histories": _search("mfss --actors 3 --messages 2 --history full", 500),
     "with losses": _search("hybrid-basic --actors 3 --messages 1 --network unordered+lossy:1", 100),
-    "that forgets": _search("mfss --actors 3 --messages 2 --memory sweep-line", 500),
     "with ways back": _search(
         "rst --actors 3 --messages 2 --property causal-delivery,can-deliver", 500
     ),

@@ -58,13 +58,11 @@ ENGINES: dict[str, Options] = {
     "--engine plain": Options(engine="plain"),
     "--no-symmetry --threads 1": Options(symmetry=False, threads=1),
     "--no-symmetry --threads 2 --no-traces": Options(symmetry=False, threads=2, traces=False),
-    "--no-symmetry --memory sweep-line --check-progress": Options(
-        symmetry=False, memory="sweep-line", check_progress=True, threads=1
+    "--no-symmetry --threads 1 # forgets at once": Options(
+        symmetry=False, threads=1, forget_from=0
     ),
     "--threads 1": Options(threads=1),
-    "--threads 2 --memory sweep-line --check-progress": Options(
-        threads=2, memory="sweep-line", check_progress=True
-    ),
+    "--threads 2 # forgets at once": Options(threads=2, forget_from=0),
     "--threads 3 --memory keep # small blocks": Options(threads=3, memory="keep", block=32),
     "--threads 1 --no-traces": Options(threads=1, traces=False),
     "--symmetry --threads 2 --no-traces": Options(symmetry=True, threads=2, traces=False),

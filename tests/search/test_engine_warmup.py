@@ -146,7 +146,6 @@ def test_where_a_search_is_saved_or_not_breadth_first_it_waits_for_the_kernels(
         Options(search="depth"),
         Options(checkpoint=tmp_path),
         Options(spill=tmp_path),
-        Options(check_progress=True, memory="sweep-line"),
     ):
         assert not begins_plainly(options)
     monkeypatch.setattr(engine, "folder", lambda: None)

@@ -301,7 +301,7 @@ def test_can_finish_is_violated_without_a_counterexample(antecede: Command) -> N
 
 
 @pytest.mark.parametrize(
-    "option", ["--no-traces", "--search=depth", "--memory=sweep-line", "--threads=2"]
+    "option", ["--no-traces", "--search=depth", "--memory=keep", "--threads=2"]
 )
 def test_ends_are_judged_whatever_the_options(option: str, antecede: Command) -> None:
     for prop, written, code in [
@@ -410,9 +410,7 @@ def test_random_tables_come_to_an_end_alike_in_every_engine(drawn: RandomSystem)
         system = system_of(spec, drawn.protocol)
         expected = found(plainly(system))
         assert expected == found(searched(system))
-        assert expected == found(
-            searched(system, memory="sweep-line", check_progress=True, threads=2)
-        )
+        assert expected == found(searched(system, forget_from=0, threads=2))
 
 
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
@@ -430,7 +428,7 @@ def test_whether_programs_can_finish_is_found_by_every_engine(
     can = Verdict.HOLDS if naive_can_finish(system, system.protocol) else Verdict.VIOLATED
     assert can is plainly(system).verdict
     assert can is searched(system).verdict
-    assert can is searched(system, threads=2, memory="sweep-line").verdict
+    assert can is searched(system, threads=2, forget_from=0).verdict
     depth = Options(engine="local", search="depth")
     assert can is search(protocol, 3, 1, options=depth, network=network, workload=written,
                          search="depth", properties=("can-finish",)).verdict  # fmt: skip

@@ -164,7 +164,7 @@ def test_the_first_command_of_the_page_finds_the_bug_of_the_readme(
 def test_the_bug_that_3_x_3_does_not_reveal_is_found_as_the_page_says(antecede: Command) -> None:
     page = PAGE.read_text(encoding="utf-8")
     (command,) = re.findall(r"^antecede (check cykas-yct-acked .*)$", page, re.MULTILINE)
-    (length,) = re.findall(r"The counterexample has (\d+) transitions", page)
+    (length,) = re.findall(r"violates causal delivery after (\d+)\s+transitions", page)
     ran = antecede(*shlex.split(command))
     assert 0 == ran.code
     assert f"is violated after {length} transitions" in ran.out

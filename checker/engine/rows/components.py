@@ -278,12 +278,6 @@ class Components:
 
         return flat([self._sent(i) for i in actors]), flat([self._undelivered(i) for i in actors])
 
-    @property
-    def most_progress(self) -> int:
-        """The progress of a state with all messages sent and delivered; see `progress_by_value`."""
-        workload = self.system.workload
-        return self.system.actors * workload.most * (workload.fan_out + 1)
-
 
 def _refuse_too_many(things: str, count: int, most: int) -> None:
     if count > most:

@@ -66,9 +66,8 @@ column that is read, or -1 if it stays. EFFECT_SUBJECT: the packet, or the causa
     ORBIT_STATES,
     ORBIT_FIRED,
     ORBIT_FINALS,
-    DECREASED,
-) = range(14)
-CONTROL_SIZE = 14
+) = range(13)
+CONTROL_SIZE = 13
 
 FLAT_BITS = 63
 FLAT_MASK = (1 << FLAT_BITS) - 1
@@ -99,19 +98,19 @@ NEW = np.int64(-1) << np.int64(63)
 
 # The geometry array: scalars, then arrays at fixed offsets; `Layout.geometry` makes it.
 ACTORS, WORDS, ROW_WORDS, CHANNEL_COUNT, FULL_HISTORY, FORGETS, REACTS, DEC_STRIDE = range(8)
-PERMUTATIONS, REN_STRIDE, COLUMN_COUNT, DROPS_BEHIND, CHECKS_PROGRESS = range(8, 13)
-ACTS, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS, PARTS, PART_WORDS, AT_NETWORK = range(13, 23)
-JOINT = 23
+PERMUTATIONS, REN_STRIDE, COLUMN_COUNT = range(8, 11)
+ACTS, LOSES, BUDGET, CHOICES, SOUGHT, TRIMS, FOLLOWS, PARTS, PART_WORDS, AT_NETWORK = range(11, 21)
+JOINT = 21
 """What of all actors together is judged in final states: a sum of JOINT_STATES (their states) and
 JOINT_POSITIONS (their positions in the workload, which record their deliveries)."""
 JOINT_STATES, JOINT_POSITIONS = 1, 2
-CRASHES = 24
+CRASHES = 22
 """What a crash subtracts from the number in the column LOSSES; 0 if no actor crashes."""
 CRASH_KIND = 0
 """The number of the kind of crashes among the kinds of transitions, if actors may crash."""
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
 MOST_PARTS = 2 * MOST_ACTORS
-BAD = 25
+BAD = 23
 """Per judgement of a delivery (sum of 1 known, 2 overtaken, 4 unexpected): violated properties."""
 UNEXPECTED = 4
 COL_WORD = BAD + 8
@@ -166,7 +165,6 @@ class Tables(NamedTuple):
         cons: open addressing; a slot has local words and part << 48 | composite (-1: empty).
         dec: the local words of each composite; those for part i begin at i * geo[DEC_STRIDE].
         renamings: the orbits of composites.
-        progress: int32; for composite g of part i, at i * geo[REN_STRIDE] + g; see `progress_of`.
         one_word: True if rows have one word, as most have, and actors one part; otherwise None. The
             compiler generates code for each of the two.
     """
@@ -177,7 +175,6 @@ class Tables(NamedTuple):
     cons: np.ndarray[Any, Any]
     dec: np.ndarray[Any, Any]
     renamings: Renamings
-    progress: np.ndarray[Any, Any]
     one_word: bool | None
 
 

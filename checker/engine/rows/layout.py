@@ -21,7 +21,7 @@ from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites import CompositeStore
-from antecede.checker.engine.rows.packing import MOST_BITS, Fields, Placement, wider
+from antecede.checker.engine.rows.packing import MOST_BITS, Fields, Placement
 from antecede.checker.engine.rows.tabulate import Tabulation
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import numbers, wholes
@@ -33,20 +33,13 @@ class Layout(CompositeStore):
 
     Attributes:
         tabulation: the tables whose numbers are packed.
-        sweep_line, check_progress: kernels need the composites' progress, to drop states or to
-            check that it never decreases.
         parted: an actor has two parts, its state and its history; otherwise it is one part.
         col_widths: bits of each local column.
-        progress: as in `g.Tables`.
     """
 
     tabulation: Tabulation
-    sweep_line: bool = False
-    check_progress: bool = False
     parted: bool = False
     col_widths: list[int] = field(init=False)
-    progress: Any = field(init=False)
-    _progressed: Words = field(init=False)
     _placed: Placement = field(init=False)
     _col: Fields = field(init=False)
     _half: Words = field(init=False)
@@ -72,12 +65,6 @@ class Layout(CompositeStore):
     def part_of(self, actor: int, column: int) -> int:
         """Return the part that holds a column of an actor."""
         return actor * self.each + int(self._half[column])
-
-    def hold(self, dec: Words, room: int) -> None:
-        """Take over composites that have no orbits yet; their progress is computed later."""
-        super().hold(dec, room)
-        parts = len(self.counts)
-        self.progress, self._progressed = np.zeros(parts * room, np.int32), 0 * self.counts
 
     def column_sizes(self, actor: int) -> list[int]:
         """Return, for each column of an actor, one more than the greatest number in it."""
@@ -219,8 +206,6 @@ class Layout(CompositeStore):
             max(self.orbits.order - 1, 0),
             self.room,
             len(self.col_widths),
-            self.sweep_line,
-            self.check_progress,
             bool(t.internals),
             system.network.lose is not None,
             system.network.budget is not None,
@@ -256,30 +241,8 @@ class Layout(CompositeStore):
             self.cons,
             self.dec,
             self.orbits.tables(),
-            self._progress(),
             self.one_word,
         )
-
-    def _progress(self) -> Any:
-        """Return the progress of every composite; empty unless kernels need it."""
-        most = self.room
-        if not (self.sweep_line or self.check_progress):
-            return self.progress
-        if len(self.progress) != most * len(self.counts):
-            self.progress = wider(self.progress.reshape(len(self.counts), -1), most, 0)
-        sent, undelivered = self.tabulation.progress_by_value()
-        for part, count in enumerate(self.counts):
-            actor, actors = part // self.each, len(self.counts) // self.each
-            new = slice(int(self._progressed[part]), int(count))
-            at = part * self.stride
-            words = self.dec[at : at + self.stride].reshape(-1, self.words)[new]
-            values = np.zeros(len(words), np.int64)
-            for column, weights in ((g.POSITION, sent), (g.PENDING, -undelivered)):
-                if self.part_of(actor, column) == part:
-                    values += weights.reshape(actors, -1)[actor, self._col.read(words, column)]
-            self.progress[part * most + new.start : part * most + new.stop] = values
-        self._progressed[:] = self.counts
-        return self.progress
 
 
 def fit(needs: Sequence[int], widths: Sequence[int]) -> bool:

@@ -66,7 +66,6 @@ class TableFiller:
 
     Attributes:
         tabulation: the system's functions as tables.
-        sweep_line, check_progress: as in `Layout`.
         self_channels: as in `Tabulation`.
         parted: actors have two parts; needed for the `full` history, see `Layout`.
         symmetric: learn renamings, and let kernels replace states by representatives.
@@ -76,8 +75,6 @@ class TableFiller:
 
     system: System
     symmetric: bool = False
-    sweep_line: bool = False
-    check_progress: bool = False
     self_channels: bool = False
     parted: bool = False
     tabulation: Tabulation = field(init=False)
@@ -94,8 +91,6 @@ class TableFiller:
         columns = self.tabulation.start()
         self.layout = Layout(
             self.tabulation,
-            self.sweep_line,
-            self.check_progress,
             self.parted and self.tabulation.full,
         )
         with wrapping():

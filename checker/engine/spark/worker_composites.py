@@ -222,9 +222,7 @@ class WorkerComposites(CompositeStore):
         self.begin(parts, perms, SMALLEST_ROOM, parts // int(geo[g.ACTORS]))
         self.known, self.weights = 0 * self.counts, np.zeros(0, np.int64)
         self.tags, self.mine = NOTHING, NO_NUMBERS
-        self.tables = g.Tables(
-            geo, table, code, self.cons, self.dec, self.orbits.tables(), np.zeros(0, np.int32), None
-        )
+        self.tables = g.Tables(geo, table, code, self.cons, self.dec, self.orbits.tables(), None)
         self._refresh()
         self.memo = memos.empty(self.tables.geo, self.counts)
         self.numbering.refresh(self.tables)
@@ -241,7 +239,6 @@ class WorkerComposites(CompositeStore):
         self.row_fields.note(geo, (g.ROW_WORD, g.ROW_SHIFT, g.ROW_MASK))
         geo[g.DEC_STRIDE], geo[g.REN_STRIDE] = self.stride, self.room
         geo[g.PERMUTATIONS] = max(self.orbits.order - 1, 0)
-        geo[g.DROPS_BEHIND] = geo[g.CHECKS_PROGRESS] = 0
         self.tables = self.tables._replace(
             geo=geo,
             cons=self.cons,

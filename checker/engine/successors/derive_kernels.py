@@ -504,6 +504,5 @@ def borrowed(tables):
             borrow(tables.renamings.known),
             borrow(tables.renamings.choices),
         ),
-        borrow(tables.progress),
         tables.one_word,
     )

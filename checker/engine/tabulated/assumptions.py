@@ -67,8 +67,6 @@ class Assumptions:
         return TableFiller(
             system,
             symmetric=symmetric,
-            sweep_line=options.sweep_line,
-            check_progress=options.check_progress,
             self_channels=self.self_channels,
             parted=True,
         )

@@ -14,7 +14,6 @@ from antecede.checker.engine.compiled.jit import borrow, inlined, kernel
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.fields_kernels import row_words_of
 from antecede.checker.engine.rows.hashing_kernels import hash_words, owner_by
-from antecede.checker.engine.rows.progress_kernels import progress_of
 from antecede.checker.engine.rows.renaming_kernels import represent
 from antecede.checker.engine.rows.rows_kernels import copy_row, prefetch_composites, same_row
 from antecede.checker.engine.successors import memo_kernels as m
@@ -46,8 +45,7 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             the parent, and successors are sorted by lead, then by owner.
         told: output. In `control`, FIRED and FINALS are added to. FULL is set to a row's number of
             successors if the outbox has no room for them, or an index no bits. KNOWN is the bit set
-            of properties not to report. DECREASED counts successors with less progress, if
-            geo[CHECKS_PROGRESS].
+            of properties not to report.
     """
     rows, todo, tables = borrow(rows), borrow(todo), borrowed(tables)
     told = borrowed_told(told)
@@ -180,8 +178,6 @@ def close_row(rows, index, count, violated, work, sending, sent, told):
     label = link if leads.shape[0] == 0 else np.int64(sending.weighing.depths[index]) + 1
     sent = send(block, count, label, link, row_words, sending, sent, told)
     control[g.FIRED] += count
-    if tables.geo[g.CHECKS_PROGRESS]:
-        control[g.DECREASED] += decreases(rows, at, block, count, tables)
     orbit = orbit_of(rows, at, block, count, tables, work.loc)
     control[g.ORBIT_STATES] += orbit
     control[g.ORBIT_FIRED] += orbit * count
@@ -303,17 +299,6 @@ def send(block, count, label, link, row_words, sending, sent, told):
         outbox.order[sent] = owner
         sent += 1
     return sent
-
-
-@inlined
-def decreases(rows, at, block, count, tables):
-    """Return the number of successors with less progress than their row."""
-    geo = tables.geo
-    least = progress_of(rows, at, geo, tables.progress)
-    less = np.int64(0)
-    for e in range(count):
-        less += progress_of(block, e * (row_words_of(tables) + 1), geo, tables.progress) < least
-    return less
 
 
 @inlined

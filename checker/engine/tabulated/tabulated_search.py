@@ -108,9 +108,6 @@ class TabulatedSearch(Explorer):
             # Ways back are looked for on the graph of all states.
             self.options = evolve(self.options, memory="keep")
         if self.following is not None:
-            # A cluster sweeps by itself, and only threads check that progress never decreases.
-            memory = "auto" if self.options.sweep_line else self.options.memory
-            self.options = evolve(self.options, memory=memory, check_progress=False)
             self.cluster = self.following(self.options)
         saved = None if self.options.resume is None else last_in(self.options.resume)
         threads = self.options.threads or os.cpu_count() or 1
@@ -250,7 +247,6 @@ class TabulatedSearch(Explorer):
             self.system,
             engine=options.engine,
             symmetry=options.symmetry,
-            sweep_line=options.sweep_line,
             threads=options.threads,
         )
 

@@ -59,7 +59,7 @@ def main() -> bool | None:
 
 WAYS = (
     Options(),
-    Options(memory="sweep-line", symmetry=False, forget_from=None),
+    Options(symmetry=False, forget_from=None),
     Options(symmetry=False, forget_from=0, collect_from=1),
 )
 """Ways to search that use kernels of their own."""

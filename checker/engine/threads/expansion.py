@@ -18,7 +18,7 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows import hashing_kernels, progress_kernels
+from antecede.checker.engine.rows import hashing_kernels
 from antecede.checker.engine.rows.grading import NotGradedError, Weights
 from antecede.checker.engine.rows.table_filler import (
     Repacking,
@@ -129,9 +129,8 @@ class Expansion:
     def _visited(self) -> Visited:
         """Return an empty visited set."""
         width = self.filler.layout.row_words
-        tally = np.zeros(self.filler.tabulation.most_progress + 1, np.int64)
         rows = self.arenas.make(np.int64, VISITED)
-        return Visited(width, rows, tally=tally, depths=self._depths_of(VISITED))
+        return Visited(width, rows, depths=self._depths_of(VISITED))
 
     def _depths_of(self, _name: str) -> Arena | None:
         """Return room for the depths of states, where they are kept."""
@@ -344,9 +343,6 @@ class Expansion:
             for part in visited.parts():
                 self.each(partial(self._reinsert, rows=repacking.apply(part)))
             visited.close()
-        if self.options.sweep_line:
-            for shard in self.shards:
-                shard.visited.recount(self.filler.tables)
 
     def _reinsert(self, shard: Shard, rows: Words) -> None:
         """Put the rows that `shard` owns into its visited set."""
@@ -412,17 +408,6 @@ class Expansion:
             shard.recent[:] = -1
             shard.memo = memos.emptied(shard.memo, self.filler.tables.geo, layout.counts)
 
-    def drop_behind(self) -> None:
-        """Drop the visited states with less progress than every state of the new level."""
-        tables, most = self.filler.tables, len(self.shards[0].visited.tally)
-        least = min(
-            progress_kernels.least_progress(
-                o.level.rows.array, o.level.count, tables.geo, tables.progress, most
-            )
-            for o in self.shards
-        )
-        self.each(lambda shard: shard.visited.drop_behind(tables, least))
-
     def read_depths(self) -> None:
         """Do nothing: a level is a depth."""
 
@@ -472,5 +457,3 @@ class Expansion:
         if len({len(shard.starts) for shard in self.shards}) > 1:
             raise ValueError("the threads are at different levels")
         check_links(self.shards, traces=self._traces)
-        if self.options.sweep_line:
-            self.each(lambda shard: shard.visited.recount(self.filler.tables))

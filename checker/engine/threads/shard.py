@@ -43,7 +43,6 @@ COUNTERS = (
     g.ORBIT_STATES,
     g.ORBIT_FIRED,
     g.ORBIT_FINALS,
-    g.DECREASED,
 )
 """The places of `Shard.control` that matter between two chunks."""
 

@@ -40,7 +40,6 @@ from antecede.checker.engine.threads.weighted_levels import WeightedExpansion
 from antecede.checker.model import Property, Where
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.transition import System
-from antecede.checker.support.errors import UnsoundError
 
 BLOCKS = 1 << 17
 """Entries that one thread may send to all owners in a chunk.
@@ -117,7 +116,6 @@ class Threads:
 
         Raises:
             NotGradedError: states were forgotten that may be met again.
-            UnsoundError: states were dropped too early.
         """
         for shard in self.shards:
             shard.control[g.KNOWN] = job.known
@@ -126,13 +124,7 @@ class Threads:
                 self.expansion.chunk()
                 pause()
         shown = self._shown(job.depth)
-        report = self._report(self.expansion.next_level(), shown)
-        if self.expansion.total(g.DECREASED):
-            raise UnsoundError(
-                "a transition decreases the progress that --memory sweep-line goes by, so states "
-                "were dropped too early; please report this"
-            )
-        return report
+        return self._report(self.expansion.next_level(), shown)
 
     def _report(self, level: dict[int, int], shown: Iterable[Showing] = ()) -> LevelReport:
         shards = self.shards
@@ -181,8 +173,6 @@ class Threads:
             expansion.forget()
         if forgets or expansion.weights:
             expansion.drop_composites()
-        elif self.options.sweep_line:
-            expansion.drop_behind()
 
     def totals(self) -> Totals:
         """Return what was counted so far."""

@@ -12,7 +12,6 @@ from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefet
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.fields_kernels import row_words_of
 from antecede.checker.engine.rows.hashing_kernels import hash_words, home, owner_by, owner_of
-from antecede.checker.engine.rows.progress_kernels import progress_of
 from antecede.checker.engine.rows.rows_kernels import copy_row, same_row
 
 
@@ -75,7 +74,7 @@ def claim_row(slots, figures, source, at, row_words):
 
 
 @kernel
-def insert(out, sizes, start, tables, slots, depths, figures, tally):
+def insert(out, sizes, start, tables, slots, depths, figures):
     """Insert the successors that one owner was sent into its visited set, and mark the new ones.
 
     Args:
@@ -87,12 +86,11 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
         depths: uint16; per slot, the least depth with which its row was sent; or empty.
         figures: int64 [capacity, states, limit of states, words per slot, end of the slots];
             states are updated.
-        tally: the number of states per progress; updated if geo[DROPS_BEHIND].
 
     Returns:
         0 when all entries are inserted, 1 when the visited set must grow.
     """
-    geo, progress, row_words = tables.geo, tables.progress, row_words_of(tables)
+    row_words = row_words_of(tables)
     stride = row_words + 1
     slots, depths = borrow(slots), borrow(depths)
     capacity = figures[0]
@@ -131,8 +129,6 @@ def insert(out, sizes, start, tables, slots, depths, figures, tally):
                 continue
             figures[1] += 1
             source[at + row_words] |= g.NEW
-            if geo[g.DROPS_BEHIND]:
-                tally[progress_of(source, at, geo, progress)] += 1
         start[0], start[1] = thread + 1, 0
     return 0
 

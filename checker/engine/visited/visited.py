@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define
 
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows import progress_kernels
 from antecede.checker.engine.storage.arena import Arena
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import PIECE, numbers, whole
@@ -31,8 +30,6 @@ the load at which it does.
 """
 TAIL = 1 << 14
 SMALLEST = 1 << 14
-SWEEP_SHARE = 0.2
-"""A pass over the set is worthwhile if it drops at least this share of the states."""
 
 
 def capacity_for(states: int) -> int:
@@ -51,8 +48,7 @@ class Visited:
         width: words per slot, equal to the words of a row.
         arena: an empty arena for the slots.
         states: the number of states in the set now.
-        dropped: the number of states that `drop_behind` and `forget` removed.
-        tally: the number of states per progress; maintained only for `drop_behind`.
+        dropped: the number of states that `forget` removed.
         depths: an empty arena for the least depth of each state, or None.
         capacity: the number of home slots; TAIL more slots follow.
     """
@@ -62,7 +58,6 @@ class Visited:
     states: int = 0
     dropped: int = 0
     capacity: int = SMALLEST
-    tally: Words = field(factory=lambda: np.zeros(1 << 12, np.int64))
     depths: Arena | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -126,12 +121,10 @@ class Visited:
 
     def insert(self, sent: Any, sizes: Words, tables: g.Tables) -> None:
         """Insert rows that threads sent, and mark the new ones; see `sets_kernels.insert`."""
-        start, tally = np.zeros(2, np.int64), self.tally
+        start = np.zeros(2, np.int64)
         self.until_done(
             lambda f: (
-                sets_kernels.insert(
-                    sent, sizes, start, tables, self.slots, self.slot_depths, f, tally
-                )
+                sets_kernels.insert(sent, sizes, start, tables, self.slots, self.slot_depths, f)
                 == 0
             )
         )
@@ -172,41 +165,14 @@ class Visited:
         """The number of states that were ever inserted."""
         return self.states + self.dropped
 
-    def recount(self, tables: g.Tables) -> None:
-        """Recompute `tally` for a set that was filled without it."""
-        self.tally[:] = 0
-        progress_kernels.count_progress(
-            self.slots, self.slot_count, tables.geo, tables.progress, self.tally
-        )
-
     def forget(self, expected: int) -> None:
         """Drop all states and make room for `expected` states, but never more room than before."""
         self.dropped, self.states = self.unique, 0
-        self.tally[:] = 0
         self.capacity = min(self.capacity, capacity_for(expected))
         self.arena.release(self.slot_count * self.width)
         if self.depths is not None:
             self.depths.release(self.slot_count)
         self._empty()
-
-    def drop_behind(self, tables: g.Tables, least: int) -> None:
-        """Drop the states with less progress than `least`; the search cannot meet them again.
-
-        Does nothing if this would free too little to be worth a pass over the whole set.
-        """
-        useless = int(self.tally[:least].sum())
-        if useless < SWEEP_SHARE * self.states:
-            return
-        remaining = self.states - useless
-        new = min(self.capacity, capacity_for(int(1.25 * remaining)))
-        dropped = progress_kernels.drop_behind(
-            self.slots, TAIL, self.capacity, new, tables.geo, tables.progress, least
-        )
-        self.states -= dropped
-        self.dropped += dropped
-        self.tally[:least] = 0
-        self.arena.release((new + TAIL) * self.width)
-        self.capacity = new
 
     def figures(self) -> Words:
         """Return [capacity, states, limit, width, slot count] for `sets_kernels.insert`."""

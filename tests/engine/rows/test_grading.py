@@ -315,7 +315,7 @@ def test_nothing_is_forgotten_before_there_is_much() -> None:
 
 
 def test_to_keep_all_visited_states_can_be_asked_for() -> None:
-    for memory, forgets in (("auto", True), ("keep", False), ("sweep-line", True)):
+    for memory, forgets in (("auto", True), ("keep", False)):
         search = explorer_for(small("mfss", 2, 1), Options(memory=memory))
         assert isinstance(search, TabulatedSearch)
         assert forgets == (search.options.forget is not None)

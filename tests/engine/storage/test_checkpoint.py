@@ -122,7 +122,6 @@ WAYS: dict[str, dict[str, Any]] = {
     "plain": {},
     "one thread": {"threads": 1},
     "three threads": {"threads": 3},
-    "sweep-line": {"memory": "sweep-line"},
     "no parents": {"traces": False},
 }
 
@@ -562,11 +561,6 @@ FOREIGN: dict[str, tuple[Spec, dict[str, Any], str]] = {
         r"properties is \[.*'integrity'.*\] there and \['causal-delivery'.*\] here",
     ),
     "symmetry": (SPEC, {"symmetry": True}, "symmetry is False there and True here"),
-    "sweep-line": (
-        SPEC,
-        {"memory": "sweep-line"},
-        "sweep_line is False there and True here",
-    ),
 }
 
 

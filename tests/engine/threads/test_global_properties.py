@@ -45,7 +45,6 @@ METHODS: tuple[dict[str, Any], ...] = (
     {"threads": 1, "forget_from": 0},
     {"threads": 3, "forget_from": 0, "collect_from": 0, "symmetry": False},
     {"threads": 1, "traces": False},
-    {"threads": 1, "memory": "sweep-line"},
 )
 
 

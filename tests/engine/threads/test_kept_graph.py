@@ -214,7 +214,7 @@ def test_a_graph_is_spilled_where_the_search_is(tmp_path: Path) -> None:
 
 def test_no_state_is_forgotten_that_the_graph_needs() -> None:
     system = asked("mfss", 2, 2)
-    search = whole(system, memory="sweep-line", forget_from=1)
+    search = whole(system, forget_from=1)
     assert 0 == sum(shard.visited.dropped for shard in threads_of(search).shards)
     assert search.lost(CAN_DELIVER, lambda: None) is None
     search.close()

@@ -20,7 +20,6 @@ from antecede.checker.engine.rows.components import Interner
 from antecede.checker.engine.rows.layout import Layout
 from antecede.checker.engine.rows.packing import pack_widths, spread
 from antecede.checker.engine.rows.symmetry import Symmetry
-from antecede.checker.engine.rows.tabulate import Tabulation
 from antecede.checker.engine.threads import expansion
 from antecede.checker.engine.threads.expansion import Expansion
 from antecede.checker.engine.threads.shard import Rows, Shard
@@ -148,8 +147,7 @@ def test_agrees_on_random_systems(drawn: RandomSystem) -> None:
         system = system_drawn(drawn, history)
         expected = found(plainly(system))
         assert expected == found(searched(system))
-        swept = searched(system, symmetry=True, memory="sweep-line", check_progress=True, threads=2)
-        assert expected == found(swept)
+        assert expected == found(searched(system, symmetry=True, forget_from=0, threads=2))
 
 
 HARD = [
@@ -166,11 +164,12 @@ OPTIONS: list[dict[str, Any]] = [
     {"threads": 3},
     {"block": 1},
     {"block": 7, "threads": 2},
-    {"memory": "sweep-line", "check_progress": True},
-    {"memory": "sweep-line", "threads": 2, "block": 64},
+    {"threads": 2, "block": 64},
+    {"forget_from": 0},
+    {"forget_from": 0, "threads": 2, "block": 64},
     {"traces": False},
     {"symmetry": True},
-    {"symmetry": True, "threads": 3, "memory": "sweep-line", "check_progress": True},
+    {"symmetry": True, "threads": 3, "forget_from": 0},
     {"symmetry": True, "traces": False},
 ]
 
@@ -304,32 +303,6 @@ def test_representatives_stay_the_same_when_rows_need_more_words(
     assert Counts(52_521, 221_935, 19, 1) == result.unreduced
 
 
-# Sweep-line
-
-
-def test_a_sweep_drops_states_and_the_counts_stay_exact() -> None:
-    explorer = search_on_threads(
-        small("cykas", 3, 2), options=method(threads=1, memory="sweep-line")
-    )
-    result = explore(explorer.system, explorer)
-    assert Counts(52_521, 221_935, 19, 1) == result.counts
-    assert 40_000 < sum(shard.visited.dropped for shard in threads_of(explorer).shards)
-
-
-def test_the_check_of_the_progress_notices_a_transition_that_decreases_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    real = Tabulation.progress_by_value
-
-    def decreasing(tabulation: Tabulation) -> tuple[Any, Any]:
-        sent, undelivered = real(tabulation)
-        return tabulation.most_progress // 2 - sent, -undelivered
-
-    monkeypatch.setattr(Tabulation, "progress_by_value", decreasing)
-    with pytest.raises(Exception, match="decreases the progress"):
-        searched(small("mfss", 2, 1), memory="sweep-line", check_progress=True)
-
-
 # Tables, rows and the visited set
 
 
@@ -372,7 +345,7 @@ def test_the_visited_set_keeps_every_state_as_it_grows_and_shrinks(
     monkeypatch.setattr(visited_sets, "SMALLEST", 64)
     explorer = search_on_threads(
         small("cykas", 2, 3, history="clocks"),
-        options=method(threads=2, memory="sweep-line" if width == 2 else "auto"),
+        options=method(threads=2, forget_from=0 if width == 2 else None),
     )
     for shard in threads_of(explorer).shards:
         shard.visited.capacity = 64
@@ -472,7 +445,7 @@ from tests.engine.threads.test_local import found, plainly, small
 from tests.engine.threads.test_local_depth import both, walked
 for name, history in (("mfss", "full"), ("cykas", "knowledge"), ("cykas-as-printed", "clocks")):
     system = small(name, 2, 2, history=history)
-    for options in ({}, {"symmetry": True, "memory": "sweep-line", "check_progress": True}):
+    for options in ({}, {"symmetry": True, "forget_from": 0}):
         explorer = search_on_threads(system, options=method(threads=2, block=64, **options))
         assert found(plainly(system)) == found(explore(system, explorer)), (name, options)
 plain, local = both(small("cykas", 2, 2))

@@ -293,7 +293,7 @@ def give_back_all(monkeypatch: pytest.MonkeyPatch) -> None:
         ("cykas", "knowledge", {}),
         ("cykas", "knowledge", {"forget_from": 0, "symmetry": True}),  # levels by weight
         ("mfss", "clocks", {"forget_from": 0, "traces": False, "collect_from": 1}),
-        ("mfss", "clocks", {"memory": "sweep-line", "threads": 3}),
+        ("mfss", "clocks", {"forget_from": 0, "threads": 3}),
     ],
 )
 def test_expanded_rows_are_given_back_and_not_needed_again(
