@@ -81,6 +81,12 @@ ACCEPTED = [
     'protocol = "mfss"\nmax_memory = "500m"\nmax_seconds = 1',
     'protocol = "chat.py:CHAT"\nnetwork = "fifo+lossy:2"\nproperties = ["invariant:anything"]',
     'protocol = "pipe:./node"\nworkload = "endless:2"',
+    'protocol = "mfss"\ncrashes = 1\nto_crashed = "lost"\nproperties = ["at-rest:sent"]',
+    'protocol = "mfss"\ncrashes = "1:of=0,2"\nbound = ["a.py:NAME"]\nproperties = ["a.py:B"]',
+    """protocol = "cbcast"
+workload = { kind = "script", sends = [[1, [1, 2], { to = [1], label = "edit" }], [], []] }""",
+    """protocol = "mfss"
+workload = { kind = "program", programs = [[{ send = "x", to = [1], label = 3 }], []] }""",
     'protocol = "mfss"\nworkload = { kind = "broadcast" }\nexpect = { verdict = "VIOLATED" }',
 ]
 
@@ -97,6 +103,9 @@ REFUSED = [
     'protocol = "mfss"\nworkload = "anyone"',
     'protocol = "mfss"\nworkload = { kind = "script", programs = [] }',
     'protocol = "mfss"\nworkload = { kind = "script", sends = [[1], [true], []] }',
+    'protocol = "mfss"\nworkload = { kind = "script", sends = [[{ to = 1 }], [], []] }',
+    'protocol = "mfss"\ncrashes = "one"',
+    'protocol = "mfss"\ncrashes = "1:of=Alice"',
     'protocol = "mfss"\nmax_memory = "4 gigabytes"',
     'protocol = "mfss"\nmax_states = 0',
     'protocol = "mfss"\nbound = ["mode"]',
@@ -161,7 +170,11 @@ FORGETFUL = evolve(UNORDERED, name="forgetful", receive=forget)
 
 WRITTEN = {
     "violated": ("result", 1, "check unordered --actors 2 --engine plain --selfcheck off"),
-    "holds": ("result", 0, "check mfss --actors 2 --messages 1 --measures --engine plain"),
+    "holds": (
+        "result",
+        0,
+        "check mfss --actors 2 --messages 1 --measures --coverage --engine plain",
+    ),
     "names": ("result", 0, "check examples/customer-shop-bank-figure-2-right --engine plain"),
     "endless": (
         "result",
@@ -218,15 +231,15 @@ def test_an_audit_that_was_stopped_fits_the_schema() -> None:
     assert [] == refused_by("audit", stopped_object(["run.jsonl"], "--max-seconds 1 reached"))
 
 
-def test_a_run_that_never_ends_and_a_run_to_a_limit_are_among_the_files(
-    antecede: Command, folder: Path
-) -> None:
+def test_rare_parts_of_a_result_are_among_the_files(antecede: Command, folder: Path) -> None:
     found = {}
-    for run in ("endless", "growth"):
+    for run in ("endless", "growth", "holds"):
         antecede(*WRITTEN[run][2].split(), "--json", "out.json", cwd=folder)
         found[run] = json.loads((folder / "out.json").read_text(encoding="utf-8"))
     assert "loop" in found["endless"]["counterexample"]
     assert found["growth"]["growth"]
+    assert found["holds"]["handlers"]
+    assert "states" in found["holds"]["measures"]
 
 
 def test_a_trace_fits_its_schema(antecede: Command, folder: Path) -> None:
@@ -237,9 +250,42 @@ def test_a_trace_fits_its_schema(antecede: Command, folder: Path) -> None:
     assert ["$.transitions[0]: 'text' is a required property"] == refused_by("trace", trace)
 
 
+def test_a_replay_fits_its_schema(antecede: Command, folder: Path) -> None:
+    antecede(*WRITTEN["violated"][2].split(), "--trace", folder / "t.json")
+    done = antecede("replay", folder / "t.json", "--json", "-")
+    found = json.loads(done.out)
+    assert 1 == done.code
+    assert [] == refused_by("replay", found)
+    assert (True, "causal-delivery", 4) == (
+        found["violated"],
+        found["property"],
+        found["run"]["length"],
+    )
+
+
+def test_a_replay_by_hand_cannot_share_standard_output(antecede: Command, folder: Path) -> None:
+    antecede(*WRITTEN["violated"][2].split(), "--trace", folder / "t.json")
+    done = antecede("replay", folder / "t.json", "--interactive", "--json", "-")
+    assert 2 == done.code
+    assert "give --json FILE" in done.err
+
+
+def test_the_table_fits_its_schema(antecede: Command) -> None:
+    done = antecede("table", "--bounds", "2x1", "--format", "json", "--engine", "plain", "--quiet")
+    assert [] == refused_by("table", json.loads(done.out))
+
+
+def test_the_rows_of_a_sweep_fit_their_schema(antecede: Command, folder: Path) -> None:
+    few = ("--actors", 2, "--messages", "1", "--engine", "plain", "--workers", 1, "--quiet")
+    antecede("sweep", "--protocol", "unordered,mfss", *few, "--output", folder / "rows.jsonl")
+    rows = (folder / "rows.jsonl").read_text(encoding="utf-8").splitlines()
+    assert 2 == len(rows)
+    assert [] == [each for row in rows for each in refused_by("sweep", json.loads(row))]
+
+
 def test_the_schemas_name_every_value_of_schema_that_a_program_can_meet() -> None:
     written = set(re.findall(r"antecede/\w+/\d+", "".join(map(schema_text, SCHEMAS))))
-    sources = [*ROOT.glob("checker/render/*.py"), *ROOT.glob("checker/*/report.py")]
+    sources = [path for path in ROOT.glob("checker/*/*.py") if path.name != "schemas.py"]
     named = "".join(path.read_text(encoding="utf-8") for path in sources)
     assert set(re.findall(r'"(antecede/\w+/\d+)"', named)) == written
 

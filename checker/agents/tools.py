@@ -80,6 +80,9 @@ class Replayed:
     protocol: str | None = setting(
         None, str, "FILE.py:OBJECT, if the protocol is in a file; the call runs this file."
     )
+    property: str | None = setting(
+        None, str, "FILE.py:NAME, if the property is in a file; the call runs this file."
+    )
 
 
 @frozen
@@ -149,9 +152,9 @@ class Tools:
     async def replay(self, given: Replayed) -> str:
         """Return whether a saved run still violates its property."""
         _refuse_programs(given.protocol or "")
-        protocol = [] if given.protocol is None else [f"--protocol={given.protocol}"]
-        words = ["replay", *protocol, "--", given.trace]
-        ran = await run(words, self._seconds(SHORT_SECONDS))
+        named = {"protocol": given.protocol, "property": given.property}
+        words = [f"--{name}={value}" for name, value in named.items() if value is not None]
+        ran = await run(["replay", *words, "--", given.trace], self._seconds(SHORT_SECONDS))
         if ran.code not in (0, 1):
             raise InputError(ran.error)
         return answers.replay_answer(ran.code == 1, ran.out, given.trace)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from antecede.checker.check.spec import COUNT_KEYS, EXPECTED, KINDS
 from antecede.checker.search.options import SEARCHES, Bounds
 from antecede.checker.semantics.failing import FAILURES
+from antecede.checker.semantics.failing import KINDS as KINDS_DECLARED
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.names import LONGEST
 from antecede.checker.semantics.network import NETWORKS
@@ -56,14 +57,20 @@ def _workload() -> Schema:
     """Return the schema of a workload: a text as on the command line, or a table."""
     listed = [kind for kind in SUMMARIES if kind not in CHOICES]
     to = a_list(WHOLE, minItems=1)
-    send = {"name": NAME, "from": WHOLE, "to": to, "after": a_list(NAME)}
+    label: Schema = {"type": ["string", "integer"]}
+    one_or_all: Schema = {"anyOf": [WHOLE, to]}
+    labelled = _table({"to": one_or_all, "label": label}, ["to", "label"])
+    send = {"name": NAME, "from": WHOLE, "to": to, "after": a_list(NAME), "label": label}
     one_or_several = {"anyOf": [NAME, a_list(NAME, minItems=1)]}
     statements = [
-        _table({"send": {**NAME, "not": {"const": ANY_MESSAGE}}, "to": to}, ["send", "to"]),
+        _table(
+            {"send": {**NAME, "not": {"const": ANY_MESSAGE}}, "to": to, "label": label},
+            ["send", "to"],
+        ),
         _table({"receive": one_or_several}, ["receive"]),
     ]
     tables = {
-        "script": ("sends", a_list(a_list(WHOLE))),
+        "script": ("sends", a_list(a_list({"anyOf": [WHOLE, to, labelled]}))),
         "reaction": ("sends", a_list(_table(send, ["name", "from", "to"]))),
         "program": ("programs", a_list(a_list({"anyOf": statements}))),
     }
@@ -108,6 +115,7 @@ def _of_names() -> Schema:
 _WRITTEN: Mapping[str, Schema] = {
     "network": _names(list(NETWORKS), r"\+", "^lossy:"),
     "workload": _workload(),
+    "crashes": {"anyOf": [WHOLE, {"type": "string", "pattern": "^[0-9]+(:of=[0-9, ]+)?$"}]},
 }
 """Key -> the schema of a setting whose values are more than its kind says."""
 
@@ -124,12 +132,13 @@ _OWN: Mapping[str, tuple[str, Schema]] = {
     "properties": (
         "The properties to check. The default is the properties that antecede list marks as "
         "default, and all invariants of the protocol.",
-        a_list(_names([*property_names(), *FAILURES], "^(invariant|witness):")),
+        a_list(_names([*property_names(), *FAILURES], f"^({'|'.join(KINDS_DECLARED)}):", r"\.py")),
     ),
     "bound": (
         "Limits on measures of an actor's state, such as mode=3. The search does not explore "
-        "beyond a state in which a measure reaches its limit.",
-        a_list({"type": "string", "pattern": "="}),
+        "beyond a state in which a measure reaches its limit. A property, such as FILE.py:NAME, is "
+        "a limit, too.",
+        a_list({"type": "string", "pattern": r"=|\.py"}),
     ),
     "names": ("Names of actors and messages for reports.", _of_names()),
     "expect": ("The expected answer.", _expect()),

@@ -10,12 +10,13 @@ import click
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Named
-from antecede.checker.commands.shared import TRACE_FORMAT, TRACED
+from antecede.checker.commands.shared import JSON_FILE, TRACE_FORMAT, TRACED
 from antecede.checker.explore.stepper import Stepper, interact
 from antecede.checker.render import json as formats
 from antecede.checker.render import text as reports
 from antecede.checker.render.registry import write_trace
 from antecede.checker.support import interrupts
+from antecede.checker.support.errors import InputError
 
 
 @click.command("replay", cls=CommandWithExamples)
@@ -23,6 +24,7 @@ from antecede.checker.support import interrupts
 @click.option("--trace", "trace_files", multiple=True, type=A_FILE, metavar="FILE")
 @TRACE_FORMAT
 @TRACED
+@JSON_FILE
 @click.option("--property", "prop", type=Named("property"), metavar="NAME|FILE.py:NAME")
 @click.option("--interactive", is_flag=True)
 def command(
@@ -30,6 +32,7 @@ def command(
     trace_files: tuple[str, ...],
     trace_format: str | None,
     protocol: str | None,
+    json_file: str | None,
     prop: str | None,
     interactive: bool,
 ) -> int:
@@ -39,13 +42,17 @@ def command(
     and reports whether the run still violates its property.
     """
     outputs.check_traces(trace_files, trace_format)
-    outputs.check_outputs(*(("trace", file) for file in trace_files))
+    outputs.check_outputs(("json", json_file), *(("trace", file) for file in trace_files))
+    if interactive and json_file == "-":
+        raise InputError("--interactive shows its steps on standard output; give --json FILE")
     path, judged = formats.replay_file(trace, protocol, prop)
     for file in trace_files:
         write_trace(path, file, trace_format)
+    if json_file is not None:
+        outputs.write_object(json_file, formats.replay_object(path, judged, trace, protocol))
     if interactive:
         interact(Stepper(path), _read, console.say, shutil.get_terminal_size().columns - 1)
-    else:
+    elif json_file != "-":
         interrupts.conclude()
         console.say(reports.replay_text(path, judged, trace))
     return 0 if path.violates is None else 1

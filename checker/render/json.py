@@ -40,6 +40,7 @@ from antecede.checker.support.settings import check_text, is_kind, kind_named, s
 RESULT_SCHEMA = "antecede/result/1"
 RESULTS_SCHEMA = "antecede/results/1"
 TRACE_SCHEMA = "antecede/trace/1"
+REPLAY_SCHEMA = "antecede/replay/1"
 
 
 def text(value: Mapping[str, Any]) -> str:
@@ -200,6 +201,21 @@ def trace_text(path: Path, protocol: str) -> str:
         "versions": versions(),
     }
     return text(trace)
+
+
+def replay_object(path: Path, prop: str | None, trace: str, protocol: str | None) -> dict[str, Any]:
+    """Return a replayed path; the arguments are those of `replay_file` and its results."""
+    question = path.system.question
+    return {
+        "schema": REPLAY_SCHEMA,
+        "trace": trace,
+        "violated": path.violates is not None,
+        "property": prop,
+        **model_of(question, protocol or question.protocol),
+        **_names(path.system),
+        "run": counterexample_object(path),
+        "versions": versions(),
+    }
 
 
 def _message(words: Wording, message: Message) -> dict[str, Any]:

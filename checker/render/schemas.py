@@ -16,8 +16,8 @@ from antecede.checker.model import Arm, CausalSend, Internal, Lose, Receive, Tim
 from antecede.checker.render import json as formats
 from antecede.checker.search.options import ENGINES, SEARCHES
 from antecede.checker.search.result import Verdict
-from antecede.checker.semantics.history import CLOCK_AT, HISTORIES
-from antecede.checker.semantics.workload import SENDS
+from antecede.checker.semantics.history import HISTORIES
+from antecede.checker.semantics.question import MODEL, Question
 from antecede.checker.support.errors import unknown
 from antecede.checker.support.schemas import (
     DRAFT,
@@ -32,20 +32,19 @@ from antecede.checker.support.schemas import (
     one_of,
     or_null,
 )
+from antecede.checker.support.settings import settings_of
 
 _VERDICT = one_of([str(verdict) for verdict in Verdict])
 _VERSIONS = an_object({"antecede": TEXT, "python": TEXT})
 _COUNTS: dict[str, Schema] = dict.fromkeys(COUNT_KEYS, WHOLE)
 
 _SYSTEM: dict[str, Schema] = {
-    "protocol": TEXT,
-    "actors": WHOLE,
-    "messages": WHOLE,
-    "network": or_null(TEXT),
-    "workload": TEXT,
-    "sends": one_of(SENDS),
-    "clock_at": one_of(CLOCK_AT),
-}
+    known.name: one_of(known.choices) if known.choices else WHOLE if known.kind is int else TEXT
+    for known in settings_of(Question)
+    if known.name in MODEL
+} | {"network": or_null(TEXT)}
+"""The keys that say which system was explored."""
+
 _NAMES = an_object({}, actors=a_list(TEXT), messages=a_list(a_list(TEXT)))
 
 _MESSAGE = an_object(
@@ -111,6 +110,14 @@ _MEASURES = an_object(
         "at_rest": a_map(FLAG),
     }
 )
+_HANDLER = an_object(
+    {
+        "function": TEXT,
+        "file": TEXT,
+        "conditions": WHOLE,
+        **dict.fromkeys(("lines", "never_ran", "always_true", "always_false"), a_list(WHOLE)),
+    }
+)
 _RESULT = an_object(
     {
         "schema": {"const": formats.RESULT_SCHEMA},
@@ -135,6 +142,7 @@ _RESULT = an_object(
         "growth": a_list(_GROWTH),
         "counterexample": or_null({"$ref": "#/definitions/run"}),
         "statistics": {"type": "object"},
+        "handlers": or_null(a_list(_HANDLER)),
         "measures": {"anyOf": [_MEASURES, an_object({"problem": TEXT}), {"type": "null"}]},
         "versions": _VERSIONS,
     },
@@ -163,6 +171,21 @@ def _result() -> Schema:
 def _trace() -> Schema:
     keys = {"schema": {"const": formats.TRACE_SCHEMA}, **_SYSTEM, **_RUN_KEYS}
     return an_object({**keys, "versions": _VERSIONS}, names=_NAMES, loop=_LOOP)
+
+
+def _replay() -> Schema:
+    return an_object(
+        {
+            "schema": {"const": formats.REPLAY_SCHEMA},
+            "trace": TEXT,
+            "violated": FLAG,
+            "property": or_null(TEXT),
+            **_SYSTEM,
+            "run": _RUN,
+            "versions": _VERSIONS,
+        },
+        names=_NAMES,
+    )
 
 
 _ANSWER = one_of(["PROVED", "FAILED", "UNKNOWN"])
@@ -327,14 +350,65 @@ def _audit() -> Schema:
     return {"anyOf": [judged, an_object({**begin, "stopped_by": TEXT})]}
 
 
+def _table() -> Schema:
+    row = {
+        **_SYSTEM,
+        "history": one_of(HISTORIES),
+        "total_states": WHOLE,
+        "unique_states": WHOLE,
+        "depth": WHOLE,
+        "seconds": NUMBER,
+        "verdict": _VERDICT,
+        "stopped_by": or_null(TEXT),
+        "paper_total_states_in_millions": NUMBER,
+        "paper_unique_states_in_millions": NUMBER,
+        "paper_depth": WHOLE,
+        "paper_seconds": NUMBER,
+        "paper_verdict": _VERDICT,
+        "agrees": or_null(FLAG),
+    }
+    return an_object(
+        {
+            "schema": {"const": "antecede/table/1"},
+            "machine": TEXT,
+            "paper_bounds": TEXT,
+            "verdicts_agree": or_null(FLAG),
+            "rows": a_list(an_object(row)),
+        }
+    )
+
+
+def _row() -> Schema:
+    return an_object(
+        {
+            **_SYSTEM,
+            "history": one_of(HISTORIES),
+            "properties": TEXT,
+            "digest": TEXT,
+            "verdict": _VERDICT,
+            "violates": or_null(TEXT),
+            **dict.fromkeys(
+                ("counterexample_length", "unique_states", "total_states", "depth"), or_null(WHOLE)
+            ),
+            "seconds": NUMBER,
+            "stopped_by": or_null(TEXT),
+            "error": or_null(TEXT),
+        },
+        names_matter=or_null(TEXT),
+    )
+
+
 _MADE: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "spec": ("a spec, which antecede check reads", spec_schema),
     "result": ("antecede check --json, antecede test --json", _result),
     "trace": ("antecede check --trace FILE.json, antecede replay", _trace),
+    "replay": ("antecede replay --json", _replay),
     "prove": ("antecede prove --json", _proof),
     "classes": ("antecede classes --json", _classes),
     "claims": ("antecede claims --json", _claims),
     "audit": ("antecede audit --json", _audit),
+    "table": ("antecede table --format json", _table),
+    "sweep": ("antecede sweep --output: each line of the file", _row),
 }
 
 SCHEMAS = {name: files for name, (files, _) in _MADE.items()}
