@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -397,3 +398,42 @@ def test_sweep_takes_records_to_its_processes() -> None:
     never = Property("never", "", What.STATE, Where.EVERYWHERE, lambda state: not state.held_back)
     swept = sweep("rst", actors=2, messages=[1, 2], engine="plain", workers=1, properties=[never])
     assert {"HOLDS": 1, "VIOLATED": 1} == swept.verdicts
+
+
+def impure(what: What, place: Where = Where.EVERYWHERE) -> Property:
+    """Return a property whose predicate answers otherwise now and then."""
+    return Property("impure", "", what, place, lambda _thing: random.random() < 0.7)
+
+
+@pytest.mark.parametrize("engine", ["local", "plain"])
+@pytest.mark.parametrize(
+    "prop",
+    [
+        *(impure(what) for what in (What.DELIVERY, What.STATE, What.STATES, What.SEQUENCES)),
+        *(impure(what, Where.AT_FINAL_STATES) for what in (What.STATES, What.UNDELIVERED)),
+    ],
+    ids=lambda prop: f"{prop.what.name} {prop.where.name}",
+)
+def test_a_predicate_that_is_not_pure_is_refused_by_its_name(prop: Property, engine: str) -> None:
+    random.seed(1)
+    result = check(RST, properties=[prop], actors=2, messages=1, engine=engine)
+    assert "ERROR" == result.verdict
+    assert "property 'impure'" in str(result)
+
+
+@pytest.mark.parametrize("what", [What.DELIVERY, What.STATE, What.STATES, What.SEQUENCES])
+@pytest.mark.parametrize("engine", ["local", "plain"])
+def test_an_answer_that_is_always_true_is_refused(what: What, engine: str) -> None:
+    generator: Any = lambda _thing: (x for x in (False,))  # noqa: E731
+    endless = Property("endless", "", what, Where.EVERYWHERE, generator)
+    try:
+        said = str(check(RST, properties=[endless], actors=2, messages=1, engine=engine))
+    except InputError as error:
+        said = str(error)
+    assert "returned 'generator', which is always true" in said
+
+
+def test_a_property_cannot_have_the_name_of_a_failure() -> None:
+    own = Property("handler-returns", "", What.STATE, Where.EVERYWHERE, lambda _state: True)
+    with pytest.raises(InputError, match="needs a name of its own"):
+        check(RST, properties=[own])

@@ -22,6 +22,7 @@ from antecede.checker.check.pipeline import Extras
 from antecede.checker.check.spec import OwnProperties, Spec
 from antecede.checker.model import Property
 from antecede.checker.search.options import Bounds, Options
+from antecede.checker.semantics.failing import FAILURES
 from antecede.checker.support.errors import AntecedeError, InputError, unknown
 from antecede.checker.support.registry import property_names
 from antecede.checker.support.settings import Setting, given_for, is_kind, settings_of, shown, taken
@@ -280,7 +281,12 @@ def with_names(values: Mapping[str, Any]) -> dict[str, Any]:
     own = [each for each in asked if isinstance(each, Property)]
     for prop in own:
         taken_by = [each for each in own if each.name == prop.name and each is not prop]
-        if taken_by or prop.name in property_names() or ":" in prop.name or "," in prop.name:
+        if (
+            taken_by
+            or prop.name in (*property_names(), *FAILURES)
+            or ":" in prop.name
+            or "," in prop.name
+        ):
             raise InputError(
                 f"the property {prop.name!r} needs a name of its own, without colons and commas: "
                 f'attrs.evolve(PROPERTY, name="another")'

@@ -29,7 +29,13 @@ from antecede.checker.model import Property, Protocol
 from antecede.checker.paths.confirm import refuse_merged
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.purity.opaque import with_opaque_messages
-from antecede.checker.purity.selfcheck import look_back, repeat_afresh, seconds_spent, watched
+from antecede.checker.purity.selfcheck import (
+    look_back,
+    repeat_afresh,
+    seconds_spent,
+    watched,
+    watched_property,
+)
 from antecede.checker.search.coverage import never_seen
 from antecede.checker.search.handler_errors import run_to_failure
 from antecede.checker.search.loop import Explorer, Measuring, Progress
@@ -51,6 +57,7 @@ from antecede.checker.support.errors import (
     ReplayError,
 )
 from antecede.checker.support.memory import memory_bytes
+from antecede.checker.support.registry import property_names
 from antecede.checker.support.settings import checked, setting
 
 TRIAL = Bounds(max_states=2_000)
@@ -346,9 +353,10 @@ def self_checking(system: System, mode: str) -> System:
 
 
 def _self_checking(prop: Property, protocol: Protocol, system: System) -> Property:
-    """Return a property with the predicate that `protocol` declares for it, if it declares one."""
-    is_declared = prop.name.partition(":")[0] in KINDS
-    return judged_by(protocol, prop.name, system.workload) if is_declared else prop
+    """Return a property of `protocol` or of a user with a predicate that checks itself."""
+    if prop.name.partition(":")[0] in KINDS:
+        return judged_by(protocol, prop.name, system.workload)
+    return prop if prop.name in property_names() else watched_property(protocol, prop)
 
 
 def confirmed(task: Task, result: Result) -> Result:

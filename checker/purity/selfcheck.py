@@ -36,7 +36,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from antecede.checker.model import Protocol, Step
+from antecede.checker.model import Property, Protocol, Step, Where
 from antecede.checker.purity.effects import Effects, RefusedCall, listen, top_package
 from antecede.checker.purity.usable import (
     Usable,
@@ -52,6 +52,7 @@ from antecede.checker.purity.usable import (
 from antecede.checker.purity.variables import Variables
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World
 from antecede.checker.semantics import tracing
+from antecede.checker.semantics.judge import Glimpse
 from antecede.checker.semantics.values import Values, same, stands_for_another
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import AdapterError, HandlerError, ProtocolError, unknown
@@ -135,6 +136,30 @@ def watched(protocol: Protocol, mode: str = "on", first: int | None = None) -> P
     return attrs.evolve(protocol, **handlers, **records)
 
 
+def watched_property(protocol: Protocol, prop: Property) -> Property:
+    """Return a property of a user whose predicate checks itself, as those of a protocol do.
+
+    Args:
+        protocol: as `watched` returned it.
+        prop: the property. `look_back` repeats calls of its predicate, too.
+    """
+    watches = list(_watches(protocol).values())
+    if not watches or prop.where is Where.ON_FAIR_RUNS:
+        return prop
+    memory = watches[0].memory
+    budget = math.inf if memory.mode == "all" else FIRST_JUDGED
+    watch = memory.judging[prop.name] = _Watch(
+        memory, prop.predicate, "property", prop.name, budget
+    )
+
+    @functools.wraps(prop.predicate)  # drawings and citations need its source lines
+    def judged(thing: Any) -> bool:
+        # Only some attributes of a glimpse are known, so that it cannot be remembered.
+        return watch.asked_twice(thing) if type(thing) is Glimpse else bool(watch(thing))
+
+    return attrs.evolve(prop, predicate=judged)
+
+
 _KINDS = {
     "actions": "action",
     "invariants": "invariant",
@@ -194,9 +219,12 @@ def look_back(protocol: Protocol, *, elsewhere: bool = False) -> None:
         ProtocolError: one of them has another result now.
     """
     with redirect_stdout(sys.stderr):
-        for watch in _watches(protocol).values():
+        watches = list(_watches(protocol).values())
+        for watch in watches:
             watch.look_back()
             watch.begin_again(elsewhere=elsewhere)
+        for watch in watches[0].memory.judging.values() if watches else ():
+            watch.look_back()
 
 
 def repeat_afresh(protocol: Protocol, again: Again) -> bool:
@@ -248,6 +276,7 @@ class _Memory:
         luck: the state of the module `random` after the latest checked call.
         variables: the variables of the functions, as they were before the search.
         effects: what the first trial of a call reads and changes outside.
+        judging: the watches of predicates that are no part of the protocol, by their properties.
     """
 
     def __init__(self, protocol: Protocol, mode: str) -> None:
@@ -259,6 +288,7 @@ class _Memory:
         self.usable = Usable()
         self.seconds = 0.0
         self.luck: Any = random.getstate()
+        self.judging: dict[str, _Watch] = {}
         self._last: Args = ()
         self._copies: list[Args] = []
         self._described: Args = ()
@@ -404,6 +434,16 @@ class _Watch:
             return self.handler(*args)
         self._next = self._calls + self._chance.randint(1, 1 + 2 * self._calls // GAP)
         return self._timed_check(args)
+
+    def asked_twice(self, thing: Any) -> bool:
+        """Ask a predicate about a thing, and compare the answer with a second one."""
+        first, second = bool(self.handler(thing)), bool(self.handler(thing))
+        if first is not second:
+            raise ProtocolError(
+                f"{self._title} answered {first} and then {second} for the same delivery; let it "
+                "depend on nothing but its argument"
+            )
+        return first
 
     def _timed_check(self, args: Args) -> Any:
         began = time.perf_counter()

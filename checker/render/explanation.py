@@ -23,7 +23,7 @@ from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep, first_shown
 from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_delivery, wrong_order
 from antecede.checker.render.prose import Remarks, Wording, listed, loop_text, pending
-from antecede.checker.semantics.failing import PredicatesReturn, Raised, RestReturns
+from antecede.checker.semantics.failing import PredicatesReturn, RestReturns, failure_in
 from antecede.checker.semantics.judge import Fault, undelivered
 from antecede.checker.semantics.values import contains, field_names, packet_class, shown
 
@@ -294,8 +294,9 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
         for actor, judged in enumerate([state.actors] if joint else state.actors):
             if prop.predicate(judged):
                 continue
-            if isinstance(judged, Raised):
-                return Explanation(f"There {judged.error}.")
+            mark = None if joint else failure_in((judged,))
+            if mark is not None:
+                return Explanation(f"There {mark.error}.")
             if joint and isinstance(prop.predicate, PredicatesReturn):
                 return Explanation(f"There {prop.predicate.error(judged)}.")
             when = f"After step {number}" if number else "From the start"

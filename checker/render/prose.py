@@ -25,7 +25,7 @@ from antecede.checker.model import (
 )
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.semantics.crashes import CRASH, RECOVER
-from antecede.checker.semantics.failing import Raised
+from antecede.checker.semantics.failing import Raised, failure_in
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import (
@@ -221,7 +221,7 @@ class Wording:
 
 def failing(step: PathStep) -> bool:
     """Return whether the protocol failed in this step."""
-    return isinstance(step.state.actors[step.actor], Raised)
+    return failure_in((step.state.actors[step.actor],)) is not None
 
 
 def waiting(step: PathStep) -> Message | None:

@@ -63,7 +63,7 @@ from antecede.checker.render.prose import (
     waiting,
 )
 from antecede.checker.semantics.crashes import CRASH, RECOVER, Crashed
-from antecede.checker.semantics.failing import Raised
+from antecede.checker.semantics.failing import failure_in
 from antecede.checker.semantics.values import contains, message_in
 
 CRASHED = "crashed"
@@ -562,7 +562,7 @@ def _spread(low: float, high: float) -> Iterator[float]:
 
 def _shows(witness: Predicate, state: LocalState) -> bool:
     """Return whether a state satisfies a witness; False if the protocol or the witness fails."""
-    if isinstance(state, Raised):
+    if failure_in((state,)):
         return False
     try:
         return bool(witness(state))

@@ -77,31 +77,38 @@ def crashes_from(text: str, to_crashed: str, actors: int) -> Crashes | None:
     """
     number, colon, rest = text.partition(":")
     most = whole_number(number, "the number of crashes (as in --crashes 1)", least=0)
-    if not most:
-        return None
-    if not colon:
-        return Crashes(text, most, frozenset(range(actors)), to_crashed == "lost")
+    of = frozenset(_actors_in(text, rest, actors) if colon else range(actors))
+    return Crashes(text, most, of, to_crashed == "lost") if most else None
+
+
+def _actors_in(text: str, rest: str, actors: int) -> list[int]:
+    """Return the actors that a value of `--crashes` names after its colon."""
     names = rest.removeprefix("of=").split(",")
     if not rest.startswith("of=") or not all(name.isdecimal() for name in names):
         raise InputError(
             f"the crashes are {shown(text)}; give a number, and perhaps the actors that may "
             "crash, such as 1:of=0,2"
         )
-    of = frozenset(map(int, names))
-    if outside := sorted(of - set(range(actors))):
+    here = {str(actor): actor for actor in range(actors)}
+    if outside := [name for name in names if name not in here]:
         raise InputError(
             f"the crashes {shown(text)} name actor {shown(outside[0])}; the actors are 0 to "
             f"{actors - 1}"
         )
-    return Crashes(text, most, of, to_crashed == "lost")
+    return [here[name] for name in names]
 
 
 def refuse_own(protocol: Protocol) -> None:
-    """Reject a protocol with an action that has the name of a crash or of a recovery.
+    """Reject a protocol with an own crash or recovery, or with a disk that no recovery reads.
 
     Raises:
         InputError: it has one.
     """
+    if protocol.durable is not None and protocol.recover is None:
+        raise InputError(
+            f"{protocol.name} declares durable without recover, so nothing reads what is on the "
+            "disk; give recover, too, or leave durable out"
+        )
     for name in (CRASH, RECOVER):
         if name in protocol.actions:
             raise InputError(

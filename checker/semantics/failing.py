@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 from attrs import evolve, frozen
 
 from antecede.checker.model import Message, Property, Protocol, State, Step, What, Where
-from antecede.checker.semantics.handlers import answer_of, called, traceback_of
+from antecede.checker.semantics.crashes import Crashed
+from antecede.checker.semantics.handlers import answer_of, called, traceback_of, truth_of
 from antecede.checker.semantics.judge import is_joint, is_of_one_state
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import HandlerError, ProtocolError
@@ -64,7 +65,7 @@ def guarded(protocol: Protocol, prop: Property) -> Property:
     @wraps(predicate)  # drawings and citations need its source lines
     def judged(thing: Any) -> bool:
         if prop.of_states:
-            return bool(called(protocol, name, predicate, (thing,), title))
+            return truth_of(title, called(protocol, name, predicate, (thing,), title))
         return answer_of(name, predicate, thing)
 
     return evolve(prop, predicate=judged)
@@ -148,7 +149,8 @@ def failure_property(name: str) -> Property:
     """Return one of FAILURES as a property of deferring systems."""
 
     def returns(state: Any) -> bool:
-        return not isinstance(state, Raised) or state.violates != name
+        mark = failure_in((state,))
+        return mark is None or mark.violates != name
 
     return Property(name, FAILURES[name], What.STATE, Where.EVERYWHERE, returns)
 
@@ -159,8 +161,12 @@ def only_failures(system: System) -> System:
 
 
 def failure_in(states: tuple[Any, ...]) -> Raised | None:
-    """Return the first mark among the states of all actors, or None."""
-    return next((state for state in states if isinstance(state, Raised)), None)
+    """Return the first mark among the states of all actors, or None.
+
+    If `durable` failed, the mark is in the state of the crashed actor.
+    """
+    marks = (state.durable if isinstance(state, Crashed) else state for state in states)
+    return next((mark for mark in marks if isinstance(mark, Raised)), None)
 
 
 @frozen(eq=False)
@@ -189,11 +195,15 @@ class _Deferring:
         def action(name: str, state: Any) -> Step | None:
             return self._from(state, lambda: handlers.action(name, state))
 
+        def durable(state: Any) -> Any:
+            return self._step(lambda: Step(handlers.durable(state)), judged=False).state
+
         def recover(actor: int, _actors: int, durable: Any) -> Step:
-            return self._step(lambda: handlers.recover(actor, durable))
+            return self._from(durable, lambda: handlers.recover(actor, durable))
 
         return evolve(
             protocol,
+            durable=None if protocol.durable is None else durable,
             recover=None if protocol.recover is None else recover,
             initial=initial,
             causal_send=causal_send,
@@ -219,7 +229,7 @@ class _Deferring:
         """Take a step, unless the actor has failed before."""
         return Step(state) if isinstance(state, Raised) else self._step(take)
 
-    def _step(self, take: Callable[[], S]) -> S | Step:
+    def _step(self, take: Callable[[], S], *, judged: bool = True) -> S | Step:
         try:
             step = take()
         except ProtocolError as error:
@@ -227,7 +237,7 @@ class _Deferring:
                 return Step(Raised(HANDLER_RETURNS))
             told = traceback_of(error) if isinstance(error, HandlerError) else ""
             return Step(Raised(HANDLER_RETURNS, str(error), told))
-        if step is not None and (why := self._unjudged(step.state)) is not None:
+        if judged and step is not None and (why := self._unjudged(step.state)) is not None:
             return Step(Raised(PREDICATE_RETURNS, why if self.told else ""))
         return step
 
@@ -265,7 +275,7 @@ def _tolerant(prop: Property) -> Property:
     """Return `prop` so that marks neither violate nor satisfy it."""
 
     def but_raised(state: Any) -> bool:
-        return not prop.sought if isinstance(state, Raised) else prop.predicate(state)
+        return not prop.sought if failure_in((state,)) else prop.predicate(state)
 
     def but_any_raised(states: tuple[Any, ...]) -> bool:
         return not prop.sought if failure_in(states) else prop.predicate(states)

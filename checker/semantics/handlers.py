@@ -14,7 +14,7 @@ import sysconfig
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -175,14 +175,29 @@ class CheckedHandlers:
         return HandlerError(f"{call.what} returned {fault}; it was called as {call}")
 
 
+def truth_of(title: str, answer: Any) -> bool:
+    """Return whether the answer of a predicate is true.
+
+    Raises:
+        HandlerError: it is an iterator or a function, and so always true.
+    """
+    if isinstance(answer, Iterator | Awaitable) or callable(answer):
+        raise HandlerError(
+            f"{title} returned {type(answer).__name__!r}, which is always true; return True or "
+            "False, for example all(…) of a generator"
+        )
+    return bool(answer)
+
+
 def answer_of(name: str, predicate: Callable[[Any], Any], thing: Any) -> bool:
     """Return whether the predicate of a property is true of a thing that is no state.
 
     Raises:
         InputError: the predicate raised.
+        HandlerError: it returned something that is always true.
     """
     try:
-        return bool(predicate(thing))
+        return truth_of(f"property {name!r}", predicate(thing))
     except AntecedeError:
         raise
     except Exception as error:

@@ -285,8 +285,10 @@ def cells_of(rows: Sequence[Row], *, explained: bool = False) -> list[list[str]]
     The first line has the sizes. If `explained`, the names of lines say what each word means.
     """
     sizes = sorted({(row["actors"], row["messages"]) for row in rows})
-    settings = sorted({_setting(row) for row in rows})
-    cells = {(_setting(row), (row["actors"], row["messages"])): _cell(row) for row in rows}
+    more = [key for key in FURTHER if len({row.get(key) for row in rows}) > 1]
+    setting = partial(_setting, more=more)
+    settings = sorted({setting(row) for row in rows})
+    cells = {(setting(row), (row["actors"], row["messages"])): _cell(row) for row in rows}
     table = [["", *(f"{actors}x{messages}" for actors, messages in sizes)]]
     several = len({row["history"] for row in rows}) > 1
     name = partial(_explained, history=several) if explained else " ".join
@@ -296,13 +298,18 @@ def cells_of(rows: Sequence[Row], *, explained: bool = False) -> list[list[str]]
 
 def _explained(setting: tuple[str, ...], *, history: bool) -> str:
     """Return the name of a line in words; the history is in it if lines differ in it."""
-    protocol, network, workload, kept = setting
+    protocol, network, workload, kept, *more = setting
     words = [protocol, f"network {network}", f"workload {workload}"]
-    return ", ".join([*words, *([f"history {kept}"] if history else [])])
+    return ", ".join([*words, *([f"history {kept}"] if history else []), *more])
 
 
-def _setting(row: Row) -> tuple[str, ...]:
-    return tuple(str(row[key]) for key in ("protocol", "network", "workload", "history"))
+FURTHER = ("sends", "clock_at", "crashes", "to_crashed")
+"""The parts of a setting that the matrix names only if lines differ in them."""
+
+
+def _setting(row: Row, more: Sequence[str]) -> tuple[str, ...]:
+    usual = (str(row[key]) for key in ("protocol", "network", "workload", "history"))
+    return (*usual, *(f"{key.replace('_', '-')} {row.get(key)}" for key in more))
 
 
 def _cell(row: Row) -> str:

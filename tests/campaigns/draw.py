@@ -10,7 +10,7 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 
 from antecede.checker.check.spec import Spec
-from antecede.checker.model import Property, Protocol, Where
+from antecede.checker.model import Property, Protocol, What, Where
 from antecede.checker.semantics.ordering import ORDERINGS
 from tests.campaigns import machine
 from tests.campaigns.user_properties import USER
@@ -99,20 +99,30 @@ def drawn(seed: str) -> Case:
         extra.remove("can-deliver")  # it takes long
     properties = (*SAFETY[: chance.randint(1, 4)], *extra) if extra else SAFETY
     user = _user(random.Random(f"user {seed}"), actors * messages)
-    return Case(
-        kind=kind,
-        rules=_modes(chance) if kind == "machine" else _table(chance),
-        credit=chance.choice((0, 1, 1, 2)),
-        resends=resends,
-        actors=actors,
-        messages=messages,
-        network=chance.choice(NETWORKS),
-        workload=_workload(chance, actors),
-        sends=chance.choice(("joint", "joint", "split")),
-        clock_at=chance.choice(("causal-send", "network-send")),
-        properties=user or properties,
-        **_crashes(random.Random(f"crashes {seed}"), actors, messages),
+    return _answerable(
+        Case(
+            kind=kind,
+            rules=_modes(chance) if kind == "machine" else _table(chance),
+            credit=chance.choice((0, 1, 1, 2)),
+            resends=resends,
+            actors=actors,
+            messages=messages,
+            network=chance.choice(NETWORKS),
+            workload=_workload(chance, actors),
+            sends=chance.choice(("joint", "joint", "split")),
+            clock_at=chance.choice(("causal-send", "network-send")),
+            properties=user or properties,
+            **_crashes(random.Random(f"crashes {seed}"), actors, messages),
+        )
     )
+
+
+def _answerable(case: Case) -> Case:
+    """Return a case without crashes if its network or a property does not go with crashes."""
+    in_order = any(prop.what is What.SEQUENCES for prop in case.user)
+    if case.network in ORDERINGS or in_order:
+        return evolve(case, crashes="0", to_crashed="kept")
+    return case
 
 
 def _crashes(chance: random.Random, actors: int, messages: int) -> dict[str, str]:
@@ -138,15 +148,17 @@ def drawn_for_users(seed: str) -> Case:
     Most of its protocols treat all actors alike, so that a search may use symmetry.
     """
     case, chance = drawn(seed), random.Random(f"users {seed}")
-    return evolve(
-        case,
-        rules=_alike(case) if chance.random() < 0.8 else case.rules,
-        resends=False,
-        network=chance.choice(("unordered", "fifo", "fifo", *ORDERINGS)),
-        workload=chance.choice(("any", "any", "multicast", "broadcast")),
-        sends="joint",
-        clock_at="causal-send",
-        properties=user_properties(chance, case.actors * case.messages),
+    return _answerable(
+        evolve(
+            case,
+            rules=_alike(case) if chance.random() < 0.8 else case.rules,
+            resends=False,
+            network=chance.choice(("unordered", "fifo", "fifo", *ORDERINGS)),
+            workload=chance.choice(("any", "any", "multicast", "broadcast")),
+            sends="joint",
+            clock_at="causal-send",
+            properties=user_properties(chance, case.actors * case.messages),
+        )
     )
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from antecede.checker.check.spec import load_spec
+from antecede.checker.check.spec import load_spec, system_of
 from antecede.checker.engine.rows import geometry
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.tabulate import _FILLERS, Tabulation
 from antecede.checker.engine.spark.cluster import Cluster
-from antecede.checker.model import Property, Where
+from antecede.checker.model import Property, What, Where
 from antecede.checker.search import loop
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.semantics.crashes import crashes_from
@@ -26,7 +26,16 @@ from antecede.checker.semantics.ordering import ORDERINGS
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import InputError
 from tests.campaigns import compare
-from tests.campaigns.draw import DECLARED, EXTRA, SAFETY, Case, as_json, drawn, smaller
+from tests.campaigns.draw import (
+    DECLARED,
+    EXTRA,
+    SAFETY,
+    Case,
+    as_json,
+    drawn,
+    drawn_for_users,
+    smaller,
+)
 from tests.campaigns.random import KINDS, campaign, disagreements, shrunk, written
 from tests.campaigns.user_properties import USER
 from tests.conftest import ROOT, Command
@@ -146,6 +155,21 @@ def test_final_states_that_are_not_judged_together_are_found(
     monkeypatch.setattr(Tabulation, "_failed_together", lambda _self, _combination: 0)
     wrong = evolve(IN_ORDER, properties=("few-sequences-at-final-states",))
     assert disagreements(wrong, "any", spark=False, tally=Counter())
+
+
+def test_no_drawn_question_is_refused() -> None:
+    for number in range(500):
+        for case in (drawn(f"asked/{number}"), drawn_for_users(f"asked/{number}")):
+            fits = evolve(case, properties=tuple(p for p in case.properties if p not in USER))
+            system = system_of(fits.spec("knowledge"), case.protocol)
+            in_order = any(prop.what is What.SEQUENCES for prop in case.user)
+            assert system.crashes is None or not in_order
+
+
+@pytest.mark.parametrize("network", ORDERINGS)
+def test_networks_that_relate_channels_are_explored_alike(network: str) -> None:
+    case = evolve(AT_END, network=network)
+    assert [] == disagreements(case, "any", spark=False, tally=Counter())
 
 
 def test_mailbox_that_forgets_who_sent_first_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

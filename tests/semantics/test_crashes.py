@@ -253,7 +253,10 @@ def test_a_spec_names_crashes(crashes: Any) -> None:
         ({"crashes": "none"}, "the number of crashes"),
         ({"crashes": "-1"}, "give at least 0"),
         ({"crashes": "1:0"}, "such as 1:of=0,2"),
-        ({"crashes": "1:of=2"}, "name actor 2; the actors are 0 to 1"),
+        ({"crashes": "1:of=2"}, "name actor '2'; the actors are 0 to 1"),
+        ({"crashes": "0:of=2"}, "name actor '2'; the actors are 0 to 1"),
+        ({"crashes": "0:nobody"}, "such as 1:of=0,2"),
+        ({"crashes": f"1:of={'9' * 5_000}"}, "name actor '999"),
         ({"crashes": "0", "to_crashed": "lost"}, "give --crashes 1, too"),
         ({"workload": "endless:1"}, "the workload is endless"),
         ({"bound": ("held=1",)}, "--bound held=1"),
@@ -268,6 +271,25 @@ def test_an_action_with_the_name_of_a_crash_is_refused() -> None:
     own = evolve(CHAT, actions={"crash": lambda _state: None})
     with pytest.raises(InputError, match="rename the action"):
         system_of(Spec("x", crashes="1"), own)
+
+
+def test_a_disk_that_no_recovery_reads_is_refused() -> None:
+    own = evolve(CHAT, durable=lambda state: state)
+    with pytest.raises(InputError, match="durable without recover"):
+        system_of(Spec("x", crashes="1"), own)
+
+
+@pytest.mark.parametrize("engine", ["local", "plain"])
+def test_a_disk_that_fails_comes_with_a_run(engine: str) -> None:
+    def fails(_state: Any) -> Any:
+        raise ValueError("disk full")
+
+    broken = evolve(RESTARTS, durable=fails)
+    result = checked(broken, actors=2, messages=1, crashes=2, engine=engine)
+    assert result.counterexample is not None
+    assert (result.verdict, result.counterexample.length) == ("ERROR", 1)
+    assert "crashes" in str(result)
+    assert "does not respect" not in str(result)
 
 
 def test_explore_steps_through_a_crash_and_a_recovery() -> None:

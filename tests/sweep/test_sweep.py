@@ -118,6 +118,18 @@ def test_what_cannot_be_checked_is_a_row_with_the_error() -> None:
     assert "ERROR" in matrix([row])
 
 
+def test_a_matrix_has_a_line_for_each_number_of_crashes(tmp_path: Path) -> None:
+    axes = {"crashes": ("0", "1", "1:of=0"), "sends": ("joint", "split")}
+    rows = swept(combined([Spec(protocol="fifo", actors=2, messages=1)], axes), tmp_path / "rows")
+    lines = [line.split() for line in matrix(rows).splitlines()[1:7]]
+    assert [
+        f"fifo unordered any knowledge sends {sends} crashes {crashes} HOLDS".split()
+        for sends in ("joint", "split")
+        for crashes in ("0", "1", "1:of=0")
+    ] == [line[:-1] for line in lines]
+    assert len({line[-1] for line in lines}) == 6
+
+
 def test_a_sweep_goes_on_where_it_stopped(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     specs = combined([Spec(protocol="mfss", actors=2)], {"messages": (1, 2, 3)})
