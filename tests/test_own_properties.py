@@ -302,6 +302,7 @@ def test_property_of_a_file_is_checked_and_replayed(antecede: Command, own: Path
     ran = antecede("check", "rst", *SIZE, "--property", named, "--trace", trace)
     assert 1 == ran.code
     assert f"{named} is violated after" in ran.out
+    assert f"antecede explore {trace} --property {named}" in " ".join(ran.out.split())
     refused = antecede("replay", trace)
     assert 2 == refused.code
     assert f"replaying it runs that file. If you trust the file, add --property {named}" in (
@@ -385,6 +386,10 @@ def test_run_of_a_record_is_replayed_and_a_saved_one_needs_the_record(tmp_path: 
     run.save(file)
     with pytest.raises(InputError, match="unknown property 'never'"):
         replay(file)
+    with pytest.raises(InputError, match=r"add property FILE\.py:NAME"):
+        replay(file)
+    with pytest.raises(InputError, match="give the name of one property"):
+        replay(file, property=[never])  # type: ignore[arg-type]
     assert replay(file, property=never).violated
 
 

@@ -104,6 +104,11 @@ def replay(
             file = FilePath(folder, "run.json")
             trace.save(file)
             return evolve(replay(file, protocol=again, property=same), file="the run")
+    if not isinstance(property, str | Property | None):
+        raise InputError(
+            f"property is {shown(property)}; give the name of one property, or one "
+            "antecede.Property"
+        )
     if not isinstance(trace, str | FilePath):
         raise InputError(
             f"trace is {shown(repr(trace))}; give a run, such as result.counterexample, or the "
@@ -118,5 +123,11 @@ def replay(
                 OwnProperties((property,)),
             )
         )
-        path, prop = replay_file(str(trace), names[0] if names else None, asked, own)
+        try:
+            path, prop = replay_file(str(trace), names[0] if names else None, asked, own)
+        except InputError as error:
+            if "--property" not in str(error):
+                raise
+            # The other functions call this argument `properties`.
+            raise InputError(str(error).replace("--property", "property")) from None
     return ReplayResult(path, prop, str(trace))

@@ -28,24 +28,46 @@ def protocol_reference(tree: Tree) -> str:
             f"the protocol {name!r} is an object of a program; save it as a file, explore the "
             "file, and export again"
         )
+    return _from_anywhere(name)
+
+
+def _from_anywhere(name: str) -> str:
+    """Return a name; if it names a file, with the whole path of the file."""
     file, colon, rest = name.partition(".py")
     return f"{FilePath(file).resolve()}.py{rest}" if colon else name
+
+
+def _violated_in(tree: Tree, path: Path) -> str | None:
+    """Return the name of the property that `path` violates, so that any folder can name it.
+
+    Raises:
+        InputError: the property is an object of a program, so a file cannot name it.
+    """
+    if path.violates is None:
+        return None
+    if tree.spec.own.named(path.violates):
+        raise InputError(
+            f"the property {path.violates!r} is an object of a program; save it in a file, give "
+            "FILE.py:NAME, and export again"
+        )
+    return _from_anywhere(path.violates)
 
 
 def pytest_text(tree: Tree, path: Path) -> str:
     """Return a file with a test that replays `path`, and asserts its property or its effects.
 
     Raises:
-        InputError: a file cannot name the protocol.
+        InputError: a file cannot name the protocol or the property.
     """
-    protocol = protocol_reference(tree)
-    trace = json.loads(trace_text(path, protocol))
+    protocol, violates = protocol_reference(tree), _violated_in(tree, path)
+    trace = json.loads(trace_text(path, protocol)) | {"property": violates}
     return text_page(
         "run_test.py.txt",
         name="".join(re.findall(r"\w", trace["protocol"].rpartition("/")[2].partition(".")[0])),
         protocol=repr(protocol),
         length=path.length,
-        violates=path.violates and repr(path.violates),
+        violates=violates and repr(violates),
+        in_file=".py:" in (violates or ""),
         trace=pprint.pformat(trace, width=96, sort_dicts=False),
     )
 
@@ -54,16 +76,17 @@ def spec_text(tree: Tree, path: Path) -> str:
     """Return a spec that asks whether the property that `path` violates can be violated.
 
     Raises:
-        InputError: the path violates nothing, or a file cannot name the protocol.
+        InputError: the path violates nothing, or a file cannot name the protocol or the property.
     """
-    if path.violates is None:
+    violates = _violated_in(tree, path)
+    if violates is None:
         raise InputError(
             "the run violates nothing, so it does not show what a spec should expect; go to a "
             "violation, and export again"
         )
     question = tree.system.question
     fields: dict[str, Any] = {name: getattr(question, name) for name in MODEL}
-    fields |= {"protocol": protocol_reference(tree), "properties": [path.violates]}
+    fields |= {"protocol": protocol_reference(tree), "properties": [violates]}
     names: dict[str, Any] = {"actors": tree.system.names.actors}
     if tree.system.workload.sends is None:
         names["messages"] = tree.system.names.messages
@@ -71,7 +94,7 @@ def spec_text(tree: Tree, path: Path) -> str:
         "spec.toml",
         fields={key: _toml(value) for key, value in fields.items() if value is not None},
         names={key: _toml(value) for key, value in names.items() if value},
-        violates=_toml(path.violates),
+        violates=_toml(violates),
     )
 
 

@@ -85,7 +85,7 @@ def next_steps(report: CheckReport, saved: Mapping[str, str] = MappingProxyType(
     """
     path = report.result.counterexample
     if path is not None:
-        hints, steps = _broadcast(report, path), _about_run(report, saved)
+        hints, steps = _broadcast(report, path), _about_run(report, path, saved)
     elif report.result.verdict is Verdict.HOLDS and report.spec.file is None:
         hints, steps = [], _further(report)
     else:
@@ -100,7 +100,7 @@ def _in_line(purpose: str, command: str) -> str:
     return line if len(line) <= WIDTH else f"  {purpose}\n    {command}"
 
 
-def _about_run(report: CheckReport, saved: Mapping[str, str]) -> list[tuple[str, str]]:
+def _about_run(report: CheckReport, path: Path, saved: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return how to draw a counterexample, and how to step through it."""
     steps = [] if saved else [("draw the run", "add --trace bug.svg")]
     # `antecede explore` knows a trace by its ending.
@@ -109,6 +109,8 @@ def _about_run(report: CheckReport, saved: Mapping[str, str]) -> list[tuple[str,
     protocol = report.spec.protocol
     of_user = ".py" in protocol or protocol.startswith(PIPE)
     given = f" --protocol {shlex.quote(protocol)}" if of_user else ""
+    if ".py" in (path.violates or ""):
+        given += f" --property {shlex.quote(path.violates or '')}"
     if trace is not None:
         return [*steps, ("step through it", f"antecede explore {shlex.quote(trace)}{given}")]
     if report.spec.file is not None:

@@ -8,9 +8,11 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
+from attrs import evolve
 
-from antecede.checker.check.spec import Spec, load_spec
+from antecede.checker.check.spec import OwnProperties, Spec, load_spec
 from antecede.checker.explore.tree import Tree
+from antecede.checker.model import Property, What, Where
 from tests.conftest import ROOT, Command
 from tests.explored import fetch, searched, serving, tree_of
 from tests.models import toy
@@ -63,6 +65,36 @@ def test_the_test_of_a_violation_is_green_until_the_protocol_is_repaired(
     ran = run_by_pytest(file)
     assert 1 == ran.returncode
     assert "assert result.violated" in ran.stdout
+
+
+OWN = """
+from antecede import Property, What, Where
+
+STAYS = Property("stays", "", What.SEQUENCES, Where.EVERYWHERE, lambda lists: not any(lists))
+"""
+
+
+def test_a_property_of_a_file_is_found_from_any_folder(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch, antecede: Command
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(OWN)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    tree = Tree(Spec("unordered", actors=2, messages=1, properties=("own.py:STAYS",)))
+    test, spec = (exported(tree, "0.1", name, elsewhere) for name in ("test", "spec"))
+    ran = run_by_pytest(test)
+    assert 0 == ran.returncode, ran.stdout
+    assert 0 == antecede("check", str(spec), "--engine", "plain").code
+
+
+def test_a_property_without_a_file_cannot_be_exported() -> None:
+    stays = Property("stays", "", What.SEQUENCES, Where.EVERYWHERE, lambda lists: not any(lists))
+    asked = Spec("unordered", actors=2, messages=1, properties=("stays",))
+    with serving(Tree(evolve(asked, own=OwnProperties((stays,))))) as server:
+        page = fetch(server, "/trace?path=0.1&format=test")
+        assert 422 == page.status
+        assert "The property 'stays' is an object of a program" in page.one("p", id="note").words
 
 
 def test_the_test_of_a_run_that_violates_nothing_compares_its_states(tmp_path: FilePath) -> None:
