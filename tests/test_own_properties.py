@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Callable
@@ -442,3 +443,42 @@ def test_a_property_cannot_have_the_name_of_a_failure() -> None:
     own = Property("handler-returns", "", What.STATE, Where.EVERYWHERE, lambda _state: True)
     with pytest.raises(InputError, match="needs a name of its own"):
         check(RST, properties=[own])
+
+
+SUBJECTS = [
+    (What.DELIVERY, Where.EVERYWHERE),
+    (What.SEQUENCES, Where.EVERYWHERE),
+    (What.UNDELIVERED, Where.AT_FINAL_STATES),
+    (What.UNDELIVERED, Where.FROM_EVERYWHERE_ON),
+    (What.ENDED, Where.AT_SOME_FINAL_STATE),
+]
+"""Subjects that are no states, each with a place."""
+
+ENDS = """
+import sys
+
+from antecede import Property, What, Where
+
+
+def prints(thing):
+    print("said")
+    return True
+
+
+ENDS = Property("ends", "", What.{what}, Where.{where}, lambda thing: sys.exit(0))
+SAYS = Property("says", "", What.{what}, Where.{where}, prints)
+"""
+
+
+@pytest.mark.parametrize(("what", "where"), SUBJECTS)
+def test_a_predicate_neither_ends_the_process_nor_prints_into_the_result(
+    what: What, where: Where, antecede: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "ends.py"
+    file.write_text(ENDS.format(what=what.name, where=where.name))
+    asked = ("check", "fifo", "--actors", 2, "--messages", 1, "--engine", "plain", "--property")
+    ended = antecede(*asked, f"{file}:ENDS")
+    assert (2, True) == (ended.code, "raised SystemExit: 0" in ended.err)
+    said = antecede(*asked, f"{file}:SAYS", "--json", "-", "--quiet")
+    assert (0, "HOLDS") == (said.code, json.loads(said.out)["verdict"])
+    assert "said" in said.err

@@ -66,7 +66,7 @@ def guarded(protocol: Protocol, prop: Property) -> Property:
     def judged(thing: Any) -> bool:
         if prop.of_states:
             return truth_of(title, called(protocol, name, predicate, (thing,), title))
-        return answer_of(name, predicate, thing)
+        return answer_of(protocol, name, predicate, thing)
 
     return evolve(prop, predicate=judged)
 

@@ -24,7 +24,7 @@ from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
 from antecede.checker.semantics import tracing
 from antecede.checker.semantics.values import Values, message_in
 from antecede.checker.support import interrupts
-from antecede.checker.support.errors import AntecedeError, HandlerError, InputError, ProtocolError
+from antecede.checker.support.errors import HandlerError, InputError, ProtocolError
 
 _OURS = str(Path(__file__).parent.parent)
 _LIBRARIES = (
@@ -65,7 +65,10 @@ class _Call(interrupts.Work):
 
     def __str__(self) -> str:
         """Return the call as Python source."""
-        return f"{self.name}({', '.join(map(repr, self.args))})"
+        try:
+            return f"{self.name}({', '.join(map(repr, self.args))})"
+        except Unknown:
+            return f"{self.name}(a delivery)"
 
 
 @frozen(eq=False)
@@ -189,24 +192,30 @@ def truth_of(title: str, answer: Any) -> bool:
     return bool(answer)
 
 
-def answer_of(name: str, predicate: Callable[[Any], Any], thing: Any) -> bool:
+def answer_of(protocol: Protocol, name: str, predicate: Callable[[Any], Any], thing: Any) -> bool:
     """Return whether the predicate of a property is true of a thing that is no state.
 
     Raises:
-        InputError: the predicate raised.
-        HandlerError: it returned something that is always true.
+        InputError: the predicate raised, or returned something that is always true.
     """
+    title = f"property {name!r}"
     try:
-        return truth_of(f"property {name!r}", predicate(thing))
-    except AntecedeError:
-        raise
-    except Exception as error:
-        if interrupts.is_cause_of(error):
-            raise interrupts.again() from None
+        return truth_of(title, called(protocol, name, predicate, (thing,), title))
+    except HandlerError as error:
+        cause = error.__cause__
+        if cause is None:
+            raise
         raise InputError(
-            f"the predicate of the property {name!r} raised {type(error).__name__}: "
-            f"{error}{_line(error)}; correct it so that it returns True or False"
-        ) from error
+            f"the predicate of the property {name!r} raised {_shown(cause)}{_line(cause)}; "
+            "correct it so that it returns True or False"
+        ) from cause
+
+
+class Unknown(BaseException):
+    """A predicate asks for something that a `Glimpse` of a delivery lacks.
+
+    It is no `Exception`, so that a predicate that catches exceptions does not hide its question.
+    """
 
 
 def called(
@@ -242,7 +251,7 @@ def called(
         if interrupts.was_interrupted():  # the function has caught the interruption
             raise interrupts.again()
         return result
-    except ProtocolError:
+    except (ProtocolError, Unknown):
         raise
     except KeyboardInterrupt as interruption:
         # A call may be made through another checked call, which has named it then.
@@ -260,8 +269,11 @@ def called(
 
 
 def _raised(call: _Call, error: BaseException) -> str:
-    shown = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return f"{call.what} raised {shown}{_line(error)}; it was called as {call}"
+    return f"{call.what} raised {_shown(error)}{_line(error)}; it was called as {call}"
+
+
+def _shown(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def _line(error: BaseException) -> str:

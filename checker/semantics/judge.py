@@ -28,6 +28,7 @@ from antecede.checker.model import (
     Where,
 )
 from antecede.checker.semantics.crashes import is_live
+from antecede.checker.semantics.handlers import Unknown
 from antecede.checker.semantics.transition import System
 
 ENDS = (Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE)
@@ -117,13 +118,6 @@ def as_wanted(system: System, prop: Property, state: State) -> bool:
 
 
 # Faults of deliveries
-
-
-class Unknown(BaseException):
-    """A predicate asks for something that a `Glimpse` lacks.
-
-    It is no `Exception`, so that a predicate that catches exceptions does not hide its question.
-    """
 
 
 class Glimpse:
