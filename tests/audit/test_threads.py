@@ -60,6 +60,10 @@ class LateResult(Future[Any]):
         super().__init__()
         self.thread = thread
 
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        self.thread.catch_up()
+        return super().exception(timeout)
+
     def result(self, timeout: float | None = None) -> Any:
         self.thread.catch_up()
         return super().result(timeout)
