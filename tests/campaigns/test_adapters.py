@@ -122,7 +122,7 @@ def test_a_run_that_only_forgetting_makes_possible_would_be_found(
 
 def test_a_verdict_without_its_condition_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "_conditions", lambda _system, _result: [])
-    assert any("HOLDS without a condition" in str(each) for each in forgetful())
+    assert any(" without a condition" in str(each) for each in forgetful())
 
 
 LATE_SEEDS = [f"late/{number}" for number in range(8)]
