@@ -128,6 +128,7 @@ def test_the_report_says_what_ran_and_what_is_not_counted(antecede: Command, min
     assert f"never ran: line {never} of cached (mine.py)" in out
     assert f"always true: line {number_of('if (')} of receive (mine.py)" in out
     assert "Not counted: initial states" in out
+    assert "did not visit all states" not in out
 
 
 def test_code_scanning_gets_a_note_per_part_that_never_ran(antecede: Command, mine: Path) -> None:

@@ -246,7 +246,7 @@ def _crashes(spec: Spec, protocol: Protocol, workload: Workload) -> Crashes | No
     if isinstance(workload, EndlessWorkload):
         raise InputError(
             "--crashes is for applications that end, and the workload is endless; give --workload "
-            "any"
+            "any, with --property can-deliver if you ask whether a message waits for ever"
         )
     if spec.bound:
         raise InputError(

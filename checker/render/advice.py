@@ -163,6 +163,8 @@ def _further(report: CheckReport) -> list[tuple[str, str]]:
             words.append(f"{option} {shlex.quote(value)}")
     growing = spec.workload in ("any", "broadcast", "multicast", "self")
     steps = [("check more", " ".join(words))] if growing else []
-    if spec.protocol in proof_names() and is_installed("prove"):
+    # A proof is about causal delivery, and about actors that do not crash.
+    answers = spec.network in (None, "unordered", "fifo") and spec.crashes == "0"
+    if answers and not spec.properties and spec.protocol in proof_names() and is_installed("prove"):
         steps.append(("try a proof", f"antecede prove {spec.protocol}"))
     return steps

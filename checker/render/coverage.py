@@ -16,12 +16,21 @@ from antecede.checker.support.amounts import counted
 
 NOT_COUNTED = (
     "Not counted: initial states, packets in flight at the start, calls that the self-check "
-    "repeats, and conditions within one line."
+    "repeats, conditions within one line, and functions that a handler reaches otherwise than by "
+    "name, such as methods of a state or functions in a dictionary."
 )
 
 
-def text(found: HandlerCoverage) -> str:
-    """Return the coverage as a part of a report."""
+ENDED_EARLY = "The search did not visit all states, so a complete search may run more lines."
+
+
+def text(found: HandlerCoverage, *, complete: bool = True) -> str:
+    """Return the coverage as a part of a report.
+
+    Args:
+        found: the coverage.
+        complete: whether the search visited every state.
+    """
     if not found:
         return "Handlers: their source is not available, so there is no coverage."
     lines, never = sum(len(each.lines) for each in found), sum(len(each.never) for each in found)
@@ -32,7 +41,8 @@ def text(found: HandlerCoverage) -> str:
         f"{counted(total, 'condition')} went both ways."
     )
     parts = [wrapped(head), *(wrapped(f"  {said}", "    ") for said in remarks(found))]
-    return "\n".join([*parts, wrapped(f"  {NOT_COUNTED}", "  ")])
+    limits = [NOT_COUNTED] if complete else [ENDED_EARLY, NOT_COUNTED]
+    return "\n".join([*parts, *(wrapped(f"  {said}", "  ") for said in limits)])
 
 
 def remarks(found: HandlerCoverage) -> Iterator[str]:

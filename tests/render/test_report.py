@@ -468,6 +468,8 @@ def test_what_to_do_next_depends_on_the_result_and_on_what_was_saved() -> None:
     assert "--property can-deliver --property integrity" in str(chosen)
     scripted = reported("mfss", workload="script:[[1],[]]")
     assert next_steps(scripted) == "Next:\n  try a proof      antecede prove mfss"
+    for others in ({"network": "mailbox"}, {"crashes": "1"}, {"properties": ("integrity",)}):
+        assert "proof" not in str(next_steps(reported("mfss", **others))), "it is about less"
     assert next_steps(reported("mfss", bounds=Bounds(max_states=5))) is None
 
 
