@@ -31,6 +31,8 @@ RANKS = {
     "Work on antecede": 0.5,
 }
 """A section of the navigation -> how much its pages count in the search."""
+PROTOCOLS = 30.0
+"""The same for the page of protocols, which the name of a protocol shall find first."""
 WIDE = {
     f"{name}.md"
     for name in ("bounds", "claims", "findings", "liveness", "protocols", "simulation", "table1")
@@ -127,6 +129,8 @@ def _page(path: str, body: str) -> str:
 def rank_of(page: Any) -> float:
     """Return how much a page counts in the search."""
     sections = [each.title for each in page.ancestors]
+    if page.file.src_uri == "protocols.md":
+        return PROTOCOLS
     if sections:
         return RANKS[sections[-1]]
     return FIRST_PAGES if page.file.inclusion.is_in_nav() else OTHER_PAGES
