@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import re
-import shutil
+import runpy
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -31,9 +31,9 @@ from antecede.checker.search.loop import Progress, explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
-from tests.conftest import ROOT, Command, begun, in_a_process, method
+from antecede.checker.support import locks
+from tests.conftest import Command, in_a_process, method
 from tests.engine.threads.test_local import found, plainly, small
-from tests.support.test_interrupts import WITHIN, until
 
 SYSTEMS = [("mfss", 3, 1), ("mfss", 2, 2), ("cykas", 3, 1)]
 
@@ -166,24 +166,25 @@ def test_whoever_compiles_second_does_nothing(monkeypatch: pytest.MonkeyPatch) -
     assert compiling.main() is None
 
 
-def test_a_process_that_waited_for_another_leaves_the_rest_to_it(tmp_path: Path) -> None:
+def test_a_process_that_waited_for_another_leaves_the_rest_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A hundred commands that were started together once left a hundred compilers behind."""
-    kept = cache.folder()
-    assert kept is not None
-    folder = tmp_path / "antecede" / kept.name
-    folder.mkdir(parents=True)
-    with open(folder / "compiling", "wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        waits = begun(
-            [sys.executable, "-m", compiling.__name__],
-            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "src")},
-            start_new_session=True,
-        )
-        until(lambda: f" {waits.pid} " in Path("/proc/locks").read_text())
-        shutil.copytree(kept, folder, dirs_exist_ok=True)
-    assert 0 == waits.wait(WITHIN)
-    with pytest.raises(ProcessLookupError):
-        os.killpg(waits.pid, 0)
+    compiled = list[Path]()
+
+    @contextmanager
+    def meanwhile() -> Iterator[None]:
+        compiled.append(tmp_path)
+        yield
+
+    monkeypatch.setattr(locks, "locked", lambda *_asked, **_how: meanwhile())
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(cache, "compiled_in", lambda: compiled[0] if compiled else None)
+    monkeypatch.setattr(subprocess, "Popen", lambda *_asked, **_how: pytest.fail("compiles more"))
+    monkeypatch.setattr(sys, "argv", [compiling.__file__])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(compiling.__file__, run_name="__main__")
+    assert 0 == ended.value.code
 
 
 def test_what_is_explored_to_compile_the_kernels_is_explored_to_its_end() -> None:
