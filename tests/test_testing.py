@@ -115,9 +115,11 @@ KINDS = {str: "str", int: "int", float: "float", bool: "bool", Path: "str | path
 
 
 OTHER_FORMS = {
-    "workload": "str | Sequence[Sequence[int | Sequence[int]]]",
+    "workload": "str | Sequence[Sequence[int | Sequence[int] | Mapping[str, typing.Any]]]",
     "properties": "str | Sequence[str]",
     "bound": "str | Sequence[str]",
+    "crashes": "int | str",
+    "properties": "str | Property | Sequence[str | Property]",
 }
 """Argument -> its types, if it has more forms than its option."""
 
@@ -132,7 +134,9 @@ def test_the_types_of_arguments_are_those_of_the_options() -> None:
         wanted = OTHER_FORMS.get(each.name, wanted)
         hint = hints[each.name]
         shown = hint.__name__ if isinstance(hint, type) else str(hint)
-        assert wanted == shown.replace("collections.abc.", ""), each.name
+        for module in ("collections.abc.", "antecede.checker.model."):
+            shown = shown.replace(module, "")
+        assert wanted == shown, each.name
 
 
 # Results
@@ -277,6 +281,7 @@ def cases(root: ElementTree.Element) -> dict[str, list[str]]:
 def test_each_property_is_a_test_case(antecede: Command, tmp_path: Path) -> None:
     root = junit_of(antecede, tmp_path / "r.xml", "mfss", "--actors", "2")
     declared = [f"invariant:{name}" for name in MFSS.invariants]
+    declared += [f"at-rest:{name}" for name in MFSS.at_rest]
     names = ["causal-delivery", "integrity", "all-delivered", *declared, "expectation"]
     assert {name: [] for name in names} == cases(root)
     assert [str(len(names)), "0", "0", "0"] == [

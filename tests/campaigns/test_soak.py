@@ -99,8 +99,11 @@ def test_an_odd_file_is_refused(kind: str, name: str, tmp_path: Path) -> None:
 def test_an_odd_file_that_is_not_refused_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As it was: only ValueError was expected of a manifest."""
-    bug = "import antecede.checker.engine.storage.checkpoint as c\nc.UNFIT = (ValueError,)"
+    """As it was: only ValueError was expected of a manifest, and deep values were our fault."""
+    bug = (
+        "import antecede.checker.engine.storage.checkpoint as c\nc.UNFIT = (ValueError,)\n"
+        "import antecede.cli as cli\ncli.RecursionError = ZeroDivisionError"
+    )
     monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
     faults = stored.odd_file("a nested list", "manifest.json", tmp_path)
     assert any("RecursionError" in fault for fault in faults)
