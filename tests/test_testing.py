@@ -116,7 +116,6 @@ KINDS = {str: "str", int: "int", float: "float", bool: "bool", Path: "str | path
 
 OTHER_FORMS = {
     "workload": "str | Sequence[Sequence[int | Sequence[int] | Mapping[str, typing.Any]]]",
-    "properties": "str | Sequence[str]",
     "bound": "str | Sequence[str]",
     "crashes": "int | str",
     "properties": "str | Property | Sequence[str | Property]",
