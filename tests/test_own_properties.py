@@ -482,3 +482,41 @@ def test_a_predicate_neither_ends_the_process_nor_prints_into_the_result(
     said = antecede(*asked, f"{file}:SAYS", "--json", "-", "--quiet")
     assert (0, "HOLDS") == (said.code, json.loads(said.out)["verdict"])
     assert "said" in said.err
+
+
+BESIDE = """
+from attrs import frozen
+from antecede import Property, Protocol, Step, What, Where
+
+
+@frozen
+class S:
+    pass
+
+
+def causal_send(state, message):
+    return Step(state, ((message.receiver, message),))
+
+
+def receive(state, src, message):
+    return Step(state, (), (message,))
+
+
+P = Protocol("p", "", "", lambda actor, actors: S(), causal_send, receive)
+IS_S = Property(
+    "is-s", "", What.STATE, Where.EVERYWHERE, lambda state: isinstance(state, S)
+)
+"""
+
+
+def test_a_property_beside_its_protocol_knows_the_classes_of_the_states(
+    antecede: Command, tmp_path: Path
+) -> None:
+    """The file was imported twice, so that no state was of the class that the property knew."""
+    (tmp_path / "beside.py").write_text(BESIDE)
+    size = ("--actors", 2, "--messages", 1, "--engine", "plain")
+    asked = ("check", "beside.py:P", "--property", "beside.py:IS_S", *size)
+    assert 0 == antecede(*asked, cwd=tmp_path).code
+    changed = BESIDE.replace("isinstance(state, S)", "not isinstance(state, S)")
+    (tmp_path / "beside.py").write_text(changed)
+    assert 1 == antecede(*asked, cwd=tmp_path).code, "the file is read anew for each check"

@@ -131,7 +131,7 @@ def _predicate(reference: str, protocol: Protocol) -> WholeLimit:
     Raises:
         InputError: it is no property of states that is judged everywhere.
     """
-    prop = property_in_file(reference)
+    prop = property_in_file(reference, protocol)
     if not prop.of_states or prop.where is not Where.EVERYWHERE:
         raise InputError(
             f"the bound {reference} judges {prop.what.value} {prop.where.value}; give a property "

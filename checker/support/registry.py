@@ -125,13 +125,18 @@ class Kind:
 
 
 def resolved(
-    reference: str, registry: Mapping[str, str], kind: Kind, refused: Callable[[], InputError]
+    reference: str,
+    registry: Mapping[str, str],
+    kind: Kind,
+    refused: Callable[[], InputError],
+    module: ModuleType | None = None,
 ) -> Any:
     """Return the entry of a registry, or the object of FILE.py or FILE.py:OBJECT.
 
     Args:
         registry: name -> module:OBJECT.
         refused: returns the error for a reference that is neither.
+        module: the module of the file, if it is imported already.
 
     Raises:
         InputError: there is no such object of that kind, or the file cannot be imported.
@@ -141,7 +146,7 @@ def resolved(
     path, _, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
     if not path.endswith(".py"):
         raise refused()
-    module = import_file(Path(path))
+    module = module or import_file(Path(path))
     objects = kind.offered(module)
     if name in objects:
         return objects[name]
@@ -188,7 +193,7 @@ def import_file(path: Path) -> ModuleType:
     """
     if not os.path.isfile(path):
         raise InputError(f"there is no file {str(path)!r}; {_other_files(path)}")
-    spec = importlib.util.spec_from_file_location(f"user_protocol_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(_name_of(path), path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -215,6 +220,11 @@ def import_file(path: Path) -> ModuleType:
             f"importing {path} failed: {type(error).__name__}: {error}{_line(error, path)}"
         ) from error
     return module
+
+
+def _name_of(path: Path) -> str:
+    """Return the name of a user's file as a module."""
+    return f"user_protocol_{path.stem}"
 
 
 def _line(error: BaseException, path: Path) -> str:
@@ -343,10 +353,12 @@ PROPERTIES = Kind(
 )
 
 
-def property_in_file(reference: str) -> Property:
+def property_in_file(reference: str, protocol: Protocol | None = None) -> Property:
     """Return the property of FILE.py or FILE.py:NAME. In reports, its name is the reference.
 
-    A file that does not exist may be one of antecede's own, such as protocols/rst.py.
+    A file that does not exist may be one of antecede's own, such as protocols/rst.py. If the
+    protocol is in the same file, the file is not imported again: the property would ask for classes
+    that no state of the protocol has.
 
     Raises:
         InputError: there is no such file or property.
@@ -355,8 +367,19 @@ def property_in_file(reference: str) -> Property:
     path, colon, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
     own = Path(__file__).parents[1] / path
     place = path if os.path.isfile(path) or not own.is_file() else str(own)
-    found: Property = resolved(f"{place}{colon}{name}", {}, PROPERTIES, _no_file)
+    module = None if protocol is None else _module_of(protocol, place)
+    found: Property = resolved(f"{place}{colon}{name}", {}, PROPERTIES, _no_file, module)
     return evolve(found, name=reference)
+
+
+def _module_of(protocol: Protocol, file: str) -> ModuleType | None:
+    """Return the module that has a protocol's functions if it is the module of a file."""
+    module = sys.modules.get(_name_of(Path(file)))
+    functions = (protocol.initial, protocol.causal_send, protocol.receive)
+    if module is None or not os.path.isfile(file):
+        return None
+    is_its = any(getattr(each, "__globals__", None) is vars(module) for each in functions)
+    return module if is_its and os.path.samefile(str(module.__file__), file) else None
 
 
 def _no_file() -> InputError:
@@ -377,7 +400,7 @@ def property_named(name: str, protocol: Protocol | None = None) -> Property:
     package = importlib.import_module("antecede.properties")
     kind, colon, declared = name.partition(":")
     if name not in package.REGISTRY and (name.endswith(".py") or ".py:" in name):
-        return property_in_file(name)
+        return property_in_file(name, protocol)
     if colon and kind in package.KINDS and protocol is not None:
         own, joint = _declared(protocol, kind)
         choices = {**own, **joint}
