@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.support.locks import Taken, locked
+from antecede.checker.support.locks import Taken, held, locked
 
 HOLD = """
 import sys
@@ -48,3 +48,14 @@ def test_the_system_frees_the_lock_of_a_killed_process(tmp_path: Path) -> None:
 def test_where_no_file_can_be_made_there_is_no_lock(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert locked(tmp_path / "file" / "lock") is None
+
+
+def test_a_lock_is_free_after_its_block_even_if_something_still_refers_to_it(
+    tmp_path: Path,
+) -> None:
+    lock = locked(tmp_path / "lock")
+    with held(lock), pytest.raises(Taken):
+        locked(tmp_path / "lock")
+    again = locked(tmp_path / "lock")
+    assert again is not None
+    again.release()

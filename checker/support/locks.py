@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,3 +41,16 @@ def locked(file: Path, *, waits: bool = False) -> FileLock | None:
     except (OSError, NotImplementedError):
         return None
     return lock
+
+
+@contextmanager
+def held(lock: FileLock | None) -> Iterator[None]:
+    """Free a lock of `locked` after the block.
+
+    A `with` statement of the lock itself would lock it once more, and then free it once only.
+    """
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -19,7 +19,7 @@ from attrs import field, frozen
 
 from antecede.checker.render.files import append
 from antecede.checker.support.errors import InputError
-from antecede.checker.support.locks import Taken, locked
+from antecede.checker.support.locks import Taken, held, locked
 from antecede.checker.support.reading import json_in, text_in
 
 Row: TypeAlias = dict[str, Any]
@@ -138,7 +138,7 @@ class Kept:
                 f"another run is writing rows to {str(self.file)!r}; wait for its end, or give "
                 "another file"
             ) from None
-        with lock or nullcontext():
+        with held(lock):
             yield
 
     def _mend(self, rows: int) -> None:

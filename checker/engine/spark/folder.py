@@ -20,7 +20,7 @@ from attrs import define, field
 from filelock import FileLock
 
 from antecede.checker.support.interrupts import at_abort
-from antecede.checker.support.locks import Taken, locked
+from antecede.checker.support.locks import Taken, held, locked
 from antecede.checker.support.platforms import WINDOWS
 
 PREFIX, MARK, LOCK = "antecede-spark-", "ANTECEDE_SPARK_FOLDER", "lock"
@@ -87,7 +87,7 @@ def _remove_if_dead(path: Path) -> None:
         lock = locked(path / LOCK)
         if lock is None:
             return
-        with lock:
+        with held(lock):
             _kill(path)
             shutil.rmtree(path, ignore_errors=True)
 

@@ -20,7 +20,7 @@ from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.workloads import workload_from
-from antecede.checker.support.locks import locked
+from antecede.checker.support.locks import held, locked
 from antecede.checker.support.platforms import APART
 
 _running: list[subprocess.Popen[bytes]] = []
@@ -50,7 +50,7 @@ def main() -> bool | None:
     lock = None if folder is None else locked(folder / "compiling", waits=True)
     if lock is None:
         return None
-    with lock:
+    with held(lock):
         if cache.compiled_in() is not None:
             return False
         compile_all()
