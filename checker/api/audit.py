@@ -19,6 +19,7 @@ from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.audit.records import Fields, fields_from
+from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds
 from antecede.checker.support import interrupts
@@ -115,8 +116,8 @@ class AuditResult(Report):
 
     def _repr_html_(self) -> str:
         shown = super()._repr_html_()
-        if any(finding.events for finding in self._audit.findings):
-            shown += image(pictures.picture(self._audit, "svg"), self.findings[0].text)
+        if (drawn := self._audit.drawn) is not None:
+            shown += image(pictures.picture(self._audit, "svg"), drawn.text)
         return shown
 
 
@@ -194,8 +195,9 @@ def audit(
                 from antecede.checker.audit import on_spark
 
                 how = audits.How(unfinished, redelivery == "ok", from_middle)
+                given = Expressions(event, parser, delimiter)
                 found = on_spark.audit(
-                    names, log_format, known, how=how, master=master, log=spark_log
+                    names, log_format, known, given=given, how=how, master=master, log=spark_log
                 )
             else:
                 tick = report.watching(ticker)

@@ -51,7 +51,7 @@ def _argument(option: re.Match[str]) -> str:
 _VALUES = {
     "on": ("spark", "here"),
     "workload": ("any", "broadcast", "multicast", "self"),
-    "log_format": ("shiviz", "otel", "antecede", "csv", "parquet"),
+    "log_format": ("jsonl", "csv", "otel", "shiviz"),
 }
 """Argument -> values that a sentence may name, if its setting lists no choices."""
 

@@ -111,6 +111,11 @@ class Audit:
     warnings: tuple[str, ...] = ()
 
     @property
+    def drawn(self) -> Finding | None:
+        """The first violation of causal delivery, which pictures show."""
+        return next((finding for finding in self.findings if finding.events), None)
+
+    @property
     def holds(self) -> bool:
         """The logs have no finding; undelivered messages may still be in transit."""
         return not self.findings

@@ -15,8 +15,10 @@ from antecede.checker.audit import spread
 from antecede.checker.audit.audit import How, check_events, check_names
 from antecede.checker.audit.findings import Audit, no_sends
 from antecede.checker.audit.records import Fields
+from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.audit.splits import SPLIT, Split, names_at, read, splits_of
 from antecede.checker.engine.spark.cluster import Cluster, check_available, persisted, wait_for
+from antecede.checker.support.errors import InputError
 
 
 def audit(
@@ -24,6 +26,7 @@ def audit(
     format: str | None = None,
     fields: Fields | None = None,
     *,
+    given: Expressions | None = None,
     how: How | None = None,
     master: str | None = None,
     log: bool = False,
@@ -40,6 +43,10 @@ def audit(
         ClusterError: Spark gave up.
     """
     check_names(names)
+    for option in (given or Expressions()).given():
+        raise InputError(
+            f"{option} is for ShiViz logs, and --on spark reads JSON objects and Parquet"
+        )
     check_available(master)
     fields = fields or Fields()
     splits = splits_of(names, format, fields, size)

@@ -8,6 +8,7 @@ from pathlib import Path
 from antecede.checker.audit.diagram import svg
 from antecede.checker.audit.events import DELIVER, SEND
 from antecede.checker.audit.findings import Audit, Finding
+from antecede.checker.audit.shiviz import HOST_FIRST
 from antecede.checker.render.pictures import PICTURES, check_picture, converted_picture
 from antecede.checker.render.prose import printable
 from antecede.checker.support.errors import InputError, unknown
@@ -46,7 +47,7 @@ def picture(found: Audit, format: str) -> str:
     Raises:
         InputError: there is no such violation.
     """
-    drawn = next((finding for finding in found.findings if finding.events), None)
+    drawn = found.drawn
     if drawn is None:
         raise InputError("there is nothing to draw: no violation of causal delivery was found")
     if format == "json":
@@ -67,7 +68,7 @@ def picture(found: Audit, format: str) -> str:
 
 def shiviz(finding: Finding) -> str:
     """Return the events as a log of ShiViz, with vector clocks that count only these events."""
-    lines = [r"(?<host>\S*) (?<clock>\{.*\})\n(?<event>.*)", ""]
+    lines = [HOST_FIRST, ""]
     clocks: dict[str, dict[str, int]] = {}
     sent: dict[str, dict[str, int]] = {}
     for event in finding.events:

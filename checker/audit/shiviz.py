@@ -40,7 +40,7 @@ after one word at the start (and a number, `3. Alice delivers m1`), or after a c
 counterexamples that antecede writes have this form.
 """
 
-_HOST_FIRST = r"(?<host>\S*) (?<clock>\{.*\})\n(?<event>.*)"
+HOST_FIRST = r"(?<host>\S*) (?<clock>\{.*\})\n(?<event>.*)"
 _TEXT_FIRST = r"(?<event>.*)\n(?<host>\S*) (?<clock>\{.*\})"
 
 
@@ -135,7 +135,7 @@ def layout_of(name: str, lines: Sequence[str], given: Expressions) -> Layout:
         if delimiter is None and SEPARATOR.match(lines[0]):
             ends = SEPARATOR
         first = next((line for line in lines if ends is None or not ends.search(line)), "")
-        written = _HOST_FIRST if is_host_and_clock(first) else _TEXT_FIRST
+        written = HOST_FIRST if is_host_and_clock(first) else _TEXT_FIRST
     return Layout(
         parser=_parser(written, what or f"--parser {written!r}"),
         height=1 + len(re.findall(r"(?<!\\)(?:\\\\)*\\n", written)),

@@ -19,6 +19,7 @@ messages that never arrived.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -160,11 +161,15 @@ class Spans:
         """
         read, before = 0, self.left_out[EXPORTED_AGAIN] + len(self.found)
         for starts, first, value in documents(source):
+            last: Mapping[str, Any] | None = None
+            resource: Mapping[str, str] = {}
             try:
                 for about, span in spans_in(value):
+                    if about is not last:  # all spans of a resource have one
+                        last, resource = about, _values(about.get("attributes"))
                     at = span.at if isinstance(span, Located) else 0
                     number = first + max(bisect_right(starts, at) - 1, 0)
-                    self._take(source.name, number, _values(about.get("attributes")), dict(span))
+                    self._take(source.name, number, resource, dict(span))
                     read += 1
             except OtherSignal:
                 self.left_out[OTHER_SIGNAL] += 1
@@ -466,7 +471,10 @@ def _first(about: Mapping[str, str], names: Sequence[str]) -> str | None:
 def _id(value: Any) -> str:
     """Return an id; hexadecimal digits count alike in both cases."""
     text = _text(value, "id")
-    return text.lower() if all(one in "0123456789abcdefABCDEF" for one in text) else text
+    return text.lower() if _HEXADECIMAL.fullmatch(text) else text
+
+
+_HEXADECIMAL = re.compile("[0-9a-fA-F]*")
 
 
 def _time(span: Mapping[str, Any], name: str) -> int:

@@ -13,7 +13,7 @@ from antecede.checker.audit import logs
 from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report as audit_report
 from antecede.checker.audit.findings import Audit
-from antecede.checker.audit.records import Fields, fields_from
+from antecede.checker.audit.records import fields_from
 from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.audit.sources import shown_name
 from antecede.checker.commands import console, outputs
@@ -79,15 +79,13 @@ def command(
     try:
         with interrupts.within(seconds, reached):
             if place == "spark":
+                # Only this needs compiled kernels at once.
+                from antecede.checker.audit import on_spark
+
                 how = audits.How(unfinished, redelivery == "ok", from_middle)
-                found = _audit_on_spark(
-                    names,
-                    log_format,
-                    Expressions(event, parser, delimiter),
-                    known,
-                    how,
-                    master=master,
-                    log=spark_log,
+                given = Expressions(event, parser, delimiter)
+                found = on_spark.audit(
+                    names, log_format, known, given=given, how=how, master=master, log=spark_log
                 )
             else:
                 tick = audit_report.watching(ticker)
@@ -142,26 +140,7 @@ def _stopped(names: Sequence[str], json_file: str | None, reached: str) -> int:
 
 def _draw(found: Audit, file: str, format: str, *, quiet: bool) -> None:
     """Draw the first violation, if there is one."""
-    if any(finding.events for finding in found.findings):
+    if found.drawn is not None:
         write_whole(file, pictures.file_content(found, format))
     elif not quiet:
         console.complain(f"No violation of causal delivery was found, so {file} was not written.")
-
-
-def _audit_on_spark(
-    names: tuple[str, ...],
-    log_format: str | None,
-    expressions: Expressions,
-    known: Fields,
-    how: audits.How,
-    **more: Any,
-) -> Audit:
-    """Judge logs on a cluster."""
-    # Only this needs compiled kernels at once.
-    from antecede.checker.audit import on_spark
-
-    for option in expressions.given():
-        raise InputError(
-            f"{option} is for ShiViz logs, and --on spark reads JSON objects and Parquet"
-        )
-    return on_spark.audit(names, log_format, known, how=how, **more)

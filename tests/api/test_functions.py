@@ -311,3 +311,11 @@ def test_the_explorer_shows_the_object_that_is_given() -> None:
         assert f'<iframe src="{page.address}"' in page._repr_html_()
     finally:
         page.close()
+
+
+def test_an_audit_on_spark_refuses_the_expressions_of_shiviz(tmp_path: Path) -> None:
+    """They were ignored."""
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"actor": "a", "event": "causal-send", "message": "m"}\n')
+    with pytest.raises(InputError, match="is for ShiViz logs"):
+        audit(log, on="spark", parser="(?<host>x)")
