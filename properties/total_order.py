@@ -7,22 +7,24 @@ before b, b before c, c before a.
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain, pairwise
+
 from antecede import Message, Property, What, Where
 
 
 def fit_into_one_order(sequences: tuple[tuple[Message, ...], ...]) -> bool:
     """Return whether all sequences are parts of one order of the messages.
 
-    A message can come next in that order if it is the first one left of every sequence that has it.
+    They are if no messages follow each other in a circle.
     """
-    left = [list(sequence) for sequence in sequences if sequence]
-    while left:
-        heads = [sequence[0] for sequence in left]
-        following = next((m for m in heads if all(m not in rest[1:] for rest in left)), None)
-        if following is None:
-            return False
-        left = [rest[1:] if rest[0] == following else rest for rest in left]
-        left = [rest for rest in left if rest]
+    order = TopologicalSorter[Message]()
+    for before, after in chain.from_iterable(map(pairwise, sequences)):
+        order.add(after, before)
+    try:
+        order.prepare()
+    except CycleError:
+        return False
     return True
 
 

@@ -217,7 +217,7 @@ def _by_levels(system: System, options: Options, max_depth: int | None) -> Tabul
     """Return a breadth-first search on tables, with the transport of its engine.
 
     Every search starts on threads. For a cluster, `transport` of the module
-    `checker/ENGINE/transport.py` makes the next transport. It is imported on demand.
+    `checker/engine/ENGINE/transport.py` makes the next transport. It is imported on demand.
     """
     from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
     from antecede.checker.engine.threads.transport import Threads

@@ -178,7 +178,8 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     network = _network(spec, protocol)
     crashes = _crashes(spec, protocol, workload)
     if crashes is not None:
-        _refuse_orders(network, properties)
+        _refuse_ordering(network, "--crashes")
+        _refuse_sequences_of_crashing(properties)
         properties, network = tuple(map(of_live_actors, properties)), closable(network)
     shared: dict[str, Any] = {
         "protocol": protocol,
@@ -191,13 +192,13 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     if not isinstance(workload, EndlessWorkload):
         oracle = _oracle(spec, workload, properties)
         return System(**shared, workload=workload, oracle=oracle, limits=limits, crashes=crashes)
-    _refuse_ordering(shared["network"], workload)
+    _refuse_ordering(network, f"the workload {workload.text}")
     if whole := [limit.text for limit in limits if isinstance(limit, WholeLimit)]:
         raise InputError(
             f"--bound {','.join(whole)} is for workloads that end; under {workload.text}, give a "
             "measure of an actor's state"
         )
-    _refuse_hidden_messages(protocol, shared["network"])
+    _refuse_hidden_messages(protocol, network)
     return EndlessSystem(
         **shared,
         workload=workload,
@@ -206,22 +207,22 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     )
 
 
-def _refuse_ordering(network: Network, workload: Workload) -> None:
-    """Reject an endless workload on a network that relates the packets of several channels."""
+def _refuse_ordering(network: Network, asker: str) -> None:
+    """Reject a network that relates the packets of several channels.
+
+    Args:
+        network: the network.
+        asker: the part of the question that does not go with such a network.
+    """
     if network.ordering is not None:
         raise InputError(
-            f"the workload {workload.text} needs the network unordered or fifo, which may also be "
-            f"duplicating or lossy; the network is {network.name}"
+            f"{asker} needs the network unordered or fifo, which may also be duplicating or lossy; "
+            f"the network is {network.name}"
         )
 
 
-def _refuse_orders(network: Network, properties: tuple[Property, ...]) -> None:
-    """Reject what relates packets or deliveries of several actors, if some of them may crash."""
-    if network.ordering is not None:
-        raise InputError(
-            "--crashes needs the network unordered or fifo, which may also be duplicating or "
-            f"lossy; the network is {network.name}"
-        )
+def _refuse_sequences_of_crashing(properties: tuple[Property, ...]) -> None:
+    """Reject properties of delivery sequences, because actors may crash."""
     if names := [prop.name for prop in properties if prop.what is What.SEQUENCES]:
         raise InputError(
             f"{', '.join(names)} compares the deliveries of all actors, but with --crashes some "

@@ -135,7 +135,7 @@ def network_named(text: str, *, retransmits: bool = False) -> Network:
             ordering=ORDERINGS[text],
             urgent=text == "instant",
         )
-    base = words.pop(0) if words[0] in BASES else "unordered"
+    base = words[0] if words[0] in BASES else "unordered"
     duplicates = "duplicating" in words
     lossy = next((word for word in words if _kind(word) == "lossy"), None)
     budget = None
@@ -147,7 +147,7 @@ def network_named(text: str, *, retransmits: bool = False) -> Network:
         take = _repeat_first if base == "fifo" else _repeat_any
     once = retransmits or (duplicates and base == "unordered")
     return Network(
-        name="+".join(_sorted_words(text)),
+        name="+".join(words),
         put=_once(put) if once else put,
         take=take,
         lose=_lose_one if lossy is not None else None,

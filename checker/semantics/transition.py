@@ -292,12 +292,12 @@ def _causal_sends(system: System, state: State, actors: Iterable[int]) -> Iterat
 
 
 def _receives(system: System, state: State, channels: Iterable[int]) -> Iterator[Transition]:
+    ordering = system.network.ordering
     for number in channels:
         channel = state.channels[number]
         if not channel:
             continue
         src, dst = divmod(number, system.actors)
-        ordering = system.network.ordering
         unready = ordering is not None and not ordering.ready(state.order, src, dst)
         if unready or not is_live(state, dst):
             continue
