@@ -115,6 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.complain("Error: out of memory; use smaller bounds, or a machine with more memory")
         return INCOMPLETE
     except RecursionError:
+        _trace_if_asked()
         console.complain(f"Error: {TOO_DEEP}")
         return INPUT_ERROR
     except (click.Abort, KeyboardInterrupt) as abort:
@@ -136,10 +137,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(code or 0)
 
 
-def _internal(error: Exception) -> str:
-    """Say that the checker failed, and how to report it."""
+def _trace_if_asked() -> None:
+    """Print where the present error was raised, for developers."""
     if os.environ.get("ANTECEDE_DEBUG") == "1":
         traceback.print_exc()
+
+
+def _internal(error: Exception) -> str:
+    """Say that the checker failed, and how to report it."""
+    _trace_if_asked()
     return (
         f"Internal error: {type(error).__name__}: {error}\nThis is a bug of antecede. Please "
         "report it with the command you ran and its output with ANTECEDE_DEBUG=1 set."

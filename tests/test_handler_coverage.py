@@ -162,3 +162,16 @@ def test_other_processes_cannot_be_traced(antecede: Command, mine: Path) -> None
     ran = antecede(*ASKED, "--engine", "spark", cwd=mine)
     assert 2 == ran.code
     assert "--coverage is for the engines local and plain" in ran.err
+
+
+@pytest.mark.parametrize("error", ["", "raise ValueError"])
+def test_the_report_says_if_not_all_states_were_visited(
+    antecede: Command, mine: Path, error: str
+) -> None:
+    """An error of a handler ends a search, too."""
+    if error:
+        (mine / "mine.py").write_text(
+            PROTOCOL.replace("    if state is None:", f"    {error}\n    if state is None:")
+        )
+    ran = antecede(*ASKED, "--engine", "plain", "--max-states", 3, cwd=mine)
+    assert "did not visit all states" in " ".join(ran.out.split())

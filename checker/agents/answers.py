@@ -5,7 +5,6 @@ The results are the objects that `checker.render.json` writes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from antecede.checker.render import json as formats
 from antecede.checker.semantics.names import Names, names_from
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError
-from antecede.checker.support.reading import json_in, text_in
+from antecede.checker.support.reading import as_toml, json_in, text_in
 
 MOST_STEPS = 40
 """The most steps of a run that the answer to a check shows."""
@@ -31,7 +30,7 @@ def check_answer(result: Object, trace: str) -> str:
     if (run := result["counterexample"]) is not None:
         lines += [f"Why: {run['explanation']}"] if run["explanation"] else []
         lines += [*_steps(run), f"Trace: {trace}"]
-    return shortened("\n".join([*lines, f"Next: {_next(result, trace)}"]))
+    return with_end(lines, f"Next: {_next(result, trace)}")
 
 
 def _verdict(result: Object) -> str:
@@ -118,8 +117,9 @@ def _next(result: Object, trace: str) -> str:
 
 
 def _named(result: Object) -> dict[str, str]:
-    """Return the argument that replay needs for a protocol in a file."""
-    return {"protocol": result["protocol"]} if ".py" in result["protocol"] else {}
+    """Return the arguments that replay needs for a protocol and a property in a file."""
+    given = {"protocol": result["protocol"], "property": result["counterexample"]["property"]}
+    return {name: value for name, value in given.items() if ".py" in (value or "")}
 
 
 def _call(tool: str, **arguments: str) -> str:
@@ -130,9 +130,9 @@ def _call(tool: str, **arguments: str) -> str:
 def _spec(result: Object) -> str:
     """Return the spec that asks the same question and expects the same verdict."""
     keys = ("protocol", "actors", "messages", "network", "workload")
-    lines = [
-        f"{key} = {json.dumps(result[key], ensure_ascii=False)}" for key in keys if result[key]
-    ]
+    table = {key: result[key] for key in keys if result[key]}
+    table["properties"] = list(result["properties"])
+    lines = [f"{key} = {as_toml(value)}" for key, value in table.items()]
     return "\n".join([*lines, "[expect]", f'verdict = "{result["verdict"].lower()}"'])
 
 
@@ -149,13 +149,17 @@ def checks_answer(results: Object) -> str:
     head = f"{right} of {counted(len(checks) + len(refused), 'check')} as expected"
     wrong = right < len(checks) + len(refused)
     last = "check each spec that is wrong alone, to see its run." if wrong else "nothing."
-    return _with_end([head, *refused, *lines], f"Next: {last}")
+    return with_end([head, *refused, *lines], f"Next: {last}")
 
 
 def refusal(refused: Object) -> str:
     """Return why a spec could not be checked, with its name once."""
     label, error = refused["spec"], refused["error"]
     return str(error if error.startswith(label) else f"{label}: {error}")
+
+
+REPAIR = "Next: repair what the error names, then call validate."
+"""The last line of an answer about a target that cannot be checked."""
 
 
 def validate_answer(result: Object, target: str) -> str:
@@ -165,7 +169,7 @@ def validate_answer(result: Object, target: str) -> str:
     """
     in_time = "--max-states" in (result["stopped_by"] or "--max-states")
     if result["verdict"] == "ERROR" or not in_time:
-        return shortened("\n".join(["NOT VALID", _question(result), *_details(result)]))
+        return with_end(["NOT VALID", _question(result), *_details(result)], REPAIR)
     early = " A property is violated already." if result["verdict"] == "VIOLATED" else ""
     return "\n".join(
         [
@@ -228,13 +232,7 @@ def _step_with_states(step: Object, before: Sequence[str], names: Names) -> str:
     return "\n".join([f"{step['number']:3}. {step.get('text', step['kind'])}", *shown])
 
 
-def shortened(text: str) -> str:
-    """Return a text of at most about MOST_CHARACTERS; its last line stays."""
-    *lines, end = text.split("\nNext: ")
-    return text if len(text) <= MOST_CHARACTERS else _with_end(lines, f"Next: {end}")
-
-
-def _with_end(lines: Sequence[str], end: str) -> str:
+def with_end(lines: Sequence[str], end: str) -> str:
     """Return as many lines as an answer may have, and the last one."""
     text = "\n".join(lines)
     if len(text) > MOST_CHARACTERS:

@@ -123,7 +123,7 @@ class Tools:
         ran = await run(["list", "--", given.name], self._seconds(SHORT_SECONDS))
         if ran.code:
             raise InputError(ran.error)
-        return answers.shortened(f"{ran.out.strip()}\nNext: check it.")
+        return answers.with_end([ran.out.strip()], "Next: check it.")
 
     async def validate(self, given: Asked) -> str:
         """Return whether the target can be checked; looks at a few states only."""
@@ -134,7 +134,7 @@ class Tools:
         wrong = [answers.refusal(each) for each in found["refused"]]
         wrong += [f"{c['spec']}: {c['error']}" for c in found["checks"] if c["error"] is not None]
         if wrong:
-            return answers.shortened("\n".join(["NOT VALID", *wrong]))
+            return answers.with_end(["NOT VALID", *wrong], answers.REPAIR)
         return f"VALID: {len(found['checks'])} specs\nNext: check them."
 
     async def check(self, given: Checked) -> str:

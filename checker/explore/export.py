@@ -14,6 +14,7 @@ from antecede.checker.render.json import trace_text
 from antecede.checker.render.pages import text_page
 from antecede.checker.semantics.question import MODEL
 from antecede.checker.support.errors import InputError
+from antecede.checker.support.reading import as_toml
 
 
 def protocol_reference(tree: Tree) -> str:
@@ -92,12 +93,7 @@ def spec_text(tree: Tree, path: Path) -> str:
         names["messages"] = tree.system.names.messages
     return text_page(
         "spec.toml",
-        fields={key: _toml(value) for key, value in fields.items() if value is not None},
-        names={key: _toml(value) for key, value in names.items() if value},
-        violates=_toml(violates),
+        fields={key: as_toml(value) for key, value in fields.items() if value is not None},
+        names={key: as_toml(value) for key, value in names.items() if value},
+        violates=as_toml(violates),
     )
-
-
-def _toml(value: Any) -> str:
-    """Return a value as TOML, which writes texts, numbers and lists as JSON does."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

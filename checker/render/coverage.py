@@ -24,7 +24,7 @@ NOT_COUNTED = (
 ENDED_EARLY = "The search did not visit all states, so a complete search may run more lines."
 
 
-def text(found: HandlerCoverage, *, complete: bool = True) -> str:
+def text(found: HandlerCoverage, *, complete: bool) -> str:
     """Return the coverage as a part of a report.
 
     Args:

@@ -61,8 +61,7 @@ def check_text(report: CheckReport, *, statistics: bool = False) -> str:
     if (measured := measures_text(report)) is not None:
         parts.append(measured)
     if report.coverage is not None:
-        complete = report.result.stopped_by is None and report.result.counterexample is None
-        parts.append(coverage.text(report.coverage, complete=complete))
+        parts.append(coverage.text(report.coverage, complete=report.result.visited_all))
     if report.unfinished is not None:
         parts.append(wrapped(f"The work after the search was ended: {report.unfinished}."))
     if statistics and (text := statistics_text(report.result)):

@@ -105,6 +105,11 @@ class Result:
     statistics: Mapping[str, Any] = field(factory=dict)
 
     @property
+    def visited_all(self) -> bool:
+        """Whether the search surely visited every state that the system can reach."""
+        return self.stopped_by is None and self.error is None and self.counterexample is None
+
+    @property
     def size(self) -> Counts:
         """The numbers of states that reports show.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from typing import TYPE_CHECKING
 
 from antecede.checker.support.errors import InputError
+
+if TYPE_CHECKING:
+    from importlib import metadata
 
 PACKAGES = {
     "mcp": ("mcp", "the MCP SDK"),
@@ -52,6 +53,11 @@ def check_installed(extra: str, what: str) -> None:
 
 def install_command(extra: str) -> str:
     """Return the command that adds an extra to antecede, in the way antecede was installed."""
+    # These take as long to import as a small command needs, and only an error needs them.
+    from importlib import metadata
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
     try:
         installed = metadata.distribution("antecede")
     except metadata.PackageNotFoundError:  # the sources are in PYTHONPATH
@@ -99,6 +105,8 @@ def _requirements(installed: metadata.Distribution, extra: str) -> list[str]:
 
 def _pip() -> str:
     """Return the command of pip for this environment, even if it is not active."""
+    from importlib import metadata
+
     python = shlex.quote(sys.executable)
     has_pip = any(metadata.distributions(name="pip"))
     return f"{python} -m pip" if has_pip else f"VIRTUAL_ENV={shlex.quote(sys.prefix)} uv pip"

@@ -6,12 +6,14 @@ allocations check the memory before, and a search ends as INCOMPLETE while some 
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from antecede.checker.support.browser import IN_BROWSER, heap_bytes
 
@@ -74,7 +76,18 @@ def memory_bytes() -> int:
     """Return the resident memory of this process now, in bytes."""
     if IN_BROWSER:
         return heap_bytes()
-    return int(psutil.Process().memory_info().rss)
+    return int(_figures().rss)
+
+
+def _figures() -> Any:
+    """Return the figures of psutil on the memory of this process."""
+    return _process(os.getpid()).memory_info()
+
+
+@functools.cache
+def _process(number: int) -> Any:
+    """Return a process, which is kept because searches ask for its memory often."""
+    return psutil.Process(number)
 
 
 def peak_memory_bytes() -> int:
@@ -82,7 +95,7 @@ def peak_memory_bytes() -> int:
     if IN_BROWSER:
         return heap_bytes()
     if resource is None:
-        used = psutil.Process().memory_info()
+        used = _figures()
         return int(getattr(used, "peak_wset", used.rss))
     unit = 1 if sys.platform == "darwin" else 1024
     return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
@@ -95,7 +108,7 @@ def _left_of(limit: str, used: str) -> int | None:
     most = resource.getrlimit(getattr(resource, limit))[0]
     if most == resource.RLIM_INFINITY:
         return None
-    return int(max(most - getattr(psutil.Process().memory_info(), used), 0))
+    return int(max(most - getattr(_figures(), used), 0))
 
 
 def machine_memory_bytes() -> int:

@@ -84,6 +84,11 @@ def _kind_of(mode: int) -> str:
     return "a named pipe" if stat.S_ISFIFO(mode) else "a device"
 
 
+def as_toml(value: Any) -> str:
+    """Return a value as TOML, which writes texts, numbers and lists as JSON does."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 def toml_in(file: Path | str, what: str) -> dict[str, Any]:
     """Return the table in a TOML file; `what` is its name in errors, such as `the spec`.
 

@@ -24,8 +24,13 @@ import numpy as np
 SEND, RECEIVE, INTERNAL, LOSE, APPEND, REACT = range(1, 7)
 TICK, PUSH, NOTE, TAKE, JOIN, FORGET, DROP, FINAL, RECORD, RENAME, UNSENT, TRIM, GATE = range(7, 20)
 TOGETHER = 20
-"""The look-ups that judge all actors of a final state together; see `successors.judge_together`."""
+"""The look-ups that judge all actors of a final state together.
+
+See `derive_kernels.judge_together`.
+"""
 RESTART, LIVE, OWED = range(21, 24)
+"""The look-ups of systems with crashes: a crash or recovery, whether an actor is live, and what
+remains of its pending messages."""
 NUMBER_BITS = 25
 COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS

@@ -405,7 +405,8 @@ def owed(actor, pending, loc, geo, table, misses, control):
     Returns:
         The number of the remaining pending messages, NOTHING_OWED if the actor crashed, or MISSED.
     """
-    for other in range(geo[g.ACTORS]):
+    for k in range(geo[g.ACTORS]):  # the actor itself comes first
+        other = (actor + k) % geo[g.ACTORS]
         key = key_of(g.LIVE, other, get(loc, 0, geo, other, g.STATE), 0)
         live = look_up(table, key, misses, control)
         if live == -1:

@@ -236,7 +236,7 @@ class Stepwise(Explorer):
         self.visited.grow()
 
     def _fill(self) -> None:
-        """TableFiller what the kernel missed."""
+        """Fill what the kernel missed."""
         repacking = self.filler.fill(self.misses[: self.control[g.MISSES]])
         if repacking is not None:
             with wrapping():
