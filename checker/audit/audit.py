@@ -333,17 +333,21 @@ class _Plain:
             self.read_of[log.source.whole] += self.spans.read(log.source)
             self.wholes[log.source.name] = log.source.whole
             return
-        number = 0
+        named = log.layout is None or log.layout.named
         for number, event in enumerate(events(log, self._stamp), 1):
             if isinstance(event, Begin):
                 self._next_execution(event, log)
             else:
                 self.take(event, log.source.whole)
+                self.read_of[log.source.whole] += named
             if not number % TICK:
                 tick(log.source.taken, number)
-        self.read_of[log.source.whole] += (
-            number if log.layout is None or log.layout.named else self.stamps * log.layout.height
-        )
+        self._count_stamps(log)
+
+    def _count_stamps(self, log: Log) -> None:
+        """Count the lines with the clocks of a log whose events have no messages."""
+        if log.layout is not None and not log.layout.named:
+            self.read_of[log.source.whole] += self.stamps * log.layout.height
 
     def _stamp(self, stamp: Stamp) -> None:
         self.stamps += 1
@@ -357,7 +361,7 @@ class _Plain:
                 "alone, because several logs are one execution"
             )
         if self.stamps:
-            self.read_of[log.source.whole] += self.stamps * (log.layout.height if log.layout else 1)
+            self._count_stamps(log)
             self._end_execution()
             self.close()
             self.record, self.home, self.events, self.stamps = Record(), {}, 0, 0
@@ -366,7 +370,7 @@ class _Plain:
 
     def _end_execution(self) -> None:
         found = self.how.tolerated(self._result())
-        name = f"{self.execution.name}" if self.execution else "execution 0"
+        name = self.execution.name if self.execution else "execution 0"
         self.executions.append((name, found))
 
     def take_spans(self, tick: Callable[[int, int], None]) -> Moments | None:

@@ -104,7 +104,7 @@ def _guessed(source: Source, first: str, fields: Fields) -> str:
         return "shiviz"
     lines = source.lines_ahead(MOST_TRIED)
     for at, line in enumerate(lines):
-        if looks_like_spans(lines[at:]):
+        if looks_like_spans(lines[at:], fields):
             return "otel"
         if looks_like_shiviz(line):
             return "shiviz"

@@ -14,7 +14,7 @@ from json import decoder, scanner
 from typing import Any
 
 from antecede.checker.audit.capacity import OFTEN, check_memory
-from antecede.checker.audit.records import NoEvent
+from antecede.checker.audit.records import Fields, NoEvent
 from antecede.checker.audit.sources import Source
 
 OTHER_SIGNALS = ("resourceLogs", "resourceMetrics", "resourceProfiles")
@@ -49,9 +49,14 @@ def _locating() -> json.JSONDecoder:
     return result  # type: ignore[no-any-return]
 
 
-def looks_like_spans(lines: Sequence[str]) -> bool:
-    """Return whether the next lines of a log are spans, or other signals of OpenTelemetry."""
+def looks_like_spans(lines: Sequence[str], fields: Fields) -> bool:
+    """Return whether the next lines of a log are spans, or other signals of OpenTelemetry.
+
+    An object with the log's own fields is an event, even if it also has the ids of a trace.
+    """
     value = _value(lines[0])
+    if isinstance(value, dict) and {fields.actor, fields.event, fields.message} <= value.keys():
+        return False
     if value is not None:
         return _is_of_spans(value)
     if lines[0].lstrip()[:1] not in ("{", "[") or not any(map(_KEY.search, lines[:_AHEAD])):

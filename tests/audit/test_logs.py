@@ -477,6 +477,25 @@ def test_an_execution_begins_with_no_knowledge_of_the_one_before(tmp_path: Path)
     assert "causal-delivery" == finding.kind
 
 
+def test_an_expression_that_finds_nothing_is_refused_in_several_executions_too(
+    antecede: Command, tmp_path: Path
+) -> None:
+    ran = antecede("audit", log(tmp_path, EXECUTIONS), "--event", "(?<event>never) (?<message>one)")
+    assert 2 == ran.code
+    assert "no event is a causal-send or a delivery" in ran.err
+
+
+def test_events_with_the_ids_of_a_trace_are_no_spans(antecede: Command, tmp_path: Path) -> None:
+    rows = [("a", "S"), ("b", "D")]
+    text = "".join(
+        json.dumps({"host": host, "type": type, "id": "m", "traceId": "1"}) + "\n"
+        for host, type in rows
+    )
+    named = "actor=host,event=type,message=id,send=S,deliver=D"
+    ran = antecede("audit", log(tmp_path, text), "--fields", named)
+    assert (0, "") == (ran.code, ran.err)
+
+
 def test_the_clocks_of_a_log_without_messages_are_checked(
     antecede: Command, tmp_path: Path
 ) -> None:
