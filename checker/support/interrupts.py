@@ -288,7 +288,8 @@ def _guarded() -> Iterator[None]:
             with _reporting:
                 over.set()
             signal.set_wakeup_fd(before)
-            writing.send(b"\0")
+            with contextlib.suppress(BlockingIOError):  # full of signals: the thread is awake
+                writing.send(b"\0")
             thread.join()
 
 

@@ -99,7 +99,7 @@ def drawn(seed: str) -> Case:
         extra.remove("can-deliver")  # it takes long
     properties = (*SAFETY[: chance.randint(1, 4)], *extra) if extra else SAFETY
     user = _user(random.Random(f"user {seed}"), actors * messages)
-    return _answerable(
+    return answerable(
         Case(
             kind=kind,
             rules=_modes(chance) if kind == "machine" else _table(chance),
@@ -117,7 +117,7 @@ def drawn(seed: str) -> Case:
     )
 
 
-def _answerable(case: Case) -> Case:
+def answerable(case: Case) -> Case:
     """Return a case without crashes if its network or a property does not go with crashes."""
     in_order = any(prop.what is What.SEQUENCES for prop in case.user)
     if case.network in ORDERINGS or in_order:
@@ -148,7 +148,7 @@ def drawn_for_users(seed: str) -> Case:
     Most of its protocols treat all actors alike, so that a search may use symmetry.
     """
     case, chance = drawn(seed), random.Random(f"users {seed}")
-    return _answerable(
+    return answerable(
         evolve(
             case,
             rules=_alike(case) if chance.random() < 0.8 else case.rules,

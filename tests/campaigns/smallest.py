@@ -23,7 +23,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.sweep.kept import Row
 from antecede.checker.sweep.renamings import Renamings
 from antecede.checker.sweep.smallest import levels, rows_of, smallest
-from tests.campaigns.draw import Case, as_json, drawn, user_properties
+from tests.campaigns.draw import Case, answerable, as_json, drawn, user_properties
 from tests.campaigns.user_properties import REGISTRY
 
 PLAIN, TABLES = Options(engine="plain"), Options(threads=1)
@@ -37,15 +37,18 @@ def drawn_for_scripts(seed: str) -> Case:
     chance = random.Random(f"smallest {seed}")
     case = drawn(seed)
     names = user_properties(chance, messages=3) if chance.random() < 0.5 else case.properties
-    return evolve(
-        case,
-        actors=chance.choice((2, 3, 3)),
-        messages=2,
-        network=chance.choice(("unordered", "fifo")),
-        workload="script",
-        resends=False,
-        credit=min(case.credit, 1),
-        properties=tuple(name for name in names if name != "can-deliver"),
+    return answerable(
+        evolve(
+            case,
+            actors=chance.choice((2, 3, 3)),
+            messages=2,
+            network=chance.choice(("unordered", "fifo")),
+            workload="script",
+            resends=False,
+            credit=min(case.credit, 1),
+            crashes=chance.choice((case.crashes, "0", "1:of=1")),
+            properties=tuple(name for name in names if name != "can-deliver"),
+        )
     )
 
 

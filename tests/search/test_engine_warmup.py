@@ -8,8 +8,7 @@ import runpy
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -171,13 +170,13 @@ def test_a_process_that_waited_for_another_leaves_the_rest_to_it(
 ) -> None:
     """A hundred commands that were started together once left a hundred compilers behind."""
     compiled = list[Path]()
+    lock = locks.locked
 
-    @contextmanager
-    def meanwhile() -> Iterator[None]:
-        compiled.append(tmp_path)
-        yield
+    def locked(file: Path, *, waits: bool) -> FileLock | None:
+        compiled.append(tmp_path)  # by the other process, during the wait
+        return lock(file, waits=waits)
 
-    monkeypatch.setattr(locks, "locked", lambda *_asked, **_how: meanwhile())
+    monkeypatch.setattr(locks, "locked", locked)
     monkeypatch.setattr(cache, "folder", lambda: tmp_path)
     monkeypatch.setattr(cache, "compiled_in", lambda: compiled[0] if compiled else None)
     monkeypatch.setattr(subprocess, "Popen", lambda *_asked, **_how: pytest.fail("compiles more"))

@@ -191,6 +191,21 @@ def forgets_second(state: Counted, message: Message) -> Step:
     return Step(state) if message.number == 2 else send_at_once(state, message)
 
 
+def counts_twice(_actor: int, _actors: int, durable: Counted) -> Step:
+    return Step(evolve(durable, got=2 * durable.got))
+
+
+def counts_twice_if_last(actor: int, actors: int, durable: Counted) -> Step:
+    return counts_twice(actor, actors, durable) if actor == 2 else Step(durable)
+
+
+RECOVERS = evolve(
+    COUNTS,
+    durable=lambda state: state,
+    recover=counts_twice_if_last,
+    invariants={"counts-one": lambda state: state.got < 2},
+)
+
 USERS = {
     "not-second-of-two": Property(
         "not-second-of-two",
@@ -210,7 +225,10 @@ SPECIAL = {
     "an invariant of all": (COUNTS, "invariant:two-after-one", 1),
     "undelivered": (evolve(COUNTS, causal_send=forgets_second), "not-second-of-two", 2),
     "a delivery": (COUNTS, "not-at-zero", 1),
+    "a recovery": (RECOVERS, "invariant:counts-one", 1),
+    "a crash": (evolve(RECOVERS, recover=counts_twice), "invariant:counts-one", 1),
 }
+CRASHES = {"a recovery": "1", "a crash": "1:of=2"}
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
@@ -220,7 +238,7 @@ def test_a_violation_by_one_actor_only_is_found(kind: str, monkeypatch: pytest.M
         lambda name, protocol: USERS.get(name) or registry.property_named(name, protocol),
     )
     protocol, prop, messages = SPECIAL[kind]
-    spec = Spec("counts", properties=(prop,))
+    spec = Spec("counts", properties=(prop,), crashes=CRASHES.get(kind, "0"))
     found = found_in(spec, (3,), 3, protocol)
     whole = found_in(spec, (3,), 3, protocol, renamed=True)
     assert (messages, 3) == bound_of(found)[:2]

@@ -592,8 +592,7 @@ class Tabulation(Histories):
         Raises:
             NotSymmetricError: with other names of the actors, a predicate answers differently.
         """
-        so_far = self.combinations.values[combination] if combination else ()
-        longer = (*so_far, (column, number))
+        longer = (*self.combinations.values[combination], (column, number))
         if len(longer) < self.system.actors * self.joint.bit_count():
             return self.combinations.number(longer)
         failed = self._failed_together(longer)

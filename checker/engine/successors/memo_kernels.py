@@ -21,9 +21,9 @@ independently, so each has its own step for an event. An actor's own transitions
 on its history only through the *moment*: its position in the workload and what it knows. They are
 listed per moment. The moment to which a send leads is the event that changes the history.
 
-A successor is then its parent's row with a few fields replaced (`recall`). A successor that the
-memo does not have yet is derived from the tables and stored (`learning`). Each thread has its own
-memo, so there are no locks.
+A successor is then its parent's row with a few fields replaced (`recall_kernels`). A successor that
+the memo does not have yet is derived from the tables and stored (`learning_kernels`). Each thread
+has its own memo, so there are no locks.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ SLOTS: heads per composite that is no history. LISTED: words used in `lists`. NA
 many of them were derived from the tables.
 """
 FIGURES = 11
-STEPS_SLOT, OWN_SLOT, CHANNEL_SLOTS = 0, 1, 2
-"""The slots of a composite's steps, of its sends, and of the channels to others; more follow."""
+OWN_SLOT, CHANNEL_SLOTS = 1, 2
+"""The slots of a composite's sends, and of the channels to others; slot 0 has its steps."""
 MOMENT_SLOT, HISTORY_SLOTS = 1, 2
 """The slot of a history's moment, and the number of its slots."""
 NOTHING_LISTED, NOT_LISTED, NO_ROOM = 1, -3, -4

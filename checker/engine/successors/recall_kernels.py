@@ -1,4 +1,4 @@
-"""The successors of a state from the memo of its thread; see `memo`.
+"""The successors of a state from the memo of its thread; see `memo_kernels`.
 
 This is the fast way to successors: copy the parent's row, and replace the composites that change by
 numbers from the memo.
@@ -204,7 +204,7 @@ def forget_elsewhere(item, one, other, work, start):
     """Forget a delivered item in all parts of out[start:] but two; return False if one is missing.
 
     Args:
-        item: what `memo` calls the message and its receiver.
+        item: the message and its receiver, as in `memo_kernels`.
         one, other: the parts that are done.
     """
     memo, out, geo = work.memo, work.out, work.tables.geo

@@ -47,7 +47,7 @@ def labels_of(tabulation: Tabulation) -> Labels:
             continue
         at = spot + 1
         for transition in _offered(tabulation, key, spot):
-            code[at + 2] = numbers.setdefault(transition, len(numbers))
+            code[at + g.EFFECT_KIND] = numbers.setdefault(transition, len(numbers))
             at = _after(code, at)
     if len(numbers) > MOST_LABELS:
         raise CapacityError(
@@ -58,8 +58,8 @@ def labels_of(tabulation: Tabulation) -> Labels:
 
 
 def _after(code: Any, at: int) -> int:
-    """Return where the next transition of an entry begins; see `derive_kernels.successors`."""
-    at += 5
+    """Return where the next transition of an entry begins; see `derive_kernels.after_step`."""
+    at += g.EFFECT_WORDS
     at += 1 + 2 * int(code[at])
     return at + 1 + 2 * int(code[at])
 

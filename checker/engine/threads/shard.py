@@ -230,7 +230,7 @@ class Shard:
     def adopt(self, record: dict[str, Any], layout: Layout, *, traces: bool) -> None:
         """Take over what another process recorded.
 
-        What refers to states of other shards is checked by `checked_links`, once they are there.
+        What refers to states of other shards is checked by `check_links`, once they are there.
 
         Raises:
             ValueError: this is no such record.
