@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from antecede.checker.semantics import tracing
 from tests.conftest import Command
 
 PROTOCOL = """
@@ -175,3 +176,13 @@ def test_the_report_says_if_not_all_states_were_visited(
         )
     ran = antecede(*ASKED, "--engine", "plain", "--max-states", 3, cwd=mine)
     assert "did not visit all states" in " ".join(ran.out.split())
+
+
+@pytest.mark.parametrize(("file", "users"), [("mine.py", True), ("checker/mine.py", False)])
+def test_files_of_a_user_beside_the_packages_of_a_clone_are_traced(
+    file: str, users: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracing, "__file__", str(tmp_path / "checker" / "semantics" / "tracing.py"))
+    (tmp_path / "checker").mkdir()
+    (tmp_path / file).write_text("", encoding="utf-8")
+    assert users is tracing.is_users(compile("", str(tmp_path / file), "exec"))

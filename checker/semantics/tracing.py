@@ -90,10 +90,16 @@ def stop() -> None:
         sys.settrace(None)
 
 
-@functools.lru_cache(maxsize=10_000)
+PACKAGES = ("checker", "protocols", "properties")
+
+
 def is_users(code: CodeType) -> bool:
     """Return whether a function is the user's or a protocol's, and its source can be shown."""
-    name = code.co_filename
+    return _is_users(code.co_filename)
+
+
+@functools.lru_cache(maxsize=1_000)
+def _is_users(name: str) -> bool:
     if name.startswith("<"):  # a cell of a notebook has a source; generated methods are not shown
         return not name.startswith(("<attrs", "<frozen", "<string")) and bool(lines_of(name))
     file = Path(name).resolve()
@@ -103,7 +109,8 @@ def is_users(code: CodeType) -> bool:
 def _module_of(file: Path) -> str:
     """Return the name that a module of antecede has, for `is_followed`; else the file's stem."""
     folder = Path(__file__).resolve().parents[2]
-    if not file.is_relative_to(folder) or file.is_relative_to(folder / "tests"):
+    # In a clone, the user's own files may lie beside these packages.
+    if not any(file.is_relative_to(folder / package) for package in PACKAGES):
         return file.stem
     return ".".join(("antecede", *file.relative_to(folder).with_suffix("").parts))
 
