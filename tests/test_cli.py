@@ -182,6 +182,12 @@ WRONG = [
         "unknown invariant of mfss 'x'; available: buffer-in-sending-order, ",
     ),
     (("check", "fifo", "--property", "invariant:x"), "'fifo' declares no invariant"),
+    (
+        ("prove", "mfss", "--property", "integrity"),
+        "prove has no option --property; check, test, replay, explore and sweep have it.",
+    ),
+    (("check", "mfss", "--delay", "3"), "check has no option --delay; simulate has it."),
+    (("check", "mfss", "--propert", "x"), "No such option '--propert'. Did you mean '--property'?"),
     (("check", "mfss", "--walks", "0"), "walks is 0; give at least 1"),
     (("check", "mfss", "--max-states", "0"), "max states is 0; give at least 1"),
     (("check", "mfss", "--max-depth", "-1"), "max depth is -1; give at least 1"),

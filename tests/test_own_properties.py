@@ -326,8 +326,11 @@ def test_list_shows_the_properties_of_a_file(antecede: Command, own: Path) -> No
         ("FEWW", "unknown object in own.py 'FEWW'; did you mean 'FEW'?"),
         ("LOUD", "property 'own.py:LOUD' of protocol 'rst' raised AttributeError"),
         ("LOUD", "(line 8 of"),
+        ("LOUD", "rst: ERROR: the property own.py:LOUD fails at the start\n"),
+        ("LOUD", "The property own.py:LOUD fails at the start:\n"),
         ("SEQUENCE", "the predicate of the property 'own.py:SEQUENCE' raised IndexError"),
         ("SEQUENCE", "(line 10 of"),
+        ("SEQUENCE", "it was called as the predicate(((), ()))"),
     ],
 )
 def test_unusable_property_is_named_in_one_sentence(
@@ -338,6 +341,95 @@ def test_unusable_property_is_named_in_one_sentence(
     assert 2 == ran.code
     assert said in ran.out + ran.err
     assert "Traceback" not in ran.out + ran.err or "HandlerError" not in ran.out + ran.err
+
+
+@pytest.mark.parametrize("name", ["LATE", "JOINT", "LAST"])
+def test_run_to_a_property_that_raises_is_replayed_with_that_property(
+    name: str, antecede: Command, tmp_path: Path
+) -> None:
+    """Without the property, the replay said that the run was right, or ended in a traceback."""
+    own, trace = tmp_path / "own.py", tmp_path / "run.json"
+    own.write_text(RAISING)
+    named = f"{own}:{name}"
+    ran = antecede("check", "rst", *SIZE, "--property", named, "--trace", trace, "--quiet")
+    assert 2 == ran.code
+    refused = antecede("replay", trace)
+    assert 2 == refused.code
+    assert f"If you trust the file, add --property {named}" in refused.err
+    again = antecede("replay", trace, "--property", named)
+    assert 2 == again.code
+    assert f"property '{named}' of protocol 'rst' raised" in again.err
+
+
+RAISING = """
+from antecede import Property, What, Where
+
+def late(state):
+    return 1 // (1 - len(state.held_back)) > 0
+
+def joint(states):
+    return all(map(late, states))
+
+LATE = Property("late", "", What.STATE, Where.EVERYWHERE, late)
+JOINT = Property("joint", "", What.STATES, Where.EVERYWHERE, joint)
+LAST = Property("last", "", What.STATE, Where.AT_FINAL_STATES, lambda state: state.nothing)
+"""
+
+
+@pytest.mark.parametrize("name", ["LATE", "JOINT", "LAST"])
+def test_run_to_a_record_that_raises_is_replayed(name: str) -> None:
+    defined: dict[str, Any] = {}
+    exec(RAISING, defined)
+    prop: Property = defined[name]
+    result = check("rst", actors=2, messages=2, engine="plain", properties=[prop])
+    assert result.counterexample is not None
+    again = replay(result.counterexample)
+    assert again.violated
+    assert f"There property '{prop.name}' of protocol 'rst' raised" in " ".join(str(again).split())
+    assert result.counterexample.length == again.run.length
+
+
+def test_replay_refuses_a_record_with_the_name_of_another_property(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    run = check("unordered", actors=2).counterexample
+    assert run is not None
+    run.save(file)
+    own = Property("integrity", "", What.STATE, Where.EVERYWHERE, lambda _state: True)
+    with pytest.raises(InputError, match="needs a name of its own"):
+        replay(file, property=own)
+
+
+@pytest.mark.parametrize("bound", ["own.py:EACH", "own.py:ALL", "size=9"])
+def test_a_bound_that_is_not_pure_is_refused(bound: str, antecede: Command, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(IMPURE_BOUNDS)
+    asked = ("check", "own.py:P", "--actors", 2, "--engine", "plain", "--bound", bound)
+    ran = antecede(*asked, cwd=tmp_path)
+    assert 2 == ran.code
+    kind = "measure" if "=" in bound else "property"
+    assert f"{kind} '{bound.partition('=')[0]}' of protocol 'p' returned different" in ran.out
+
+
+IMPURE_BOUNDS = """
+import random
+
+from attrs import evolve
+
+from antecede import Property, What, Where
+from antecede.protocols.mfss import MFSS
+
+def draws(_thing):
+    return random.random() < 0.9
+
+EACH = Property("each", "", What.STATE, Where.EVERYWHERE, draws)
+ALL = Property("all", "", What.STATES, Where.EVERYWHERE, draws)
+P = evolve(MFSS, name="p", measures={"size": lambda _state: random.randint(0, 2)})
+"""
+
+
+def test_list_imports_a_file_once(antecede: Command, own: Path) -> None:
+    own.write_text(f"{FILE}\nprint('imported')\n")
+    assert 1 == antecede("list", own).err.count("imported")
+    assert 1 == antecede("list", f"{own}:FEW").err.count("imported")
 
 
 def test_spec_finds_properties_beside_itself(antecede: Command, own: Path) -> None:

@@ -88,6 +88,7 @@ workload = { kind = "script", sends = [[1, [1, 2], { to = [1], label = "edit" }]
     """protocol = "mfss"
 workload = { kind = "program", programs = [[{ send = "x", to = [1], label = 3 }], []] }""",
     'protocol = "mfss"\nworkload = { kind = "broadcast" }\nexpect = { verdict = "VIOLATED" }',
+    'protocol = "mfss"\nexpect = { verdict = "violated", violates = "own.py:FEW" }',
 ]
 
 REFUSED = [
@@ -97,9 +98,12 @@ REFUSED = [
     'protocol = "mfss"\nactors = "3"',
     'protocol = "mfsss"',
     'protocol = "mfss"\nnetwork = "fifoo"',
+    'protocol = "mfss"\nnetwork = "fifo+losy"',
     'protocol = "mfss"\nhistory = "clock"',
     'protocol = "mfss"\nsearch = "breadth-first"',
     'protocol = "mfss"\nproperties = ["causal-delivry"]',
+    'protocol = "mfss"\nproperties = ["invariant:"]',
+    'protocol = "mfss"\nexpect = { verdict = "violated", violates = "causal-delivry" }',
     'protocol = "mfss"\nworkload = "anyone"',
     'protocol = "mfss"\nworkload = { kind = "script", programs = [] }',
     'protocol = "mfss"\nworkload = { kind = "script", sends = [[1], [true], []] }',

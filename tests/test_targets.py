@@ -47,6 +47,15 @@ def test_a_spec_without_a_protocol_is_a_mistake_and_no_other_file(tmp_path: Path
     assert "unknown key 'protocl'; did you mean 'protocol'?" in str(spec)
 
 
+def test_one_known_key_beside_a_misspelt_protocol_is_enough(folder: Path) -> None:
+    """Such a file was skipped as no spec, and the exit code was 0."""
+    (folder / "small.toml").write_text('protocl = "mfss"\nactors = 2\n')
+    (folder / "tls.toml").write_text('protocols = ["TLSv1.3"]\n')
+    found = targets_of([str(folder)])
+    assert any("did you mean 'protocol'?" in str(spec) for spec in found.specs)
+    assert "tls.toml" in [file.name for file in found.others]
+
+
 def test_a_file_that_is_named_twice_is_checked_once(folder: Path) -> None:
     spec = str(folder / "b.toml")
     assert 3 == len(targets_of([spec, str(folder), spec]).specs)

@@ -223,6 +223,41 @@ verdict = "{verdict}"
 """
 
 
+OWN = """
+from antecede import Property, What, Where
+
+FEW = Property("few", "", What.STATE, Where.EVERYWHERE, lambda state: not state.held_back)
+LOUD = Property("loud", "", What.STATE, Where.EVERYWHERE, lambda state: state.nothing)
+"""
+
+OWN_SPEC = """
+protocol = "rst"
+actors = 2
+properties = ["own.py:{name}"]
+[expect]
+{expected}
+"""
+
+
+def test_pytest_checks_the_property_of_a_file_beside_the_spec(pytester: pytest.Pytester) -> None:
+    """The tests run in another folder than the one with the specs."""
+    folder = pytester.path / "specs"
+    folder.mkdir()
+    (folder / "own.py").write_text(OWN)
+    expected = 'verdict = "violated"\nviolates = "own.py:FEW"'
+    (folder / "a.antecede.toml").write_text(OWN_SPEC.format(name="FEW", expected=expected))
+    (folder / "b.antecede.toml").write_text(OWN_SPEC.format(name="FEW", expected=""))
+    (folder / "c.antecede.toml").write_text(OWN_SPEC.format(name="LOUD", expected=""))
+    (folder / "d.antecede.toml").write_text(OWN_SPEC.format(name="FWE", expected=""))
+    result = run_pytest(pytester)
+    result.assert_outcomes(passed=1, failed=3)
+    shown = result.stdout.str()
+    assert "own.py:FEW is violated after 3 transitions:" in shown
+    assert "own.py:LOUD fails at the start" in " ".join(shown.split())
+    assert "own.py 'FWE'; did you mean 'FEW'?" in shown
+    assert "Traceback" not in shown
+
+
 def test_pytest_collects_specs_and_shows_the_report(pytester: pytest.Pytester) -> None:
     (pytester.path / "good.antecede.toml").write_text(SPEC.format(verdict="violated"))
     (pytester.path / "bad.antecede.toml").write_text(SPEC.format(verdict="holds"))

@@ -94,9 +94,7 @@ def explore(
         >>> from antecede import explore
         >>> explore("mfss", actors=2).close()
     """
-    named_ones = with_names(arguments)
-    own = {"own": named_ones.pop("own")} if "own" in named_ones else {}
-    given = {**converted(Question, named_ones), **own}
+    given = converted(Question, with_names(arguments))
     bounds = evolve(BOUNDS, **converted(Bounds, taken(given, Bounds)))
     others = () if protocol is None else (protocol,)
     with named(target, *others) as (name, *names):

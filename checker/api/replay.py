@@ -7,12 +7,13 @@ from tempfile import TemporaryDirectory
 
 from attrs import evolve, frozen
 
-from antecede.checker.api.arguments import NoArguments, described
+from antecede.checker.api.arguments import NoArguments, described, with_names
 from antecede.checker.api.protocols import Given, named
 from antecede.checker.api.results import Report, Run, image
 from antecede.checker.check.spec import OwnProperties
 from antecede.checker.model import Property
-from antecede.checker.paths.path import Path
+from antecede.checker.paths.path import Path, holds_along
+from antecede.checker.paths.path import replay as replayed
 from antecede.checker.render.json import replay_file
 from antecede.checker.render.text import replay_text
 from antecede.checker.support.errors import InputError
@@ -97,6 +98,9 @@ def replay(
         >>> replay("run.json")  # doctest: +SKIP
         <Replay of run.json: <Run: causal-delivery VIOLATED after 6 transitions>>
     """
+    if isinstance(trace, Run) and protocol is None and property is None:
+        path = _again(trace._path)
+        return ReplayResult(path, trace.violates, "the run")
     if isinstance(trace, Run):
         again = trace._path.system.protocol if protocol is None else protocol
         same = trace._path.violated if property is None else property
@@ -115,14 +119,8 @@ def replay(
             "name of a .json file"
         )
     with named(*(() if protocol is None else (protocol,))) as names:
-        asked, own = (
-            (property, OwnProperties())
-            if not isinstance(property, Property)
-            else (
-                property.name,
-                OwnProperties((property,)),
-            )
-        )
+        asked = property.name if isinstance(property, Property) else property
+        own = with_names({"properties": [property]}).get("own", OwnProperties())
         try:
             path, prop = replay_file(str(trace), names[0] if names else None, asked, own)
         except InputError as error:
@@ -131,3 +129,11 @@ def replay(
             # The other functions call this argument `properties`.
             raise InputError(str(error).replace("--property", "property")) from None
     return ReplayResult(path, prop, str(trace))
+
+
+def _again(path: Path) -> Path:
+    """Return a run, repeated with the code of the protocol that the run has."""
+    again = evolve(replayed(path.system, path.transitions), loop=path.loop)
+    if path.violated is None or holds_along(again, path.violated):
+        return again
+    return evolve(again, violates=path.violates)

@@ -34,6 +34,7 @@ from antecede.checker.purity.selfcheck import (
     repeat_afresh,
     seconds_spent,
     watched,
+    watched_limit,
     watched_property,
 )
 from antecede.checker.search.coverage import never_seen
@@ -349,7 +350,8 @@ def self_checking(system: System, mode: str) -> System:
     properties = tuple(_self_checking(prop, protocol, system) for prop in system.properties)
     if system.crashes is not None:
         properties = tuple(map(of_live_actors, properties))
-    return evolve(system, protocol=protocol, properties=properties)
+    limits = tuple(watched_limit(protocol, limit) for limit in system.limits)
+    return evolve(system, protocol=protocol, properties=properties, limits=limits)
 
 
 def _self_checking(prop: Property, protocol: Protocol, system: System) -> Property:

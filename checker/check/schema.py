@@ -87,13 +87,19 @@ def _workload() -> Schema:
     }
 
 
+def _property() -> Schema:
+    """Return the schema of the name of a property."""
+    declared = f"^({'|'.join(KINDS_DECLARED)}):."
+    return _names([*property_names(), *FAILURES], declared, r"\.py(:\w+)?$")
+
+
 def _expect() -> Schema:
     counts = _table(dict.fromkeys(COUNT_KEYS, WHOLE))
     verdicts = [*EXPECTED, *(name.upper() for name in EXPECTED)]
     return _table(
         {
             "verdict": {"enum": verdicts, "default": "holds"},
-            "violates": {"description": "The property that is violated.", **NAME},
+            "violates": {"description": "The property that is violated.", **_property()},
             "counterexample_length": {
                 "description": "The number of transitions of a shortest counterexample.",
                 **WHOLE,
@@ -112,8 +118,11 @@ def _of_names() -> Schema:
     return _table({"actors": unique, "messages": a_list(unique)})
 
 
+_WORD = f"({'|'.join(NETWORKS)})(:[0-9]+)?"
+"""The pattern of one of the words of a network, such as lossy:1."""
+
 _WRITTEN: Mapping[str, Schema] = {
-    "network": _names(list(NETWORKS), r"\+", "^lossy:"),
+    "network": _names(list(NETWORKS), f"^{_WORD}(\\+{_WORD})*$"),
     "workload": _workload(),
     "crashes": {"anyOf": [WHOLE, {"type": "string", "pattern": "^[0-9]+(:of=[0-9, ]+)?$"}]},
 }
@@ -132,7 +141,7 @@ _OWN: Mapping[str, tuple[str, Schema]] = {
     "properties": (
         "The properties to check. The default is the properties that antecede list marks as "
         "default, and all invariants of the protocol.",
-        a_list(_names([*property_names(), *FAILURES], f"^({'|'.join(KINDS_DECLARED)}):", r"\.py")),
+        a_list(_property()),
     ),
     "bound": (
         "Limits on measures of an actor's state, such as mode=3. The search does not explore "

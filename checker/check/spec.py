@@ -32,7 +32,7 @@ from antecede.checker.semantics.failing import (
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
 from antecede.checker.semantics.judge import looks_at_order, records_deliveries
-from antecede.checker.semantics.limits import Limit, WholeLimit, limits_from
+from antecede.checker.semantics.limits import Limit, limits_from
 from antecede.checker.semantics.marked import marked_oracle
 from antecede.checker.semantics.names import Names, fitted, names_from
 from antecede.checker.semantics.network import Network, network_named
@@ -193,7 +193,7 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         oracle = _oracle(spec, workload, properties)
         return System(**shared, workload=workload, oracle=oracle, limits=limits, crashes=crashes)
     _refuse_ordering(network, f"the workload {workload.text}")
-    if whole := [limit.text for limit in limits if isinstance(limit, WholeLimit)]:
+    if whole := [limit.text for limit in limits if not isinstance(limit, Limit)]:
         raise InputError(
             f"--bound {','.join(whole)} is for workloads that end; under {workload.text}, give a "
             "measure of an actor's state"

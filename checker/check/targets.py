@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -140,4 +141,6 @@ def _looks_like_a_spec(file: Path) -> bool:
         table = toml_in(file, "the spec")
     except InputError:
         return True
-    return "protocol" in table or len(KEYS & table.keys()) > 1
+    near = get_close_matches("protocol", table, 1, cutoff=0.8)  # "protocl" is a misspelt spec
+    named = any(key == "protocol" or isinstance(table[key], str) for key in near)
+    return named or len(KEYS & table.keys()) > 1

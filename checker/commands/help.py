@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from antecede.checker.commands.help_pages import PAGES, option_texts
+from antecede.checker.render.prose import listed
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
 from antecede.checker.simulate.scenario import FIELDS
@@ -62,6 +63,22 @@ class CommandWithExamples(click.Command):
             if isinstance(option, click.Option) and option.help is None:
                 option.help = texts[str(option.name)]
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; the error about an unknown option names the commands that have it.
+
+        Raises:
+            NoSuchOption: the command has no such option.
+        """
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if having := _commands_with(error.option_name, ctx.find_root()):
+                has = "has" if len(having) == 1 else "have"
+                ctx.fail(
+                    f"{self.name} has no option {error.option_name}; {listed(having)} {has} it."
+                )
+            raise
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return what the shell offers; some shells also show the help texts of options."""
         self._add_texts()
@@ -88,6 +105,15 @@ class CommandWithExamples(click.Command):
     def _format_exit_codes(self, formatter: click.HelpFormatter) -> None:
         codes = PAGES[str(self.name)].exit_codes
         section(formatter, "Exit codes", list(codes.items()))
+
+
+def _commands_with(option: str, root: click.Context) -> list[str]:
+    """Return the names of the commands that have an option."""
+    group = root.command
+    if not isinstance(group, click.Group):
+        return []
+    commands = [group.get_command(root, name) for name in group.list_commands(root)]
+    return [str(c.name) for c in commands if c and any(option in p.opts for p in c.params)]
 
 
 def section(formatter: click.HelpFormatter, heading: str, lines: Sequence[tuple[str, str]]) -> None:

@@ -25,6 +25,7 @@ from antecede.checker.model import (
     Where,
 )
 from antecede.checker.paths.endless import goes_round, numbered
+from antecede.checker.semantics.failing import FAILURES, Raised, failure_of
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.judge import ENDS, at_end, in_deliveries, in_state
 from antecede.checker.semantics.recoverability import recovers
@@ -115,6 +116,11 @@ class Path:
     def violated(self) -> Property | None:
         """The property that `violates` names."""
         return next((p for p in self.system.properties if p.name == self.violates), None)
+
+    @property
+    def failure(self) -> Raised | None:
+        """The failure of a handler or a predicate that the run shows, or None."""
+        return failure_of(self.violated, self.last.actors) if self.violates in FAILURES else None
 
     @property
     def repeats(self) -> bool:

@@ -53,6 +53,7 @@ from antecede.checker.purity.variables import Variables
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World
 from antecede.checker.semantics import tracing
 from antecede.checker.semantics.judge import Glimpse
+from antecede.checker.semantics.limits import AnyLimit, Constraint, Limit
 from antecede.checker.semantics.values import Values, same, stands_for_another
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import AdapterError, HandlerError, ProtocolError, unknown
@@ -143,14 +144,9 @@ def watched_property(protocol: Protocol, prop: Property) -> Property:
         protocol: as `watched` returned it.
         prop: the property. `look_back` repeats calls of its predicate, too.
     """
-    watches = list(_watches(protocol).values())
-    if not watches or prop.where is Where.ON_FAIR_RUNS:
+    watch = _judging(protocol, "property", prop.name, prop.predicate)
+    if watch is None or prop.where is Where.ON_FAIR_RUNS:
         return prop
-    memory = watches[0].memory
-    budget = math.inf if memory.mode == "all" else FIRST_JUDGED
-    watch = memory.judging[prop.name] = _Watch(
-        memory, prop.predicate, "property", prop.name, budget
-    )
 
     @functools.wraps(prop.predicate)  # drawings and citations need its source lines
     def judged(thing: Any) -> bool:
@@ -158,6 +154,30 @@ def watched_property(protocol: Protocol, prop: Property) -> Property:
         return watch.asked_twice(thing) if type(thing) is Glimpse else bool(watch(thing))
 
     return attrs.evolve(prop, predicate=judged)
+
+
+def watched_limit(protocol: Protocol, limit: AnyLimit) -> AnyLimit:
+    """Return a bound whose property or measure checks itself, as `watched_property` does."""
+    if isinstance(limit, Constraint):
+        return attrs.evolve(limit, prop=watched_property(protocol, limit.prop))
+    if not isinstance(limit, Limit) or limit.name not in protocol.measures:
+        return limit
+    watch = _judging(protocol, "measure", limit.name, limit.measure)
+    return limit if watch is None else attrs.evolve(limit, measure=watch, known={})
+
+
+def _judging(
+    protocol: Protocol, kind: str, name: str, function: Callable[[Any], Any]
+) -> _Watch | None:
+    """Return a function on states or deliveries that checks itself; None if no handler does."""
+    watches = list(_watches(protocol).values())
+    if not watches:
+        return None
+    memory = watches[0].memory
+    budget = math.inf if memory.mode == "all" else FIRST_JUDGED
+    watch = _Watch(memory, function, kind, name, budget)
+    memory.judging.append(watch)
+    return watch
 
 
 _KINDS = {
@@ -223,7 +243,7 @@ def look_back(protocol: Protocol, *, elsewhere: bool = False) -> None:
         for watch in watches:
             watch.look_back()
             watch.begin_again(elsewhere=elsewhere)
-        for watch in watches[0].memory.judging.values() if watches else ():
+        for watch in watches[0].memory.judging if watches else ():
             watch.look_back()
 
 
@@ -276,7 +296,7 @@ class _Memory:
         luck: the state of the module `random` after the latest checked call.
         variables: the variables of the functions, as they were before the search.
         effects: what the first trial of a call reads and changes outside.
-        judging: the watches of predicates that are no part of the protocol, by their properties.
+        judging: the watches of functions that judge states or deliveries for a question.
     """
 
     def __init__(self, protocol: Protocol, mode: str) -> None:
@@ -288,7 +308,7 @@ class _Memory:
         self.usable = Usable()
         self.seconds = 0.0
         self.luck: Any = random.getstate()
-        self.judging: dict[str, _Watch] = {}
+        self.judging: list[_Watch] = []
         self._last: Args = ()
         self._copies: list[Args] = []
         self._described: Args = ()
@@ -412,6 +432,7 @@ class _Watch:
         self.memory = memory
         self._name = name
         self.judges = kind not in ("handler", "action")
+        self._is_predicate = self.judges and kind != "measure"
         self._is_optional = kind == "action" or name == "timeout"
         self._title = name if kind == "handler" else f"{kind} {name!r}"
         self._parameters = _PARAMETERS[name] if kind == "handler" else ("state",)
@@ -556,7 +577,7 @@ class _Watch:
 
     def _read(self, result: Any) -> Any:
         """Return the relevant part of a result: a bool for a predicate."""
-        return bool(result) if self.judges else result
+        return bool(result) if self._is_predicate else result
 
     def _is_of_expected_type(self, result: Any) -> bool:
         if not self._makes_step:

@@ -12,18 +12,11 @@ from antecede.checker.check.report import CheckReport
 from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import lost, wrong_order
 from antecede.checker.render.explanation import Explanation, explain
-from antecede.checker.render.prose import Wording, length_text, listed, printable
-from antecede.checker.semantics.failing import HANDLER_RETURNS, PREDICATE_RETURNS, REST_RETURNS
+from antecede.checker.render.prose import Wording, failed_part, length_text, listed, printable
+from antecede.checker.semantics.failing import HANDLER_RETURNS
 from antecede.checker.semantics.programs import ANY_MESSAGE
 from antecede.checker.semantics.transition import EndlessSystem, System
 from antecede.checker.support.amounts import counted
-
-FAILS = {
-    HANDLER_RETURNS: "a handler",
-    PREDICATE_RETURNS: "an invariant or witness",
-    REST_RETURNS: "a predicate on final states",
-}
-"""What fails in a run that violates one of `FAILURES`."""
 
 
 @frozen(eq=False)
@@ -34,6 +27,7 @@ class About:
         violates: the property that is violated, or None.
         length: the number of transitions, in words.
         explanation: the reason of the violation, in words.
+        fails: what fails at the end of the run; empty if nothing does.
         figures: (name, value) pairs with statistics of the search; empty if there was none.
     """
 
@@ -42,12 +36,8 @@ class About:
     violates: str | None
     length: str
     explanation: Explanation
+    fails: str = ""
     figures: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def fails(self) -> str:
-        """What fails at the end of the run; empty if nothing does."""
-        return FAILS.get(self.violates or "", "")
 
     @property
     def verdict(self) -> str:
@@ -67,8 +57,14 @@ def about(path: Path, report: CheckReport | None = None) -> About:
         violates=path.violates,
         length=length_text(path),
         explanation=explanation_of(path),
+        fails=_failing_part(path),
         figures=() if report is None else _figures(report),
     )
+
+
+def _failing_part(path: Path) -> str:
+    """Return what fails at the end of a run; empty if nothing does."""
+    return "a handler" if path.violates == HANDLER_RETURNS else failed_part(path.failure)
 
 
 def explanation_of(path: Path) -> Explanation:
@@ -90,8 +86,8 @@ def _headline(path: Path) -> str:
     if missing := lost(path):
         names = listed([words.message(message) for message in missing])
         return f"{names} {'is' if len(missing) == 1 else 'are'} never delivered"
-    if path.violates in FAILS:
-        return f"{path.system.protocol.name}: {FAILS[path.violates]} fails"
+    if fails := _failing_part(path):
+        return f"{path.system.protocol.name}: {fails} fails"
     if path.violates is not None:
         return f"{path.violates} is violated"
     return f"A run of {path.system.protocol.name}"

@@ -11,10 +11,11 @@ import attrs
 from antecede.checker.check.report import CheckReport
 from antecede.checker.model import CausalSend, What
 from antecede.checker.paths.path import Path
-from antecede.checker.render.prose import listed
+from antecede.checker.render.prose import Wording, listed
 from antecede.checker.render.terminal import WIDTH, wrapped
 from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.crashes import is_live
 from antecede.checker.semantics.question import Question, as_asked, options_of
 from antecede.checker.support.extras import is_installed
 from antecede.checker.support.interrupts import is_interruption
@@ -85,7 +86,8 @@ def next_steps(report: CheckReport, saved: Mapping[str, str] = MappingProxyType(
     """
     path = report.result.counterexample
     if path is not None:
-        hints, steps = _broadcast(report, path), _about_run(report, path, saved)
+        hints = _crash(path) or _broadcast(report, path)
+        steps = _about_run(report, path, saved)
     elif report.result.verdict is Verdict.HOLDS and report.spec.file is None:
         hints, steps = [], _further(report)
     else:
@@ -118,6 +120,27 @@ def _about_run(report: CheckReport, path: Path, saved: Mapping[str, str]) -> lis
     return [
         *steps,
         ("step through it", f"add --trace bug.json, then: antecede explore bug.json{given}"),
+    ]
+
+
+def _crash(path: Path) -> list[str]:
+    """Return what a protocol needs if a run is over, or waits for ever, after a crash."""
+    prop, state = path.violated, path.last
+    crashed = [actor for actor in range(path.system.actors) if not is_live(state, actor)]
+    if not crashed or prop is None or not (prop.at_end or prop.later):
+        return []
+    words, actors = Wording.of(path), path.system.actors
+    who = listed([words.actor(actor) for actor in crashed])
+    to_crashed = [c for number, c in enumerate(state.channels) if number % actors in crashed]
+    packets = [words.label(packet) for channel in to_crashed for packet in channel]
+    rest = f", so nobody receives {listed(packets)}" if packets else ""
+    return [
+        wrapped(
+            f"{who} crashed and {'take' if len(crashed) > 1 else 'takes'} no more steps{rest}. A "
+            f"protocol that waits for an answer or a message of {who} needs a failure detector, so "
+            "that the others go on. To ask only whether the deliveries are right, add --property "
+            "causal-delivery,integrity."
+        )
     ]
 
 

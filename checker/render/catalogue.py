@@ -15,12 +15,11 @@ from antecede.checker.semantics.workload import SUMMARIES
 from antecede.checker.support.errors import unknown
 from antecede.checker.support.registry import (
     default_properties,
-    properties_in,
+    defined_in,
     property_named,
     property_names,
     protocol_named,
     protocol_names,
-    protocols_in,
 )
 
 
@@ -87,8 +86,7 @@ def listing(name: str) -> str:
 
 def _file_text(name: str) -> str:
     """Return the description of the protocols and properties in FILE.py, or of FILE.py:OBJECT."""
-    properties = properties_in(name)
-    protocols = {} if name in properties else protocols_in(name, or_none=bool(properties))
+    protocols, properties = defined_in(name)
     return "\n\n".join(
         (
             *(_protocol_text(each, protocol) for each, protocol in protocols.items()),

@@ -23,7 +23,7 @@ from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep, first_shown
 from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_delivery, wrong_order
 from antecede.checker.render.prose import Remarks, Wording, listed, loop_text, pending
-from antecede.checker.semantics.failing import PredicatesReturn, RestReturns, failure_in
+from antecede.checker.semantics.failing import failure_in, failure_of
 from antecede.checker.semantics.judge import Fault, undelivered
 from antecede.checker.semantics.values import contains, field_names, packet_class, shown
 
@@ -297,8 +297,8 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
             mark = None if joint else failure_in((judged,))
             if mark is not None:
                 return Explanation(f"There {mark.error}.")
-            if joint and isinstance(prop.predicate, PredicatesReturn):
-                return Explanation(f"There {prop.predicate.error(judged)}.")
+            if joint and (failure := failure_of(prop, judged)) is not None:
+                return Explanation(f"There {failure.error}.")
             when = f"After step {number}" if number else "From the start"
             said = f"{words.actor(actor)}'s state does not"
             if joint:
@@ -312,8 +312,8 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
 def _at_rest(path: Path, prop: Property) -> Explanation | None:
     """Explain the final states of actors that violate a property together, or one by itself."""
     words, states = Wording.of(path), path.last.actors
-    if isinstance(prop.predicate, RestReturns):
-        return Explanation(f"There {prop.predicate.error(states)}.")
+    if (failure := failure_of(prop, states)) is not None:
+        return Explanation(f"There {failure.error}.")
     name = prop.name.removeprefix("at-rest:")
     alone = prop.what is What.STATE
     wrong = [i for i, state in enumerate(states) if not prop.predicate(state)] if alone else []

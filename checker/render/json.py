@@ -134,11 +134,21 @@ def own_version() -> str:
         return str(table["project"]["version"])
 
 
+def _violated(path: Path) -> str | None:
+    """Return the property that a run violates.
+
+    If a predicate that the protocol does not declare fails, this is its property, which a replay
+    then asks for. A replay finds all other predicates that may fail in the protocol.
+    """
+    prop = "" if path.failure is None else path.failure.prop
+    return prop if prop and prop.partition(":")[0] not in KINDS else path.violates
+
+
 def counterexample_object(path: Path) -> dict[str, Any]:
     """Return a path, with an explanation if it violates a property."""
     words, explanation = Wording.of(path), explanation_of(path)
     return {
-        "property": path.violates,
+        "property": _violated(path),
         "length": path.length,
         "transitions": [_transition(words, step) for step in path.steps],
         "explanation": " ".join(

@@ -73,7 +73,7 @@ def _case(suite: ElementTree.Element, report: CheckReport, name: str) -> None:
     elif verdict is Verdict.VACUOUS and not report.as_expected:
         ElementTree.SubElement(case, "skipped", message="nothing to judge")
     elif verdict is Verdict.INCOMPLETE:
-        reason = "the protocol failed" if result.error else result.stopped_by
+        reason = "the check failed" if result.error else result.stopped_by
         reason = reason or "the search ended with another violation"
         ElementTree.SubElement(case, "skipped", message=plain_lines(f"not decided: {reason}"))
 

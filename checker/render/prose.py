@@ -186,7 +186,7 @@ class Wording:
         parts += self._sends(step)
         held = waiting(step)
         wait = f"; {self.message(held)} has to wait" if held is not None else ""
-        return ", ".join(parts) + (", and the protocol fails" if failing(step) else wait)
+        return ", ".join(parts) + (f", and {failed} fails" if (failed := failing(step)) else wait)
 
     def deliveries(self, step: PathStep, remarks: Remarks) -> list[str]:
         """Return the deliveries in words, with their faults."""
@@ -219,9 +219,16 @@ class Wording:
         return text if len(text) <= LABEL else text[: LABEL - 1] + "…"
 
 
-def failing(step: PathStep) -> bool:
-    """Return whether the protocol failed in this step."""
-    return failure_in((step.state.actors[step.actor],)) is not None
+def failing(step: PathStep) -> str:
+    """Return what failed in this step: the protocol, or a property; empty if nothing did."""
+    return failed_part(failure_in((step.state.actors[step.actor],)))
+
+
+def failed_part(failure: Raised | None) -> str:
+    """Return the part of the question that failed, as the subject of a sentence."""
+    if failure is None:
+        return ""
+    return f"the property {printable(failure.prop)}" if failure.prop else "the protocol"
 
 
 def waiting(step: PathStep) -> Message | None:

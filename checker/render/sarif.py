@@ -143,7 +143,7 @@ def _notifications(done: Checked) -> list[Object]:
 def _undecided_text(report: CheckReport) -> str:
     result = report.result
     if result.verdict is Verdict.ERROR:
-        return f"The protocol failed: {result.error}"
+        return f"The check failed: {result.error}"
     if result.verdict is Verdict.VACUOUS:
         empty = [name for name, v in result.properties.items() if v is Verdict.VACUOUS]
         never = " and ".join(result.never)

@@ -69,7 +69,7 @@ from antecede.checker.semantics.values import contains, message_in
 CRASHED = "crashed"
 """The mode of an actor between a crash and its recovery."""
 _FAILS = "fails"
-"""The label of a step where the protocol fails."""
+"""The label of a step where a handler or a predicate fails."""
 
 _NO_LABEL = Label("", 0, 0)
 
@@ -548,8 +548,8 @@ def note_of(words: Wording, step: PathStep, remarks: Remarks) -> str:
     if step.message is None:
         sends = {words.label(p): None for _, p in step.step.sends if message_in(p) is not None}
         parts += [f"sends {listed(list(sends))}"] if sends else []
-    if failing(step):
-        parts.append("and the protocol fails")
+    if failed := failing(step):
+        parts.append(f"and {failed} fails")
     return ", ".join(parts) + (f"; {words.message(held)} waits" if held is not None else "")
 
 

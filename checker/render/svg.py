@@ -213,7 +213,7 @@ _MARKS = {
     "timeout": "timeout",
     "internal": "internal action",
     "arm": "decides to send",
-    "failure": "the protocol fails",
+    "failure": "failure",
     "missing": "delivery that never happens",
 }
 

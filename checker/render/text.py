@@ -19,7 +19,14 @@ from antecede.checker.render.about import model_variant, most, network_text
 from antecede.checker.render.advice import advice, next_steps
 from antecede.checker.render.diagram import Diagram, diagram
 from antecede.checker.render.explanation import Explanation, explain
-from antecede.checker.render.prose import Wording, bracket, length_text, listed, loop_text
+from antecede.checker.render.prose import (
+    Wording,
+    bracket,
+    failed_part,
+    length_text,
+    listed,
+    loop_text,
+)
 from antecede.checker.render.statistics import (
     checkpoint_text,
     graph_text,
@@ -218,7 +225,7 @@ def _about(result: Result, prop: Property) -> str:
         return f"nothing to judge: {why_vacuous(prop, result.counts, result.statistics)}"
     if verdict is Verdict.INCOMPLETE and path is not None:
         if result.failed:
-            return "not decided: the search ended where the protocol failed"
+            return f"not decided: the search ended where {failed_part(path.failure)} failed"
         return "not decided: the search ended with the violation"
     if verdict is Verdict.INCOMPLETE:
         return "not decided" if prop.sought else "no violation found so far"
@@ -289,12 +296,14 @@ def path_text(path: Path) -> str:
 
 def _what_happens(path: Path) -> str:
     if path.violates in FAILURES:
-        return _where_it_fails(path).capitalize()
+        said = _where_it_fails(path)
+        return f"{said[0].upper()}{said[1:]}"
     return f"{path.violates} is violated after {length_text(path)}"
 
 
 def _where_it_fails(path: Path) -> str:
-    return f"the protocol fails {f'in step {path.length}' if path.steps else 'at the start'}"
+    where = f"in step {path.length}" if path.steps else "at the start"
+    return f"{failed_part(path.failure)} fails {where}"
 
 
 def _traceback(path: Path) -> str:

@@ -15,6 +15,7 @@ from antecede.checker.paths.path import Path, replay
 from antecede.checker.paths.violation import wrong_delivery, wrong_order
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
+from antecede.checker.semantics.crashes import is_live
 from antecede.checker.semantics.judge import Fault
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import InputError
@@ -63,13 +64,18 @@ def _first_met(actors: Iterable[int]) -> Shape:
 
 
 def _undelivered_shape(path: Path) -> Shape:
-    """Return who lacks whose messages, with the actors renamed so that it comes first in order."""
+    """Return who lacks whose messages, with the actors renamed so that it comes first in order.
+
+    Messages from and to crashed actors are not owed.
+    """
     everyone = range(path.system.actors)
+    live = [i for i in everyone if is_live(path.last, i)]
     edges = [
         (p.message.sender, to)
-        for i in everyone
+        for i in live
         for p in path.last.history[i].pending
         for to in p.remaining
+        if to in live
     ]
     if len(everyone) > RENAMED:
         return tuple(sorted(edges))

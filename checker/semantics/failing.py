@@ -9,7 +9,7 @@ finds the shortest run to it, and that run is replayed, drawn and saved like any
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from typing import Any, TypeVar
 
@@ -46,11 +46,13 @@ class Raised:
         violates: one of FAILURES.
         error: the error's message, or "" in a search.
         traceback: the traceback of the exception, or "".
+        prop: the property whose predicate failed, or "" in a search and if a handler failed.
     """
 
     violates: str
     error: str = ""
     traceback: str = ""
+    prop: str = ""
 
 
 def guarded(protocol: Protocol, prop: Property) -> Property:
@@ -98,14 +100,14 @@ class PredicatesReturn:
 
     def __call__(self, states: tuple[Any, ...]) -> bool:
         """Return whether every predicate returns."""
-        return self.error(states) is None
+        return self.failure(states) is None
 
-    def error(self, states: tuple[Any, ...]) -> str | None:
-        """Return the message of the first predicate that raises, or None."""
-        failure = failure_in(states)
-        if failure is not None:
-            return failure.error if failure.violates == PREDICATE_RETURNS else None
-        return next(filter(None, (_raised_by(p, states) for p in self.joint)), None)
+    def failure(self, states: tuple[Any, ...]) -> Raised | None:
+        """Return the failure of the first predicate that raises, or None."""
+        mark = failure_in(states)
+        if mark is not None:
+            return mark if mark.violates == PREDICATE_RETURNS else None
+        return _first_failure(PREDICATE_RETURNS, ((p, states) for p in self.joint))
 
 
 @frozen
@@ -120,15 +122,15 @@ class RestReturns:
 
     def __call__(self, states: tuple[Any, ...]) -> bool:
         """Return whether every predicate returns."""
-        return self.error(states) is None
+        return self.failure(states) is None
 
-    def error(self, states: tuple[Any, ...]) -> str | None:
-        """Return the message of the first predicate that raises, or None."""
+    def failure(self, states: tuple[Any, ...]) -> Raised | None:
+        """Return the failure of the first predicate that raises, or None."""
         if failure_in(states):
             return None
         alone = ((p, state) for p in self.asked for state in states if p.what is What.STATE)
         joint = ((p, states) for p in self.asked if p.what is What.STATES)
-        return next(filter(None, (_raised_by(*each) for each in (*alone, *joint))), None)
+        return _first_failure(REST_RETURNS, (*alone, *joint))
 
 
 def _failures(system: System) -> tuple[Property, ...]:
@@ -167,6 +169,18 @@ def failure_in(states: tuple[Any, ...]) -> Raised | None:
     """
     marks = (state.durable if isinstance(state, Crashed) else state for state in states)
     return next((mark for mark in marks if isinstance(mark, Raised)), None)
+
+
+def failure_of(prop: Property | None, states: tuple[Any, ...]) -> Raised | None:
+    """Return the failure that a run to these states shows, or None if it shows none.
+
+    Args:
+        prop: the property that the run violates.
+        states: the states of all actors at its end.
+    """
+    if prop is not None and isinstance(prop.predicate, PredicatesReturn | RestReturns):
+        return prop.predicate.failure(states)
+    return failure_in(states)
 
 
 @frozen(eq=False)
@@ -237,13 +251,14 @@ class _Deferring:
                 return Step(Raised(HANDLER_RETURNS))
             told = traceback_of(error) if isinstance(error, HandlerError) else ""
             return Step(Raised(HANDLER_RETURNS, str(error), told))
-        if judged and step is not None and (why := self._unjudged(step.state)) is not None:
-            return Step(Raised(PREDICATE_RETURNS, why if self.told else ""))
+        if judged and step is not None and (failure := self._unjudged(step.state)) is not None:
+            return Step(failure if self.told else Raised(PREDICATE_RETURNS))
         return step
 
-    def _unjudged(self, state: Any) -> str | None:
-        """Return the message of the first predicate on states that raises, or None."""
-        return next(filter(None, (_error_in(p, state) for p in self.system.properties)), None)
+    def _unjudged(self, state: Any) -> Raised | None:
+        """Return the failure of the first predicate on states that raises, or None."""
+        asked = ((prop, state) for prop in self.system.properties if is_of_one_state(prop))
+        return _first_failure(PREDICATE_RETURNS, asked)
 
 
 def judge_states(system: System, state: State) -> None:
@@ -258,16 +273,13 @@ def judge_states(system: System, state: State) -> None:
                 prop.predicate(local)
 
 
-def _error_in(prop: Property, state: Any) -> str | None:
-    return _raised_by(prop, state) if is_of_one_state(prop) else None
-
-
-def _raised_by(prop: Property, thing: Any) -> str | None:
-    """Return the message that the predicate of `prop` raises about `thing`, or None."""
-    try:
-        prop.predicate(thing)
-    except HandlerError as error:
-        return str(error)
+def _first_failure(violates: str, asked: Iterable[tuple[Property, Any]]) -> Raised | None:
+    """Return the failure of the first predicate that raises about its argument, or None."""
+    for prop, thing in asked:
+        try:
+            prop.predicate(thing)
+        except HandlerError as error:
+            return Raised(violates, str(error), prop=prop.name)
     return None
 
 

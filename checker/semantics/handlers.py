@@ -205,9 +205,10 @@ def answer_of(protocol: Protocol, name: str, predicate: Callable[[Any], Any], th
         cause = error.__cause__
         if cause is None:
             raise
+        call = _Call(protocol, "the predicate", (thing,), 0.0)
         raise InputError(
-            f"the predicate of the property {name!r} raised {_shown(cause)}{_line(cause)}; "
-            "correct it so that it returns True or False"
+            f"the predicate of the property {name!r} raised {_shown(cause)}{_line(cause)}; it was "
+            f"called as {call}; correct it so that it returns True or False"
         ) from cause
 
 

@@ -10,13 +10,23 @@ CONSTRAINT of TLC.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping
+from functools import wraps
+from typing import Any, TypeAlias
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from antecede.checker.model import LocalState, Measure, Message, Protocol, State, What, Where
-from antecede.checker.semantics.handlers import called
+from antecede.checker.model import (
+    LocalState,
+    Measure,
+    Message,
+    Property,
+    Protocol,
+    State,
+    What,
+    Where,
+)
+from antecede.checker.semantics.handlers import called, truth_of
 from antecede.checker.semantics.values import messages_in, parts
 from antecede.checker.support.errors import InputError, ProtocolError, unknown
 from antecede.checker.support.registry import property_in_file
@@ -78,21 +88,54 @@ class Limit:
 
 
 @frozen(eq=False)
-class WholeLimit:
-    """A bound on the state of the whole system.
+class InFlight:
+    """A bound on the number of packets in flight.
 
     Attributes:
-        name: what it is about.
-        text: the limit as `--bound` takes it.
-        spares_all: a state -> whether it is within the limit.
+        bound: the number at which a state is no longer expanded.
     """
 
-    name: str
-    text: str
-    spares_all: Callable[[State], bool]
+    bound: int
+
+    name = "in-flight"
+
+    @property
+    def text(self) -> str:
+        """The limit as `--bound` takes it, such as `in-flight=4`."""
+        return f"{self.name}={self.bound}"
+
+    def spares_all(self, state: State) -> bool:
+        """Return whether a state is within the limit."""
+        return sum(map(len, state.channels)) < self.bound
 
 
-AnyLimit: TypeAlias = Limit | WholeLimit
+@frozen(eq=False)
+class Constraint:
+    """A property that a state must satisfy to be expanded.
+
+    Attributes:
+        prop: the property; it is judged everywhere, on one actor's state or on all states.
+    """
+
+    prop: Property
+
+    @property
+    def name(self) -> str:
+        """The name of the property."""
+        return self.prop.name
+
+    @property
+    def text(self) -> str:
+        """The limit as `--bound` takes it, such as `own.py:SMALL`."""
+        return self.prop.name
+
+    def spares_all(self, state: State) -> bool:
+        """Return whether a state satisfies the property."""
+        things = state.actors if self.prop.what is What.STATE else (state.actors,)
+        return all(map(self.prop.predicate, things))
+
+
+AnyLimit: TypeAlias = Limit | InFlight | Constraint
 
 
 def reached(limits: Iterable[AnyLimit], state: State) -> AnyLimit | None:
@@ -115,17 +158,7 @@ def limits_from(texts: Iterable[str], protocol: Protocol) -> tuple[AnyLimit, ...
     return tuple(limits.values())
 
 
-IN_FLIGHT = "in-flight"
-"""The bound on the number of packets in flight."""
-
-
-def _in_flight(number: str) -> WholeLimit:
-    bound = whole_number(number, f"the bound on {IN_FLIGHT}")
-    text = f"{IN_FLIGHT}={bound}"
-    return WholeLimit(IN_FLIGHT, text, lambda state: sum(map(len, state.channels)) < bound)
-
-
-def _predicate(reference: str, protocol: Protocol) -> WholeLimit:
+def _constraint(reference: str, protocol: Protocol) -> Constraint:
     """Return the limit that a property of a file describes.
 
     Raises:
@@ -137,22 +170,22 @@ def _predicate(reference: str, protocol: Protocol) -> WholeLimit:
             f"the bound {reference} judges {prop.what.value} {prop.where.value}; give a property "
             "with What.STATE or What.STATES and Where.EVERYWHERE"
         )
-    title = f"bound {reference!r}"
+    predicate, title = prop.predicate, f"bound {reference!r}"
 
-    def spares_all(state: State) -> bool:
-        things = state.actors if prop.what is What.STATE else (state.actors,)
-        return all(called(protocol, prop.name, prop.predicate, (thing,), title) for thing in things)
+    @wraps(predicate)
+    def judged(thing: Any) -> bool:
+        return truth_of(title, called(protocol, prop.name, predicate, (thing,), title))
 
-    return WholeLimit(reference, reference, spares_all)
+    return Constraint(evolve(prop, predicate=judged))
 
 
 def _limit(text: str, protocol: Protocol) -> AnyLimit:
     name, equals, number = text.partition("=")
     if not equals and ".py" in text:
-        return _predicate(text, protocol)
-    if name == IN_FLIGHT and equals:
-        return _in_flight(number)
-    choices = {**COMMON, IN_FLIGHT: None, **protocol.measures}
+        return _constraint(text, protocol)
+    if name == InFlight.name and equals:
+        return InFlight(whole_number(number, f"the bound on {name}"))
+    choices = {**COMMON, InFlight.name: None, **protocol.measures}
     if not equals:
         raise InputError(
             f"the bound is {shown(text)}; give a measure and where to stop, such as "

@@ -125,13 +125,18 @@ def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
         reacts=True,
         fan_out=max((len(s.destinations) for s in parsed), default=1),
         sends=tuple(tuple(send.name for send in row) for row in plan),
-        labels={
-            (actor, number): send.label
-            for actor, row in enumerate(plan)
-            for number, send in enumerate(row, 1)
-            if send.label is not None
-        },
+        labels=_labels(plan),
     )
+
+
+def _labels(plan: Sequence[Sequence[_Send | _Statement]]) -> dict[tuple[int, int], Label]:
+    """Return the labels of messages, by sender and number; each row has the sends of an actor."""
+    return {
+        (actor, number): send.label
+        for actor, row in enumerate(plan)
+        for number, send in enumerate(row, 1)
+        if send.label is not None
+    }
 
 
 def _entry(send: _Send) -> dict[str, Any]:
@@ -180,6 +185,7 @@ class _Statement:
     name: str | None = None
     destinations: Destinations = ()
     accepts: tuple[str, ...] | None = None
+    label: Label | None = None
 
 
 @frozen
@@ -250,6 +256,7 @@ def program(actors: int, programs: Sequence[Sequence[Mapping[str, Any]]]) -> Wor
         fan_out=max((len(s.destinations) for row in sends for s in row), default=1),
         requests=requests,
         sends=tuple(tuple(str(send.name) for send in row) for row in sends),
+        labels=_labels(sends),
     )
 
 
@@ -277,7 +284,8 @@ def _parse_statement(actors: int, actor: int, entry: Mapping[str, Any]) -> _Stat
     for key in entry:
         if key not in _STATEMENT_KEYS:
             raise unknown("key in a statement of a program", str(key), _STATEMENT_KEYS)
-    if ("send" in entry) == ("receive" in entry) or ("send" in entry) != ("to" in entry):
+    sends, receives = "send" in entry, "receive" in entry
+    if sends == receives or sends != ("to" in entry) or (receives and "label" in entry):
         raise InputError(
             f"the statement {dict(entry)!r} is neither a send, such as {{'send': 'm1', 'to': [1]}},"
             " nor a receive, such as {'receive': 'm1'} or {'receive': 'any'}"
@@ -293,10 +301,11 @@ def _parse_statement(actors: int, actor: int, entry: Mapping[str, Any]) -> _Stat
     name = entry["send"]
     if not isinstance(name, str) or name in ("", ANY_MESSAGE):
         raise InputError(f"'send' is {name!r}; give the message a name other than 'any'")
-    return _Statement(name, _parse_destinations(actors, actor, entry["to"]))
+    label = checked_label(entry["label"]) if "label" in entry else None
+    return _Statement(name, _parse_destinations(actors, actor, entry["to"]), label=label)
 
 
-_STATEMENT_KEYS = ("send", "to", "receive")
+_STATEMENT_KEYS = ("send", "to", "label", "receive")
 
 
 ANY_MESSAGE = "any"
@@ -305,7 +314,8 @@ ANY_MESSAGE = "any"
 
 def _statement_entry(statement: _Statement) -> dict[str, Any]:
     if statement.name is not None:
-        return {"send": statement.name, "to": list(statement.destinations)}
+        entry: dict[str, Any] = {"send": statement.name, "to": list(statement.destinations)}
+        return entry if statement.label is None else {**entry, "label": statement.label}
     if statement.accepts is None:
         return {"receive": ANY_MESSAGE}
     names = list(statement.accepts)

@@ -143,10 +143,23 @@ def resolved(
     """
     if reference in registry:
         return load(registry[reference])
-    path, _, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
+    path, _, name = _parts(reference)
     if not path.endswith(".py"):
         raise refused()
-    module = module or import_file(Path(path))
+    return _object(path, name, kind, module or import_file(Path(path)))
+
+
+def _parts(reference: str) -> tuple[str, str, str]:
+    """Return the file, the colon and the object of FILE.py or FILE.py:OBJECT."""
+    return reference.rpartition(":") if ".py:" in reference else (reference, "", "")
+
+
+def _object(path: str, name: str, kind: Kind, module: ModuleType) -> Any:
+    """Return an object of the module of a file; without a name, the only one of its kind.
+
+    Raises:
+        InputError: there is no such object.
+    """
     objects = kind.offered(module)
     if name in objects:
         return objects[name]
@@ -240,37 +253,26 @@ def _line(error: BaseException, path: Path) -> str:
     return f" (line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
 
 
-def properties_in(reference: str) -> dict[str, Property]:
-    """Return the properties in FILE.py, or the property FILE.py:OBJECT if it is one, by reference.
-
-    Raises:
-        InputError: the file cannot be imported.
-    """
-    path, _, name = reference.partition(".py:") if ".py:" in reference else (reference[:-3], "", "")
-    found = PROPERTIES.offered(import_file(Path(f"{path}.py")))
-    return {f"{path}.py:{key}": each for key, each in found.items() if name in ("", key)}
-
-
-def protocols_in(reference: str, *, or_none: bool = False) -> dict[str, Protocol]:
-    """Return the protocols in FILE.py, or the protocol FILE.py:OBJECT, by name.
-
-    Args:
-        reference: FILE.py or FILE.py:OBJECT.
-        or_none: the file may define none.
+def defined_in(reference: str) -> tuple[dict[str, Protocol], dict[str, Property]]:
+    """Return the protocols and the properties of FILE.py or FILE.py:OBJECT, by reference.
 
     Raises:
         InputError: there is none, or the file cannot be imported.
     """
-    path, _, name = reference.partition(":")
-    if name:
-        return {reference: protocol_named(reference)}
-    protocols = _defined_in(import_file(Path(path)))
-    if not protocols and not or_none:
+    path, colon, name = _parts(reference)
+    module = import_file(Path(path))
+    properties = {f"{path}:{key}": each for key, each in PROPERTIES.offered(module).items()}
+    if reference in properties:
+        return {}, {reference: properties[reference]}
+    if colon:
+        return {reference: _adapted(_object(path, name, PROTOCOLS, module))}, {}
+    protocols = _defined_in(module)
+    if not protocols and not properties:
         raise InputError(f"{path} defines no protocol, that is, no antecede.Protocol")
     named = {
         path if len(protocols) == 1 else f"{path}:{key}": each for key, each in protocols.items()
     }
-    return {key: _adapted(each) for key, each in named.items()}
+    return {key: _adapted(each) for key, each in named.items()}, properties
 
 
 def _defined_in(module: ModuleType) -> Mapping[str, Any]:
@@ -364,7 +366,7 @@ def property_in_file(reference: str, protocol: Protocol | None = None) -> Proper
         InputError: there is no such file or property.
         ProtocolError: the file cannot be imported.
     """
-    path, colon, name = reference.rpartition(":") if ".py:" in reference else (reference, "", "")
+    path, colon, name = _parts(reference)
     own = Path(__file__).parents[1] / path
     place = path if os.path.isfile(path) or not own.is_file() else str(own)
     module = None if protocol is None else _module_of(protocol, place)

@@ -27,12 +27,18 @@ from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import elapsed
 from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.search.options import Bounds, Options
+from antecede.checker.semantics.failing import FAILURES, KINDS
 from antecede.checker.semantics.question import FIELDS, Question, as_asked
 from antecede.checker.support import interrupts
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import AntecedeError, CapacityError
 from antecede.checker.support.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR
-from antecede.checker.support.registry import protocol_named
+from antecede.checker.support.registry import (
+    property_named,
+    property_names,
+    protocol_named,
+    protocol_names,
+)
 from antecede.checker.sweep.elsewhere import on_spark
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.parquet import COLUMNS
@@ -61,23 +67,31 @@ def combined(specs: Sequence[Spec], axes: Mapping[str, tuple[Any, ...]]) -> list
         specs: the specs to vary.
         axes: field of a question -> the values that replace a spec's own value, one by one; the
             properties in `properties` are checked together.
+
+    Raises:
+        InputError: there is no such protocol, or it does not have one of the properties.
     """
     axes = {**axes, "properties": (axes["properties"],)} if axes.get("properties") else axes
     spec_of: dict[Question, Spec] = {}
     for spec in specs:
         for values in product(*(axes.get(key) or (getattr(spec, key),) for key in KEYS)):
             asked = dict(zip(KEYS, values, strict=True))
-            variant = _networked(Spec(**asked, search=spec.search, own=spec.own))
+            variant = _named(Spec(**asked, search=spec.search, own=spec.own))
             spec_of.setdefault(as_asked(variant), variant)
     return sorted(spec_of.values(), key=lambda s: (s.actors * s.messages, s.actors))
 
 
-def _networked(spec: Spec) -> Spec:
-    """Return `spec` with an explicit network; unchanged if its protocol cannot be loaded."""
-    try:
-        return evolve(spec, network=spec.network or protocol_named(spec.protocol).network)
-    except AntecedeError:
-        return spec
+def _named(spec: Spec) -> Spec:
+    """Return `spec` with an explicit network, after a check of the names in it.
+
+    Raises:
+        InputError: there is no such protocol, or it does not have one of the properties.
+    """
+    protocol = protocol_named(spec.protocol)
+    for name in spec.properties:
+        if name not in FAILURES and spec.own.named(name) is None:
+            property_named(name, protocol)
+    return evolve(spec, network=spec.network or protocol.network)
 
 
 def row_of(spec: Spec, options: Options, bounds: Bounds, around: Around = as_it_is) -> Row:
@@ -85,12 +99,22 @@ def row_of(spec: Spec, options: Options, bounds: Bounds, around: Around = as_it_
     row = columns_of(spec, options, bounds)
     try:
         with interrupts.instead(partial(_with_result, row)):
-            report = check(spec, options, bounds, selfcheck="off", around=around)
+            report = check(spec, options, bounds, selfcheck=_selfcheck(spec), around=around)
     except CapacityError as error:
         return {**row, "verdict": GAVE_UP, "error": str(error)}
     except AntecedeError as error:
         return {**row, "verdict": "ERROR", "error": str(error)}
     return _with_result(row, report)
+
+
+def _selfcheck(spec: Spec) -> str:
+    """Return which calls a check repeats; the protocols and properties of antecede are pure."""
+    names = (*protocol_names(), *property_names())
+    asked = (
+        spec.protocol,
+        *(name for name in spec.properties if name.partition(":")[0] not in KINDS),
+    )
+    return "off" if set(asked) <= set(names) else "on"
 
 
 def _with_result(row: Row, report: CheckReport) -> Row:

@@ -218,7 +218,7 @@ def test_predicate_on_all_actors_that_raises_is_named_with_a_run(engine: str, se
     assert path is not None
     assert (PREDICATE_RETURNS, 6) == (path.violates, path.length)
     text = check_text(report)
-    assert "The protocol fails in step 6:" in text
+    assert "The property invariant:sum fails in step 6:" in text
     assert "There invariant 'sum' of protocol 'failing' raised ValueError: three" in text
 
 

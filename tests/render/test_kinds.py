@@ -24,7 +24,7 @@ from antecede.checker.render.about import about
 from antecede.checker.render.explanation import explain
 from antecede.checker.render.sequence import lines_of
 from antecede.checker.render.spacetime import layout_of
-from antecede.checker.search.counterexample_kinds import shape
+from antecede.checker.search.counterexample_kinds import collect, shape
 from antecede.protocols.unordered import Data
 from tests import runs
 from tests.conftest import counterexample
@@ -113,3 +113,16 @@ def test_only_what_a_property_minds_is_lost() -> None:
     own = Property("own", "of a test", What.UNDELIVERED, Where.AT_FINAL_STATES, arrives)
     path = evolve(path, system=evolve(path.system, properties=(own,)), violates="own")
     assert [1] == [message.sender for message in lost(path)]
+
+
+def test_messages_of_crashed_actors_make_no_further_kind() -> None:
+    """In every violation, Bob lacks a message of Alice. What Carol misses is not owed."""
+    spec = Spec(
+        protocol="mfss",
+        actors=3,
+        workload="script:[[2,1],[2],[]]",
+        crashes="1:of=2",
+        properties=("all-delivered",),
+    )
+    found = collect(spec.system, 5)
+    assert (True, 1) == (found.exhausted, len(found.paths))

@@ -263,7 +263,7 @@ def test_a_protocol_that_fails_is_an_error(antecede: Command, tmp_path: Path) ->
     run = log_of(antecede, tmp_path / "r.sarif", "relay.py", "--actors", "2", cwd=tmp_path)
     (found,), (invocation,) = run["results"], run["invocations"]
     assert ("fail", "error") == (found["kind"], found["level"])
-    assert "The protocol failed" in found["message"]["text"]
+    assert "The check failed" in found["message"]["text"]
     assert 2 == invocation["exitCode"]
     assert "error" == invocation["toolExecutionNotifications"][0]["level"]
 

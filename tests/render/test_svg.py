@@ -436,7 +436,7 @@ def test_a_protocol_that_fails_is_drawn_up_to_where_it_fails() -> None:
     (mark,) = of_class(picture(path), "mark", "failure")
     assert "1" == mark.get("data-step")
     texts = ["".join(each.itertext()) for each in picture(path).iter(f"{NAMESPACE}text")]
-    assert {"fails", "the protocol fails"} <= set(texts)
+    assert {"fails", "failure"} <= set(texts)
 
 
 def test_a_witness_that_fails_is_no_span() -> None:

@@ -13,6 +13,7 @@ from antecede.checker.check.spec import Spec, spec_from, system_of
 from antecede.checker.explore.code import code_of_step
 from antecede.checker.model import CausalSend, Internal, Message, Protocol, State, Step
 from antecede.checker.paths.path import replay
+from antecede.checker.render.advice import next_steps
 from antecede.checker.render.prose import Wording
 from antecede.checker.render.spacetime import layout_of
 from antecede.checker.search.options import Options
@@ -150,6 +151,31 @@ def test_a_live_actor_that_waits_for_a_crashed_one_violates_all_delivered(engine
     assert [step.actor for step in path.steps if isinstance(step.transition, Internal)] == [0]
     assert path.length == 3  # actor 0 crashes, actor 1 sends, actor 2 receives
     assert replay(path.system, path.transitions).last == path.last
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({}, "Bob crashed and takes no more steps, so nobody receives Data(m1). A protocol that"),
+        ({"to_crashed": "lost"}, "Bob crashed and takes no more steps. A protocol that waits"),
+        ({"properties": ("can-deliver",)}, "Bob crashed and takes no more steps, so nobody"),
+        ({"properties": ("invariant:never",)}, None),
+    ],
+)
+def test_the_report_says_who_crashed_and_what_the_others_need(
+    asked: dict[str, Any], said: str | None
+) -> None:
+    """MFSS waits for an acknowledgement of Bob. An invariant has nothing to do with the crash."""
+    never = {"never": lambda state: not state.OB}
+    mfss = evolve(protocol_named("mfss"), invariants=never, at_rest={}, joint_at_rest={})
+    usual: dict[str, Any] = {"actors": 3, "workload": "script:[[1,2],[],[]]", "crashes": "1:of=1"}
+    spec = Spec("mfss", **{**usual, "properties": ("all-delivered",), **asked})
+    report = check(spec, ENGINES["plain"], protocol=mfss, selfcheck="off")
+    assert report.result.verdict is Verdict.VIOLATED
+    text = " ".join(str(next_steps(report)).split())
+    assert (said or "") in text
+    assert (said is None) == ("failure detector" not in text)
+    assert "broadcast protocol" not in text
 
 
 def test_messages_of_and_to_crashed_actors_are_not_owed() -> None:

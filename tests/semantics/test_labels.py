@@ -110,6 +110,17 @@ def test_sends_of_a_reaction_have_labels() -> None:
     assert ({(0, 1): "edit"}, text) == (made.labels, made.text)
 
 
+def test_sends_of_a_program_have_labels() -> None:
+    """The schema of specs accepted them, and the command refused them."""
+    text = 'program:[[{"send":"a","to":[1],"label":"write a"}],[{"receive":"a"}]]'
+    made = workload_from(text, 2, 1)
+    assert ({(0, 1): "write a"}, text) == (made.labels, made.text)
+    asked: Any = {"actors": 2, "workload": text, "engine": "plain", "sample": "longest"}
+    assert "delivers a (write a)" in str(check(EDITOR, **asked))
+    with pytest.raises(InputError, match="is neither a send"):
+        workload_from('program:[[{"receive":"any","label":"edit"}],[]]', 2, 1)
+
+
 @pytest.mark.parametrize(
     ("sends", "said"),
     [

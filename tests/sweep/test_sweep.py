@@ -118,6 +118,44 @@ def test_what_cannot_be_checked_is_a_row_with_the_error() -> None:
     assert "ERROR" in matrix([row])
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("mfss", "--property", "integritty"), "did you mean 'integrity'?"),
+        (("mfss", "--property", "own.py:WRONG"), "did you mean 'WRONGS'?"),
+        (("mfss", "--property", "invariant:x"), "unknown invariant of mfss 'x'"),
+        (("--protocol", "mfss,mfs"), "unknown protocol 'mfs'; did you mean 'mfss'"),
+    ],
+)
+def test_an_unknown_name_is_refused_before_the_first_check(
+    asked: tuple[str, ...], said: str, antecede: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "own.py").write_text(IMPURE)
+    ran = antecede("sweep", *asked, cwd=tmp_path)
+    assert 2 == ran.code
+    assert said in ran.err
+    assert ["own.py"] == [file.name for file in tmp_path.iterdir()]
+
+
+IMPURE = """
+import random
+
+from antecede import Property, What, Where
+
+WRONGS = Property(
+    "wrongs", "", What.STATE, Where.EVERYWHERE, lambda _state: random.random() < 0.7
+)
+"""
+
+
+def test_an_impure_property_of_a_user_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(IMPURE)
+    named = f"{tmp_path / 'own.py'}:WRONGS"
+    row = row_of(Spec(protocol="mfss", actors=2, messages=1, properties=(named,)), PLAIN, Bounds())
+    assert "ERROR" == row["verdict"]
+    assert f"property '{named}' of protocol 'mfss' returned different results" in row["error"]
+
+
 def test_a_matrix_has_a_line_for_each_number_of_crashes(tmp_path: Path) -> None:
     axes = {"crashes": ("0", "1", "1:of=0"), "sends": ("joint", "split")}
     rows = swept(combined([Spec(protocol="fifo", actors=2, messages=1)], axes), tmp_path / "rows")
