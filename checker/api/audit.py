@@ -14,10 +14,11 @@ from attrs import frozen
 from antecede.checker.api.arguments import NoArguments, check_place, converted, described
 from antecede.checker.api.progress import progress
 from antecede.checker.api.results import Report, image
-from antecede.checker.audit import audit as audits
 from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report
+from antecede.checker.audit.audit import How
 from antecede.checker.audit.findings import Audit, Finding
+from antecede.checker.audit.places import audit_at
 from antecede.checker.audit.records import Fields, fields_from
 from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.render.files import write_whole
@@ -182,8 +183,6 @@ def audit(
         <Audit: HOLDS, 120 events of 2 actors, 0 findings>
     """
     check_place(on)
-    if on == "here" and (master is not None or spark_log):
-        raise InputError("master and spark_log are for on='spark'")
     seconds = converted(Bounds, {"max_seconds": max_seconds})["max_seconds"]
     known = _fields(fields)
     if redelivery not in ("error", "ok"):
@@ -191,28 +190,17 @@ def audit(
     reached = f"max_seconds={seconds:g} reached" if seconds is not None else ""
     try:
         with _files(logs) as names, progress() as ticker, interrupts.within(seconds, reached):
-            if on == "spark":
-                from antecede.checker.audit import on_spark
-
-                how = audits.How(unfinished, redelivery == "ok", from_middle)
-                given = Expressions(event, parser, delimiter)
-                found = on_spark.audit(
-                    names, log_format, known, given=given, how=how, master=master, log=spark_log
-                )
-            else:
-                tick = report.watching(ticker)
-                found = audits.audit(
-                    names,
-                    log_format,
-                    event,
-                    known,
-                    parser=parser,
-                    delimiter=delimiter,
-                    unfinished=unfinished,
-                    redelivery=redelivery == "ok",
-                    from_middle=from_middle,
-                    tick=tick,
-                )
+            found = audit_at(
+                on,
+                names,
+                log_format,
+                known,
+                given=Expressions(event, parser, delimiter),
+                how=How(unfinished, redelivery == "ok", from_middle),
+                ticker=ticker,
+                master=master,
+                spark_log=spark_log,
+            )
     except interrupts.Ended as ended:
         if not reached or str(ended) != reached:
             raise

@@ -57,14 +57,10 @@ CROWDED = 1 << 20
 def audit(
     names: Sequence[str],
     format: str | None = None,
-    event: str | None = None,
     fields: Fields | None = None,
     *,
-    parser: str | None = None,
-    delimiter: str | None = None,
-    unfinished: bool = False,
-    redelivery: bool = False,
-    from_middle: bool = False,
+    given: Expressions | None = None,
+    how: How | None = None,
     judge: str = "auto",
     tick: Callable[[int, int], None] = lambda _bytes, _events: None,
 ) -> Audit:
@@ -73,13 +69,9 @@ def audit(
     Args:
         names: the files; `-` is standard input, and a folder is a log in parts.
         format: one of `checker.audit.logs.FORMATS`, or None to detect it from the first line.
-        event: the expression that finds causal-sends and deliveries in a ShiViz log.
         fields: the names of the records' fields.
-        parser: the expression that matches the events of a ShiViz log.
-        delimiter: the expression that matches the lines between executions in a ShiViz log.
-        unfinished: only count undelivered messages, and do not list them.
-        redelivery: an actor may deliver a message again; only its first delivery is judged.
-        from_middle: the logs may begin in the middle, so messages may have been sent before.
+        given: expressions for a ShiViz log.
+        how: what is no error.
         judge: `plain`, `compiled`, or `auto`: compiled for large logs of JSON objects.
         tick: called now and then with the bytes of the current log and the events of all.
 
@@ -89,16 +81,14 @@ def audit(
         CapacityError: there is too little memory.
     """
     check_names(names)
-    watch = partial(_watched, tick)
+    watch, how = partial(_watched, tick), how or How()
     try:
         with contextlib.ExitStack() as stack:
             parts = parts_of_logs(names)
             sources = [stack.enter_context(opened(part, name)) for part, name in parts]
             sources = [s for s in sources if s.whole == s.name or s.first_line()] or sources
-            given = Expressions(event, parser, delimiter)
             logs = [open_log(source, format, given, fields) for source in sources]
             _check_formats(logs)
-            how = How(unfinished, redelivery, from_middle)
             result = how.tolerated(_judged(logs, judge, watch, how))
     except MemoryError:
         raise CapacityError(TOO_LARGE) from None
@@ -121,7 +111,13 @@ def _check_formats(logs: Sequence[Log]) -> None:
 
 @frozen
 class How:
-    """What an audit does not report as an error; see `audit`."""
+    """What an audit does not report as an error.
+
+    Attributes:
+        unfinished: only count undelivered messages, and do not list them.
+        redelivery: an actor may deliver a message again; only its first delivery is judged.
+        from_middle: the logs may begin in the middle, so messages may have been sent before.
+    """
 
     unfinished: bool = False
     redelivery: bool = False

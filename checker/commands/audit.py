@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-from antecede.checker.audit import audit as audits
 from antecede.checker.audit import logs
 from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report as audit_report
+from antecede.checker.audit.audit import How
 from antecede.checker.audit.findings import Audit
+from antecede.checker.audit.places import audit_at
 from antecede.checker.audit.records import fields_from
 from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.audit.sources import shown_name
@@ -24,7 +25,6 @@ from antecede.checker.render.files import write_whole
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds
 from antecede.checker.support import interrupts
-from antecede.checker.support.errors import InputError
 from antecede.checker.support.exit_codes import INCOMPLETE
 
 
@@ -73,34 +73,20 @@ def command(
     formats = [pictures.check_format(file) for file in trace_files]
     outputs.check_outputs(("json", json_file), *(("trace", file) for file in trace_files))
     known = fields_from(fields)
-    if place != "spark" and (master is not None or spark_log):
-        raise InputError("--master and --spark-log are for --on spark")
     ticker = Ticker(quiet=quiet)
     try:
         with interrupts.within(seconds, reached):
-            if place == "spark":
-                # Only this needs compiled kernels at once.
-                from antecede.checker.audit import on_spark
-
-                how = audits.How(unfinished, redelivery == "ok", from_middle)
-                given = Expressions(event, parser, delimiter)
-                found = on_spark.audit(
-                    names, log_format, known, given=given, how=how, master=master, log=spark_log
-                )
-            else:
-                tick = audit_report.watching(ticker)
-                found = audits.audit(
-                    names,
-                    log_format,
-                    event,
-                    known,
-                    parser=parser,
-                    delimiter=delimiter,
-                    unfinished=unfinished,
-                    redelivery=redelivery == "ok",
-                    from_middle=from_middle,
-                    tick=tick,
-                )
+            found = audit_at(
+                place,
+                names,
+                log_format,
+                known,
+                given=Expressions(event, parser, delimiter),
+                how=How(unfinished, redelivery == "ok", from_middle),
+                ticker=ticker,
+                master=master,
+                spark_log=spark_log,
+            )
     except interrupts.Ended as ended:
         if str(ended) != reached:
             raise

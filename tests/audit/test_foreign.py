@@ -203,7 +203,7 @@ def test_a_message_may_be_delivered_again_if_the_user_says_so(judge: str, tmp_pa
     path = log(tmp_path, "\n".join([*AGAIN, "c deliver m1"]))
     strict = audits.audit([str(path)], judge=judge)
     assert 3 == len(strict.findings)
-    found = audits.audit([str(path)], judge=judge, redelivery=True)
+    found = audits.audit([str(path)], judge=judge, how=audits.How(redelivery=True))
     assert ["c processes m1, which was not sent to it"] == [f.text for f in found.findings]
     assert ("2 times, an actor processed a message again",) == found.left_out
 
@@ -213,7 +213,7 @@ def test_the_first_delivery_of_a_message_counts(judge: str, tmp_path: Path) -> N
     """A redelivery cannot repair an order that was wrong."""
     late = ["a send m1 b", "a send m2 b", "b deliver m2", "b deliver m1", "b deliver m2"]
     path = log(tmp_path, "\n".join(late))
-    (finding,) = audits.audit([str(path)], judge=judge, redelivery=True).findings
+    (finding,) = audits.audit([str(path)], judge=judge, how=audits.How(redelivery=True)).findings
     assert ("causal-delivery", 4) == (finding.kind, finding.line)
 
 
@@ -221,7 +221,7 @@ def test_the_first_delivery_of_a_message_counts(judge: str, tmp_path: Path) -> N
 def test_messages_from_before_the_log_are_no_findings(judge: str, tmp_path: Path) -> None:
     lines = ["b deliver old", "c deliver old", *AGAIN[:2], "b deliver m2", "b deliver m1"]
     path = log(tmp_path, "\n".join(lines))
-    found = audits.audit([str(path)], judge=judge, from_middle=True)
+    found = audits.audit([str(path)], judge=judge, how=audits.How(from_middle=True))
     assert [("causal-delivery", 6)] == [(f.kind, f.line) for f in found.findings]
     assert ("2 times, an actor processed a message that no log sends",) == found.left_out
 
