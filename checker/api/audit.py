@@ -55,7 +55,6 @@ class AuditResult(Report):
     """
 
     _audit: Audit
-    _unfinished: bool
 
     @property
     def verdict(self) -> str:
@@ -65,7 +64,7 @@ class AuditResult(Report):
         UNDECIDED means that the logs do not tell the order of some events that matters. NOTHING TO
         JUDGE means that no message was delivered.
         """
-        return report.verdict(self._audit, unfinished=self._unfinished)
+        return report.verdict(self._audit)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -73,8 +72,7 @@ class AuditResult(Report):
 
         An undelivered message is an error unless `audit` was called with `unfinished=True`.
         """
-        late = () if self._unfinished else self._audit.undelivered
-        return (*self._audit.findings, *late)
+        return self._audit.every
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -94,14 +92,14 @@ class AuditResult(Report):
         }
 
     def save(self, file: str | Path) -> None:
-        """Draw the first violation in a file.
+        """Draw a violation in a file: the first message that was processed too late, if any.
 
         Args:
             file: the name of the file. Its ending selects the format: .svg, .png or .pdf (a
                 picture), .html (a page), .shiviz (a log for the tool ShiViz) or .json (data).
 
         Raises:
-            InputError: nothing is violated, the ending is none of these, or the file cannot be
+            InputError: nothing can be drawn, the ending is none of these, or the file cannot be
                 written.
         """
         write_whole(str(file), pictures.file_content(self._audit, pictures.check_format(str(file))))
@@ -113,7 +111,7 @@ class AuditResult(Report):
         return f"<Audit: {self.verdict}, {events}, {counted(len(self.findings), 'finding')}>{first}"
 
     def __str__(self) -> str:
-        return report.text(self._audit, unfinished=self._unfinished)
+        return report.text(self._audit)
 
     def _repr_html_(self) -> str:
         shown = super()._repr_html_()
@@ -205,7 +203,7 @@ def audit(
         if not reached or str(ended) != reached:
             raise
         raise CapacityError(f"{reached} before the logs were read") from None
-    return AuditResult(found, unfinished)
+    return AuditResult(found)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from antecede.checker.audit.capacity import TOO_LARGE, check_memory
 from antecede.checker.audit.chains import Record, with_chains
 from antecede.checker.audit.clocks import Clocks
 from antecede.checker.audit.events import Begin, Event, Stamp
+from antecede.checker.audit.evidence import with_events, with_missing
 from antecede.checker.audit.findings import (
     Audit,
     Finding,
@@ -131,7 +132,7 @@ class How:
             found = without(
                 found, "unsent", "{times}, an actor processed a message that no log sends"
             )
-        return found
+        return evolve(found, unfinished=self.unfinished)
 
 
 def _watched(tick: Callable[[int, int], None], size: int, events: int) -> None:
@@ -270,12 +271,12 @@ def _mostly(first: Foreign, lines: int, events: int) -> str:
 
 def _nothing_in(name: str, format: str) -> InputError:
     how = (
-        "no event is a causal-send or a delivery, such as 'causal-sends m1 to bob' or 'delivers "
-        "m1'; give an expression that finds them with --event"
+        "no event says that a message is sent or processed, as 'causal-sends m1 to bob' or "
+        "'delivers m1' do; give an expression that finds these events with --event"
         if format == "shiviz"
         else "it has no spans of producers and consumers, so no message was sent or received"
         if format == "otel"
-        else "there is no causal-send and no delivery in it; name the log's fields with --fields"
+        else "no message is sent or processed in it; name the log's fields with --fields"
     )
     return InputError(f"{name}: {how}")
 
@@ -405,11 +406,11 @@ class _Plain:
         self.oracle.finish()
         if self.oracle.shared:
             self._judge_again()
-        findings = with_chains(self._findings(), self.record)
+        findings = with_events(with_chains(self._findings(), self.record), self._about)
         undelivered = sorted(self.oracle.undelivered(), key=_actor)
         return Audit(
             findings=tuple(findings),
-            undelivered=() if self.how.unfinished else tuple(undelivered),
+            undelivered=() if self.how.unfinished else with_missing(undelivered),
             logs=tuple(self.logs),
             actors=len(self.home) if self.events else len(self.clocks.latest),
             causal_sends=self.oracle.causal_sends,
@@ -419,6 +420,10 @@ class _Plain:
             unaddressed=self.oracle.unaddressed,
             clocks=self.stamps,
         )
+
+    def _about(self, messages: Set[str]) -> Iterator[tuple[Event, bool]]:
+        """Yield the recorded events of messages, and whether each counts."""
+        return ((event, counts) for event, counts in self.record if event.message in messages)
 
     def _judge_again(self) -> None:
         """Judge everything again, without the names that several actors causal-send."""

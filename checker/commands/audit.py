@@ -95,14 +95,12 @@ def command(
     ticker.clear()
     interrupts.conclude()
     if json_file != "-":
-        console.say(audit_report.text(found, unfinished=unfinished))
+        console.say(audit_report.text(found))
     try:
         left = None if until is None else max(until - time.monotonic(), 0.0)
         with interrupts.within(left, reached):
             if json_file is not None:
-                outputs.write_object(
-                    json_file, audit_report.as_object(found, unfinished=unfinished)
-                )
+                outputs.write_object(json_file, audit_report.as_object(found))
             for file, format in zip(trace_files, formats, strict=True):
                 _draw(found, file, format, quiet=quiet)
     except interrupts.Ended as ended:
@@ -110,7 +108,7 @@ def command(
             raise
         console.complain(f"Error: {reached} before all files were written")
         return INCOMPLETE
-    return audit_report.EXIT_CODES[audit_report.verdict(found, unfinished=unfinished)]
+    return audit_report.EXIT_CODES[audit_report.verdict(found)]
 
 
 def _stopped(names: Sequence[str], json_file: str | None, reached: str) -> int:
@@ -125,8 +123,8 @@ def _stopped(names: Sequence[str], json_file: str | None, reached: str) -> int:
 
 
 def _draw(found: Audit, file: str, format: str, *, quiet: bool) -> None:
-    """Draw the first violation, if there is one."""
+    """Draw a finding, if one can be drawn."""
     if found.drawn is not None:
         write_whole(file, pictures.file_content(found, format))
     elif not quiet:
-        console.complain(f"No violation of causal delivery was found, so {file} was not written.")
+        console.complain(f"{file} was not written: {pictures.why_not(found)}.")

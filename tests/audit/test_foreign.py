@@ -127,6 +127,36 @@ def test_other_events_of_its_own_words_do_not_make_a_log_unreadable(tmp_path: Pa
     assert [(91, 1, 1)] == [(each.lines, each.odd, each.first) for each in plain.foreign]
 
 
+@pytest.mark.parametrize("fields", [None, "send=PUB", "deliver=SUB"])
+def test_a_log_may_say_sent_and_processed(fields: str | None, tmp_path: Path) -> None:
+    own = [line.replace("causal-send", "sent").replace("deliver", "processed") for line in LINES]
+    if fields is not None:  # the other word stays
+        old, new = ("sent", "PUB") if "PUB" in fields else ("processed", "SUB")
+        own = [line.replace(old, new) for line in own]
+    path = write(tmp_path / "log", *own)
+    plain, compiled = (
+        audits.audit([str(path)], fields=fields_from(fields), judge=judge)
+        for judge in ("plain", "compiled")
+    )
+    assert all_of(plain) == all_of(compiled)
+    assert [("causal-delivery", 4)] == [(f.kind, f.line) for f in plain.findings]
+    assert () == plain.foreign == compiled.foreign
+
+
+def test_one_word_for_both_kinds_is_refused() -> None:
+    with pytest.raises(InputError, match="send and deliver are both 'x'"):
+        fields_from("send=x,deliver=x")
+
+
+def test_fields_inside_of_others_are_recognised_behind_other_lines(tmp_path: Path) -> None:
+    """A line with the ids of a trace, and nested fields, is an event and no span."""
+    nested = [json.dumps({"traceId": "1", "id": "2", "log": json.loads(line)}) for line in LINES]
+    fields = fields_from("actor=log.actor,event=log.event,message=log.message,to=log.to")
+    path = write(tmp_path / "log", "a,event,message", *nested)
+    found = audits.audit([str(path)], fields=fields)
+    assert [("causal-delivery", 5)] == [(f.kind, f.line) for f in found.findings]
+
+
 def test_the_report_says_what_was_left_out(antecede: Command, tmp_path: Path) -> None:
     path = write(tmp_path / "app.log", "started", *LINES[:2], LINES[3], LINES[2], "stopped")
     ran = antecede("audit", path, "--json", tmp_path / "found.json")

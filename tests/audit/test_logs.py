@@ -416,12 +416,16 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "silent": (
         HEADED,
         {"given": Expressions("(?<event>X)(?<message>.)")},
-        "no event is a causal-send or a del",
+        "no event says that a message",
     ),
     "format": (HEADED, {"format": "xml"}, "unknown log format 'xml'"),
     "event": (HEADED, {"given": Expressions("(")}, "is no regular expression"),
     "lacking": (HEADED, {"given": Expressions("(?<message>.*)")}, "lacks named groups"),
-    "word": (HEADED, {"given": Expressions("(?<event>del).* (?<message>.*)")}, "'del' is neither"),
+    "word": (
+        HEADED,
+        {"given": Expressions("(?<event>del).* (?<message>.*)")},
+        "'del' does not say",
+    ),
     "empty": (
         HEADED,
         {"given": Expressions("(?<event>delivers)(?<message>)")},
@@ -490,7 +494,7 @@ def test_an_expression_that_finds_nothing_is_refused_in_several_executions_too(
 ) -> None:
     ran = antecede("audit", log(tmp_path, EXECUTIONS), "--event", "(?<event>never) (?<message>one)")
     assert 2 == ran.code
-    assert "no event is a causal-send or a delivery" in ran.err
+    assert "no event says that a message is sent or processed" in ran.err
 
 
 def test_events_with_the_ids_of_a_trace_are_no_spans(antecede: Command, tmp_path: Path) -> None:
