@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from antecede.checker.audit.audit import audit
+from antecede.checker.audit.audit import How, audit
 
 SHAPES = {
     "20 actors": (20, 50, False),
@@ -72,9 +72,9 @@ def measured(path: Path, first: Path, judge: str) -> tuple[float, float, float]:
         first: a small log, which is judged before the time starts.
         judge: `compiled` or `plain`.
     """
-    audit([str(first)], judge=judge, unfinished=True)
+    audit([str(first)], how=How(unfinished=True), judge=judge)
     begin, cpu = time.perf_counter(), time.process_time()
-    audit([str(path)], judge=judge, unfinished=True)
+    audit([str(path)], how=How(unfinished=True), judge=judge)
     seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
     return seconds, cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 

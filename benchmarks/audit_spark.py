@@ -106,7 +106,7 @@ def main(events: int, actors: int, master: str) -> None:
         finally:
             cluster.stop()
         begin, cpu = time.monotonic(), time.process_time()
-        here = audit([str(folder)], unfinished=True, judge="compiled")
+        here = audit([str(folder)], how=How(unfinished=True), judge="compiled")
         print("Here: ", told(here, time.monotonic() - begin))
         print(f"  {time.process_time() - cpu:.0f} s of CPU")
         print("  the findings are", "the same" if here == found else "NOT the same")

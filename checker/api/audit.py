@@ -14,10 +14,11 @@ from attrs import frozen
 from antecede.checker.api.arguments import NoArguments, check_place, converted, described
 from antecede.checker.api.progress import progress
 from antecede.checker.api.results import Report, image
-from antecede.checker.audit import audit as audits
 from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report
+from antecede.checker.audit.audit import How
 from antecede.checker.audit.findings import Audit, Finding
+from antecede.checker.audit.places import audit_at
 from antecede.checker.audit.records import Fields, fields_from
 from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.render.files import write_whole
@@ -54,7 +55,6 @@ class AuditResult(Report):
     """
 
     _audit: Audit
-    _unfinished: bool
 
     @property
     def verdict(self) -> str:
@@ -64,7 +64,7 @@ class AuditResult(Report):
         UNDECIDED means that the logs do not tell the order of some events that matters. NOTHING TO
         JUDGE means that no message was delivered.
         """
-        return report.verdict(self._audit, unfinished=self._unfinished)
+        return report.verdict(self._audit)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -72,8 +72,7 @@ class AuditResult(Report):
 
         An undelivered message is an error unless `audit` was called with `unfinished=True`.
         """
-        late = () if self._unfinished else self._audit.undelivered
-        return (*self._audit.findings, *late)
+        return self._audit.every
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -93,14 +92,14 @@ class AuditResult(Report):
         }
 
     def save(self, file: str | Path) -> None:
-        """Draw the first violation in a file.
+        """Draw a violation in a file: the first message that was processed too late, if any.
 
         Args:
             file: the name of the file. Its ending selects the format: .svg, .png or .pdf (a
                 picture), .html (a page), .shiviz (a log for the tool ShiViz) or .json (data).
 
         Raises:
-            InputError: nothing is violated, the ending is none of these, or the file cannot be
+            InputError: nothing can be drawn, the ending is none of these, or the file cannot be
                 written.
         """
         write_whole(str(file), pictures.file_content(self._audit, pictures.check_format(str(file))))
@@ -112,7 +111,7 @@ class AuditResult(Report):
         return f"<Audit: {self.verdict}, {events}, {counted(len(self.findings), 'finding')}>{first}"
 
     def __str__(self) -> str:
-        return report.text(self._audit, unfinished=self._unfinished)
+        return report.text(self._audit)
 
     def _repr_html_(self) -> str:
         shown = super()._repr_html_()
@@ -182,8 +181,6 @@ def audit(
         <Audit: HOLDS, 120 events of 2 actors, 0 findings>
     """
     check_place(on)
-    if on == "here" and (master is not None or spark_log):
-        raise InputError("master and spark_log are for on='spark'")
     seconds = converted(Bounds, {"max_seconds": max_seconds})["max_seconds"]
     known = _fields(fields)
     if redelivery not in ("error", "ok"):
@@ -191,33 +188,22 @@ def audit(
     reached = f"max_seconds={seconds:g} reached" if seconds is not None else ""
     try:
         with _files(logs) as names, progress() as ticker, interrupts.within(seconds, reached):
-            if on == "spark":
-                from antecede.checker.audit import on_spark
-
-                how = audits.How(unfinished, redelivery == "ok", from_middle)
-                given = Expressions(event, parser, delimiter)
-                found = on_spark.audit(
-                    names, log_format, known, given=given, how=how, master=master, log=spark_log
-                )
-            else:
-                tick = report.watching(ticker)
-                found = audits.audit(
-                    names,
-                    log_format,
-                    event,
-                    known,
-                    parser=parser,
-                    delimiter=delimiter,
-                    unfinished=unfinished,
-                    redelivery=redelivery == "ok",
-                    from_middle=from_middle,
-                    tick=tick,
-                )
+            found = audit_at(
+                on,
+                names,
+                log_format,
+                known,
+                given=Expressions(event, parser, delimiter),
+                how=How(unfinished, redelivery == "ok", from_middle),
+                ticker=ticker,
+                master=master,
+                spark_log=spark_log,
+            )
     except interrupts.Ended as ended:
         if not reached or str(ended) != reached:
             raise
         raise CapacityError(f"{reached} before the logs were read") from None
-    return AuditResult(found, unfinished)
+    return AuditResult(found)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from antecede.checker.audit.capacity import TOO_LARGE, check_memory
 from antecede.checker.audit.chains import Record, with_chains
 from antecede.checker.audit.clocks import Clocks
 from antecede.checker.audit.events import Begin, Event, Stamp
+from antecede.checker.audit.evidence import with_events, with_missing
 from antecede.checker.audit.findings import (
     Audit,
     Finding,
@@ -57,14 +58,10 @@ CROWDED = 1 << 20
 def audit(
     names: Sequence[str],
     format: str | None = None,
-    event: str | None = None,
     fields: Fields | None = None,
     *,
-    parser: str | None = None,
-    delimiter: str | None = None,
-    unfinished: bool = False,
-    redelivery: bool = False,
-    from_middle: bool = False,
+    given: Expressions | None = None,
+    how: How | None = None,
     judge: str = "auto",
     tick: Callable[[int, int], None] = lambda _bytes, _events: None,
 ) -> Audit:
@@ -73,13 +70,9 @@ def audit(
     Args:
         names: the files; `-` is standard input, and a folder is a log in parts.
         format: one of `checker.audit.logs.FORMATS`, or None to detect it from the first line.
-        event: the expression that finds causal-sends and deliveries in a ShiViz log.
         fields: the names of the records' fields.
-        parser: the expression that matches the events of a ShiViz log.
-        delimiter: the expression that matches the lines between executions in a ShiViz log.
-        unfinished: only count undelivered messages, and do not list them.
-        redelivery: an actor may deliver a message again; only its first delivery is judged.
-        from_middle: the logs may begin in the middle, so messages may have been sent before.
+        given: expressions for a ShiViz log.
+        how: what is no error.
         judge: `plain`, `compiled`, or `auto`: compiled for large logs of JSON objects.
         tick: called now and then with the bytes of the current log and the events of all.
 
@@ -89,16 +82,14 @@ def audit(
         CapacityError: there is too little memory.
     """
     check_names(names)
-    watch = partial(_watched, tick)
+    watch, how = partial(_watched, tick), how or How()
     try:
         with contextlib.ExitStack() as stack:
             parts = parts_of_logs(names)
             sources = [stack.enter_context(opened(part, name)) for part, name in parts]
             sources = [s for s in sources if s.whole == s.name or s.first_line()] or sources
-            given = Expressions(event, parser, delimiter)
             logs = [open_log(source, format, given, fields) for source in sources]
             _check_formats(logs)
-            how = How(unfinished, redelivery, from_middle)
             result = how.tolerated(_judged(logs, judge, watch, how))
     except MemoryError:
         raise CapacityError(TOO_LARGE) from None
@@ -121,7 +112,13 @@ def _check_formats(logs: Sequence[Log]) -> None:
 
 @frozen
 class How:
-    """What an audit does not report as an error; see `audit`."""
+    """What an audit does not report as an error.
+
+    Attributes:
+        unfinished: only count undelivered messages, and do not list them.
+        redelivery: an actor may deliver a message again; only its first delivery is judged.
+        from_middle: the logs may begin in the middle, so messages may have been sent before.
+    """
 
     unfinished: bool = False
     redelivery: bool = False
@@ -135,7 +132,7 @@ class How:
             found = without(
                 found, "unsent", "{times}, an actor processed a message that no log sends"
             )
-        return found
+        return evolve(found, unfinished=self.unfinished)
 
 
 def _watched(tick: Callable[[int, int], None], size: int, events: int) -> None:
@@ -274,12 +271,12 @@ def _mostly(first: Foreign, lines: int, events: int) -> str:
 
 def _nothing_in(name: str, format: str) -> InputError:
     how = (
-        "no event is a causal-send or a delivery, such as 'causal-sends m1 to bob' or 'delivers "
-        "m1'; give an expression that finds them with --event"
+        "no event says that a message is sent or processed, as 'causal-sends m1 to bob' or "
+        "'delivers m1' do; give an expression that finds these events with --event"
         if format == "shiviz"
         else "it has no spans of producers and consumers, so no message was sent or received"
         if format == "otel"
-        else "there is no causal-send and no delivery in it; name the log's fields with --fields"
+        else "no message is sent or processed in it; name the log's fields with --fields"
     )
     return InputError(f"{name}: {how}")
 
@@ -409,11 +406,11 @@ class _Plain:
         self.oracle.finish()
         if self.oracle.shared:
             self._judge_again()
-        findings = with_chains(self._findings(), self.record)
+        findings = with_events(with_chains(self._findings(), self.record), self._about)
         undelivered = sorted(self.oracle.undelivered(), key=_actor)
         return Audit(
             findings=tuple(findings),
-            undelivered=() if self.how.unfinished else tuple(undelivered),
+            undelivered=() if self.how.unfinished else with_missing(undelivered),
             logs=tuple(self.logs),
             actors=len(self.home) if self.events else len(self.clocks.latest),
             causal_sends=self.oracle.causal_sends,
@@ -423,6 +420,10 @@ class _Plain:
             unaddressed=self.oracle.unaddressed,
             clocks=self.stamps,
         )
+
+    def _about(self, messages: Set[str]) -> Iterator[tuple[Event, bool]]:
+        """Yield the recorded events of messages, and whether each counts."""
+        return ((event, counts) for event, counts in self.record if event.message in messages)
 
     def _judge_again(self) -> None:
         """Judge everything again, without the names that several actors causal-send."""

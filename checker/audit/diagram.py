@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from antecede.checker.audit.events import DELIVER, SEND, Event
-from antecede.checker.audit.findings import Finding
+from antecede.checker.audit.events import DELIVER, MISSING, SEND, Event
+from antecede.checker.audit.evidence import is_about
+from antecede.checker.audit.findings import KINDS, Finding
 from antecede.checker.render.geometry import (
     HEAD,
     NAME,
@@ -49,6 +50,7 @@ def layout_of(finding: Finding, *, several: bool) -> Layout:
         for at, (event, (_, y), bad) in enumerate(zip(events, points, wrong, strict=True))
     )
     notes = max(x.values()) + wide / 2 + 12
+    trail = points[:-1] if finding.what == "late" else points if finding.chain else []
     return Layout(
         width=notes + max(text_width(row.short, bold=row.wrong) for row in rows) + 12,
         height=rows[-1].bottom + 26,
@@ -57,48 +59,71 @@ def layout_of(finding: Finding, *, several: bool) -> Layout:
         notes=notes,
         rows=rows,
         spans=(),
-        trail=tuple(pairwise(points[:-1])),
-        arrows=tuple(_arrows(events, points, labels)),
+        trail=tuple(pairwise(trail)),
+        arrows=tuple(_arrows(finding, points, labels)),
         marks=tuple(
             Mark(event.kind, *point, at + 1, wrong=bad)
             for at, (event, point, bad) in enumerate(zip(events, points, wrong, strict=True))
         ),
         modes=(),
         undrawn=(),
+        words=WORDS,
     )
 
 
+WORDS = {SEND: "sent", DELIVER: "processed", MISSING: "never processed", "wrong": "wrong"}
+"""The words of the legend."""
+
+
 def is_wrong(finding: Finding, event: Event) -> bool:
-    """Return whether an event is one of the two deliveries in the wrong order."""
-    messages = (finding.first, finding.second)
-    return event.kind == DELIVER and event.actor == finding.actor and event.message in messages
+    """Return whether an event is wrong; of a late delivery and the one before it, both are."""
+    if finding.what == "late":
+        messages = (finding.first, finding.second)
+        return event.kind == DELIVER and event.actor == finding.actor and event.message in messages
+    if finding.missing:
+        return event.kind == MISSING
+    return is_about(finding, event)
+
+
+def remark(finding: Finding, event: Event) -> str:
+    """Return what is wrong with an event, or an empty text."""
+    if not is_wrong(finding, event):
+        return ""
+    return "too early" if event.message == finding.second else KINDS[finding.what][2]
 
 
 def note(finding: Finding, event: Event, several: bool) -> str:
     """Return the line and the words of an event; with `several` logs, also the name of its log."""
     where = f"{Path(event.log).name}:{event.line}" if several else f"line {event.line}"
-    remark = ""
-    if is_wrong(finding, event):
-        remark = " (too late)" if event.message == finding.first else " (too early)"
-    return f"{printable(where)}: {_words(event)}{remark}"
+    if event.kind == MISSING:
+        return _words(event)
+    said = remark(finding, event)
+    return f"{printable(where)}: {_words(event)}{f' ({said})' if said else ''}"
 
 
 def _words(event: Event) -> str:
-    verb = "processes" if event.kind == DELIVER else "sends"
+    verb = {SEND: "sends", DELIVER: "processes", MISSING: "never processes"}[event.kind]
     return f"{cut(printable(event.actor))} {verb} {cut(printable(event.message))}"
 
 
-def _arrows(
-    events: Sequence[Event], points: Sequence[Point], labels: Sequence[str]
-) -> Iterator[Arrow]:
-    """Yield an arrow from each causal-send to the deliveries of its message."""
+def flights(events: Sequence[Event]) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of each send and of each event that receives or lacks its message."""
     for start, sent in enumerate(events):
-        for end, delivered in enumerate(events):
-            if sent.kind != SEND or delivered.kind != DELIVER or sent.message != delivered.message:
-                continue
-            (x1, y1), (x2, y2) = ends = points[start], points[end]
-            late = end == len(events) - 1
-            along, below = (0.75, 15) if late else (0.5, -5)  # apart from the other labels
-            label = Label(labels[start], x1 + (x2 - x1) * along, y1 + (y2 - y1) * along + below)
-            role = "late" if late else "chain"
-            yield Arrow(ends, "received", role, label, start + 1, end + 1, False, x1 == x2)
+        for end, other in enumerate(events):
+            if SEND == sent.kind != other.kind and sent.message == other.message:
+                yield start, end
+
+
+def _arrows(finding: Finding, points: Sequence[Point], labels: Sequence[str]) -> Iterator[Arrow]:
+    """Yield an arrow for each message from its send to its delivery, or to the lack of one."""
+    last = len(points) - 1
+    for start, end in flights(finding.events):
+        (x1, y1), (x2, y2) = ends = points[start], points[end]
+        late = finding.what == "late" and end == last
+        aside = end < start or finding.events[end].kind == MISSING
+        # Apart from the other labels:
+        along, below = (0.75, 15) if late else (0.25, -5) if aside else (0.5, -5)
+        label = Label(labels[start], x1 + (x2 - x1) * along, y1 + (y2 - y1) * along + below)
+        fate = "in-flight" if finding.events[end].kind == MISSING else "received"
+        role = "late" if late else "chain" if finding.chain else ""
+        yield Arrow(ends, fate, role, label, start + 1, end + 1, False, x1 == x2)

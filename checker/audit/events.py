@@ -8,13 +8,19 @@ from attrs import field, frozen
 
 SEND, DELIVER = EVENTS = ("causal-send", "deliver")
 
+SYNONYMS = {SEND: "sent", DELIVER: "processed"}
+"""The words that logs may use as well."""
+
+MISSING = "missing"
+"""The kind of an event that is in no log: a destination's delivery that never happens."""
+
 
 @frozen
 class Event:
     """A causal-send or a delivery.
 
     Attributes:
-        kind: one of EVENTS.
+        kind: one of EVENTS, or MISSING.
         message: the message's name, which is unique among all actors.
         to: the destinations of a causal-send, if the log names them.
     """

@@ -32,9 +32,13 @@ class Finding:
             None.
         log: the name of the file.
         chain: for `causal-delivery`, the messages from `first` to `second`. Each was sent after its
-            sender had sent or delivered the previous one.
+            sender had sent or delivered the previous one. If messages wait for each other in a
+            circle, these messages, from `first` to `first`.
         events: for `causal-delivery`, the events along the chain in causal order, then the two
-            deliveries in their order.
+            deliveries in their order. Otherwise the events of `first` that show the error, which
+            may include deliveries that never happen. Only the first findings have events.
+        what: what is wrong, more precisely than `kind`: a key of `checker.audit.findings.KINDS`.
+        missing: for `undelivered`, the receivers that did not deliver the message.
     """
 
     kind: str
@@ -46,6 +50,8 @@ class Finding:
     log: str = ""
     chain: tuple[str, ...] = ()
     events: tuple[Event, ...] = field(default=(), eq=False)
+    what: str = ""
+    missing: tuple[str, ...] = ()
 
 
 @frozen
@@ -79,7 +85,7 @@ class Audit:
     Attributes:
         findings: sorted by the names of actors, then in each actor's own order.
         undelivered: messages that a destination did not deliver. They are sorted by the names of
-            senders, then in each sender's own order.
+            senders, then in each sender's own order. If the log is unfinished, there are none.
         causal_sends, deliveries: counts of all events, right or wrong.
         events: the sum of both counts.
         open: copies of messages that were causal-sent and not delivered.
@@ -91,6 +97,7 @@ class Audit:
         left_out: what was not judged, and why.
         undecided: why the verdict depends on an order that the logs do not say, or an empty text.
         warnings: what may make findings wrong.
+        unfinished: messages may still be in transit.
     """
 
     findings: tuple[Finding, ...]
@@ -109,16 +116,19 @@ class Audit:
     left_out: tuple[str, ...] = ()
     undecided: str = ""
     warnings: tuple[str, ...] = ()
+    unfinished: bool = False
+
+    @property
+    def every(self) -> tuple[Finding, ...]:
+        """All findings."""
+        return (*self.findings, *self.undelivered)
 
     @property
     def drawn(self) -> Finding | None:
-        """The first violation of causal delivery, which pictures show."""
-        return next((finding for finding in self.findings if finding.events), None)
-
-    @property
-    def holds(self) -> bool:
-        """The logs have no finding; undelivered messages may still be in transit."""
-        return not self.findings
+        """The finding that pictures show: the first late delivery, or else the first one."""
+        shown = [finding for finding in self.every if finding.events]
+        late = (finding for finding in shown if finding.what == "late")
+        return next(late, shown[0] if shown else None)
 
 
 def of_all(executions: Sequence[tuple[str, Audit]]) -> Audit:
@@ -154,11 +164,7 @@ def without(found: Audit, what: str, reason: str) -> Audit:
         what: a key of KINDS.
         reason: a clause about these deliveries, with their number as `{times}`.
     """
-
-    def is_meant(each: Finding) -> bool:
-        return each.text == KINDS[what][1].format(actor=each.actor, first=each.first)
-
-    kept = tuple(each for each in found.findings if not is_meant(each))
+    kept = tuple(each for each in found.findings if each.what != what)
     count = len(found.findings) - len(kept)
     if not count:
         return found
@@ -171,19 +177,33 @@ KINDS = {
         "causal-delivery",
         "{actor} processes {first} after {second}, which was sent later: {first} happened before "
         "{second}",
+        "too late",
     ),
-    "again": ("integrity", "{actor} processes {first} again"),
-    "astray": ("integrity", "{actor} processes {first}, which was not sent to it"),
-    "unsent": ("impossible", "{actor} processes {first}, and it was never sent"),
-    "too soon": ("impossible", "{actor} processes {first}, before it can have been sent"),
-    "sent twice": ("impossible", "{first} is sent a second time"),
+    "again": ("integrity", "{actor} processes {first} again", "again"),
+    "astray": (
+        "integrity",
+        "{actor} processes {first}, which was not sent to it",
+        "not sent to it",
+    ),
+    "unsent": ("impossible", "{actor} processes {first}, and it was never sent", "never sent"),
+    "too soon": (
+        "impossible",
+        "{actor} processes {first}, before it can have been sent",
+        "not sent yet",
+    ),
+    "sent twice": ("impossible", "{first} is sent a second time", "a second time"),
     "shared": (
         "impossible",
         "{first} is sent by several actors, so its order is not judged",
+        "sent by several actors",
     ),
-    "undelivered": ("undelivered", "{first} of {actor} was not processed at {second}"),
+    "undelivered": (
+        "undelivered",
+        "{first} of {actor} was not processed at {second}",
+        "never processed",
+    ),
 }
-"""What is wrong with an event -> the kind of the finding, and its text.
+"""What is wrong with an event -> the kind of the finding, its text, and a remark in pictures.
 
 A late delivery comes after the message `second`. An undelivered message misses the destinations
 `second`.
@@ -191,13 +211,19 @@ A late delivery comes after the message `second`. An undelivered message misses 
 
 
 def finding_of(
-    what: str, actor: str, message: str, line: int, log: str, second: str = ""
+    what: str,
+    actor: str,
+    message: str,
+    line: int,
+    log: str,
+    second: str = "",
+    missing: tuple[str, ...] = (),
 ) -> Finding:
-    """Return a finding; `what` is a key of KINDS."""
-    kind, text = KINDS[what]
+    """Return a finding; `what` is a key of KINDS, and `missing` are destinations."""
+    kind, text, _ = KINDS[what]
     overtaker = second if what == "late" else None
-    text = text.format(actor=actor, first=message, second=second)
-    return Finding(kind, line, text, actor, message, overtaker, log)
+    text = text.format(actor=actor, first=message, second=second or ", ".join(missing))
+    return Finding(kind, line, text, actor, message, overtaker, log, what=what, missing=missing)
 
 
 def two_homes(actor: str, one: str, other: str, line: int) -> InputError:

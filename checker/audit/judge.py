@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
+from functools import partial
 
 import numpy as np
 from attrs import define, evolve, field, frozen
@@ -15,6 +16,7 @@ from antecede.checker.audit.arrays import Array, again, fresh, grown
 from antecede.checker.audit.capacity import OFTEN, check_memory
 from antecede.checker.audit.chains import MOST_CHAINS
 from antecede.checker.audit.events import DELIVER, SEND, Event
+from antecede.checker.audit.evidence import with_events, with_missing
 from antecede.checker.audit.findings import Audit, Finding, finding_of, no_sends
 from antecede.checker.audit.store import Store
 
@@ -122,9 +124,16 @@ class Judge(ABC):
         if not t.counter[k.SENDS]:
             raise no_sends(self.logs, self.events)
         missing = self._missing(rows)
+        findings = [*self._findings(rows)]
+        numbers = {
+            str(each.first): int(row[2])
+            for row, each in zip(rows, findings, strict=True)
+            if each.what != "late"
+        }
+        findings = with_events(findings, partial(self._about, numbers))
         return Audit(
-            findings=tuple(self._findings(rows)),
-            undelivered=() if unfinished else self._undelivered(missing),
+            findings=tuple(findings),
+            undelivered=() if unfinished else with_missing(self._undelivered(missing)),
             logs=tuple(self.logs),
             actors=self.acting,
             causal_sends=int(t.counter[k.SENDS]),
@@ -246,8 +255,8 @@ class Judge(ABC):
             if there:
                 sender, name = self.actor(int(t.sender[slot])), self.message(message)
                 log, line = self.place(int(t.sent_at[slot]))
-                missed = ", ".join(sorted(map(self.actor, there)))
-                findings.append(finding_of("undelivered", sender, name, line, log, missed))
+                missed = tuple(sorted(map(self.actor, there)))
+                findings.append(finding_of("undelivered", sender, name, line, log, missing=missed))
         return tuple(findings)
 
     def _rows(self, record: Store | None = None) -> Iterator[tuple[int, Array]]:
@@ -308,7 +317,21 @@ class Judge(ABC):
 
     def _recorded(self, number: int) -> Event:
         """Return event `number` of the record."""
-        where, actor, message, _ = map(int, self.record.get(4 * number, 4))
+        return self._event(self.record.get(4 * number, 4))
+
+    def _about(
+        self, numbers: Mapping[str, int], messages: Set[str]
+    ) -> Iterator[tuple[Event, bool]]:
+        """Yield the recorded events of messages, given their numbers, and whether each counts."""
+        wanted = np.array([numbers[message] for message in messages])
+        for _, rows in self._rows():
+            events = rows.reshape(-1, 4)
+            for row in events[np.isin(events[:, 2], wanted)]:
+                yield self._event(row), not row[0] & k.WRONG
+
+    def _event(self, row: Array) -> Event:
+        """Return the event in a row of the record."""
+        where, actor, message, _ = map(int, row)
         log, line = self.place(where >> 2)
         kind = DELIVER if where & 1 else SEND
         return Event(line, self.actor(actor), kind, self.message(message), log=log)

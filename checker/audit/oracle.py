@@ -272,8 +272,10 @@ class LogOracle:
         """Yield the messages that some destination has not delivered."""
         for name, message in self.sent.items():
             if missing := self._missing(name):
-                sent, where = message.event, ", ".join(sorted(missing))
-                yield finding_of("undelivered", sent.actor, name, sent.line, sent.log, where)
+                sent, there = message.event, tuple(sorted(missing))
+                yield finding_of(
+                    "undelivered", sent.actor, name, sent.line, sent.log, missing=there
+                )
 
     def _missing(self, name: str) -> Set[str]:
         return (self.sent[name].missing or set()) - self.early.get(name, set())

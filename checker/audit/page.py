@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from antecede.checker.audit.diagram import is_wrong, layout_of, note
-from antecede.checker.audit.events import DELIVER, SEND
-from antecede.checker.audit.findings import Finding
+from antecede.checker.audit.diagram import flights, is_wrong, layout_of, note
+from antecede.checker.audit.events import DELIVER, MISSING, SEND
+from antecede.checker.audit.findings import KINDS, Finding
 from antecede.checker.render.about import About
 from antecede.checker.render.explanation import Explanation
 from antecede.checker.render.geometry import LONGEST_NOTE, cut
@@ -20,7 +20,7 @@ def html(finding: Finding, *, several: bool) -> str:
     layout = layout_of(finding, several=several)
     text = printable(finding.text)
     said = About(
-        headline=f"{printable(finding.actor)} processes a message too late",
+        headline=printable(f"{finding.first} at {finding.actor}: {KINDS[finding.what][2]}"),
         violates=finding.kind,
         length=f"{len(finding.events)} events",
         explanation=Explanation(f"{text}."),
@@ -46,9 +46,11 @@ def _steps(finding: Finding, *, several: bool) -> Iterator[Shown]:
         if event.kind == SEND:
             sent[event.actor].append(event.message)
             causes[event.message] = [*dict.fromkeys([*own, event.message])]
-        else:
+        elif event.kind == DELIVER:
             processed[event.actor].append(event.message)
-        own += [each for each in causes[event.message] if each not in own]
+        if event.kind != MISSING:
+            told = causes.get(event.message, [event.message])
+            own += [each for each in told if each not in own]
         now = _state(actors, sent, processed, knows)
         looks = "wrong" if is_wrong(finding, event) else ""
         words = note(finding, event, several)
@@ -75,10 +77,10 @@ def _table(
 
 def _in_flight(finding: Finding, number: int) -> Iterator[Carried]:
     """Yield the messages in flight after an event, compared with before it."""
-    for at, event in enumerate(finding.events, 1):
-        for end, other in enumerate(finding.events, 1):
-            is_arrow = event.kind == SEND and other.kind == DELIVER
-            if is_arrow and event.message == other.message and at <= number <= end:
-                text = f"{event.actor} → {other.actor}: {event.message}"
-                fate = "new" if at == number else "gone" if end == number else "same"
-                yield cut(printable(text), LONGEST_NOTE), fate
+    for start, end in flights(finding.events):
+        event, other = finding.events[start], finding.events[end]
+        at, met = start + 1, None if other.kind == MISSING else end + 1
+        if at <= number and (met is None or number <= met):
+            text = f"{event.actor} → {other.actor}: {event.message}"
+            fate = "new" if at == number else "gone" if met == number else "same"
+            yield cut(printable(text), LONGEST_NOTE), fate

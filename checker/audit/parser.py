@@ -84,7 +84,8 @@ class Parser:
         if self.wholes[-1:] != [source.whole]:
             self.wholes.append(source.whole)
         self._begin(source)
-        words = (fields.actor, fields.event, fields.message, fields.to, fields.send, fields.deliver)
+        names = (fields.actor, fields.event, fields.message, fields.to)
+        words = (*names, *fields.sends, *fields.delivers)
         vocabulary = k.Vocabulary(
             np.frombuffer("".join(words).encode(), np.uint8),
             np.cumsum([len(word.encode()) for word in words]),

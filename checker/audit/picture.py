@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from antecede.checker.audit.diagram import svg
-from antecede.checker.audit.events import DELIVER, SEND
+from antecede.checker.audit.events import DELIVER, MISSING, SEND
 from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.audit.shiviz import HOST_FIRST
 from antecede.checker.render.pictures import PICTURES, check_picture, converted_picture
@@ -30,11 +30,20 @@ def check_format(file: str) -> str:
     return ending
 
 
+def why_not(found: Audit) -> str:
+    """Return why an audit has no finding that can be drawn."""
+    if not found.every:
+        return "there is nothing to draw, because nothing is wrong"
+    if all(each.kind == "clock" for each in found.every):
+        return "the audit found wrong clocks only, which have no picture"
+    return "the audit keeps the events of its first findings only"
+
+
 def file_content(found: Audit, format: str) -> str | bytes:
-    """Return the content of a file with a picture of the first violation with a chain.
+    """Return the content of a file with a picture of a finding.
 
     Raises:
-        InputError: there is no such violation, or a package is missing.
+        InputError: no finding can be drawn, or a package is missing.
     """
     if format in PICTURES:
         return converted_picture(picture(found, "svg"), format)
@@ -42,14 +51,14 @@ def file_content(found: Audit, format: str) -> str | bytes:
 
 
 def picture(found: Audit, format: str) -> str:
-    """Return the text of a picture of the first violation with a chain; its format is no PICTURE.
+    """Return the text of a picture of a finding; its format is no PICTURE.
 
     Raises:
-        InputError: there is no such violation.
+        InputError: no finding can be drawn.
     """
     drawn = found.drawn
     if drawn is None:
-        raise InputError("there is nothing to draw: no violation of causal delivery was found")
+        raise InputError(f"no picture: {why_not(found)}")
     if format == "json":
         events = [
             {"actor": e.actor, "event": e.kind, "message": e.message, "log": e.log, "line": e.line}
@@ -71,11 +80,11 @@ def shiviz(finding: Finding) -> str:
     lines = [HOST_FIRST, ""]
     clocks: dict[str, dict[str, int]] = {}
     sent: dict[str, dict[str, int]] = {}
-    for event in finding.events:
+    for event in (each for each in finding.events if each.kind != MISSING):
         host = printable(event.actor).replace(" ", "-")
         clock = clocks.setdefault(host, {})
         if event.kind == DELIVER:
-            for other, count in sent[event.message].items():
+            for other, count in sent.get(event.message, {}).items():
                 clock[other] = max(clock.get(other, 0), count)
         clock[host] = clock.get(host, 0) + 1
         if event.kind == SEND:

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.audit.events import DELIVER, EVENTS, SEND, Event
+from antecede.checker.audit.events import DELIVER, EVENTS, SEND, SYNONYMS, Event
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.torn import records
 from antecede.checker.render.prose import printable
@@ -23,8 +23,8 @@ class Fields:
 
     Attributes:
         actor, event, message, to: the names of fields; a dot leads into an object.
-        send, deliver: the words for causal-sends and deliveries. With antecede's own words, any
-            other event is an error; with other words, other events are ignored.
+        send, deliver: the words for causal-sends and deliveries, besides SYNONYMS. With antecede's
+            own words, any other event is an error; with other words, other events are ignored.
     """
 
     actor: str = "actor"
@@ -38,6 +38,16 @@ class Fields:
     def actors(self) -> tuple[str, ...]:
         """The attributes that name the actor of a span; none if the user names none."""
         return () if self.actor == "actor" else tuple(self.actor.split("+"))
+
+    @property
+    def sends(self) -> tuple[str, str]:
+        """The words for a causal-send; they may be equal."""
+        return self.send, SYNONYMS.get(self.send, self.send)
+
+    @property
+    def delivers(self) -> tuple[str, str]:
+        """The words for a delivery; they may be equal."""
+        return self.deliver, SYNONYMS.get(self.deliver, self.deliver)
 
     @property
     def foreign(self) -> bool:
@@ -76,6 +86,8 @@ def fields_from(text: str | None) -> Fields:
                 f"{', '.join(NAMES)}, such as actor=host,message=id,send=PUBLISH,deliver=CONSUME"
             )
         fields = evolve(fields, **{name: value})
+    if fields.send == fields.deliver:
+        raise InputError(f"--fields: send and deliver are both {fields.send!r}; give two words")
     return fields
 
 
@@ -132,7 +144,7 @@ def _objects(line: str, fields: Fields) -> tuple[list[dict[str, Any]], bool]:
     except InputError as error:
         begin = _BEGIN.search(line)
         text = line if begin is None or line.lstrip(" \t\r")[0] == "{" else line[begin.start() :]
-        pieces = records(text, lambda each: isinstance(_at(each, fields.event), str | int))
+        pieces = records(text, lambda each: isinstance(value_at(each, fields.event), str | int))
         if pieces is None:
             raise NoEvent(f"{str(error).removeprefix(': ')}; {WHAT_A_LINE_IS}") from None
         return pieces
@@ -148,36 +160,37 @@ def record_event(log: str, number: int, found: Mapping[str, Any], fields: Fields
         NoEvent: it is neither a causal-send nor a delivery.
         InputError: it is one, and lacks an actor or a message.
     """
-    word = _at(found, fields.event)
-    if word not in (fields.send, fields.deliver):
+    word = value_at(found, fields.event)
+    if word not in (*fields.sends, *fields.delivers):
         if fields.foreign:
             raise NoEvent("")
         try:
             word = _text("", "event", fields, found)
         except InputError as error:
             raise NoEvent(str(error).removeprefix(": ")) from None
+        available = ", ".join((*SYNONYMS.values(), *EVENTS))
         raise NoEvent(
-            f"unknown event {word!r}; available: {', '.join(EVENTS)}. If the log uses other words, "
-            "give them with --fields send=WORD,deliver=WORD"
+            f"unknown event {word!r}; available: {available}. If the log uses other words, give "
+            "them with --fields send=WORD,deliver=WORD"
         )
     where = f"{log}, line {number}"
     return Event(
         number,
         _text(where, "actor", fields, found),
-        SEND if word == fields.send else DELIVER,
+        SEND if word in fields.sends else DELIVER,
         _text(where, "message", fields, found),
-        _destinations(where, fields.to, _at(found, fields.to)),
+        _destinations(where, fields.to, value_at(found, fields.to)),
         log=log,
     )
 
 
-def _at(record: Mapping[str, Any], name: str) -> Any:
+def value_at(record: Mapping[str, Any], name: str) -> Any:
     """Return the value of a field, or the value at a path such as `host.name`."""
     if name in record or "." not in name:
         return record.get(name)
     first, _, rest = name.partition(".")
     inner = record.get(first)
-    return _at(inner, rest) if isinstance(inner, dict) else None
+    return value_at(inner, rest) if isinstance(inner, dict) else None
 
 
 def _text(where: str, name: str, fields: Fields, found: Mapping[str, Any]) -> str:
@@ -187,7 +200,7 @@ def _text(where: str, name: str, fields: Fields, found: Mapping[str, Any]) -> st
         InputError: the field is missing, or is neither a text nor a number.
     """
     key: str = getattr(fields, name)
-    value = _at(found, key)
+    value = value_at(found, key)
     if isinstance(value, str | int) and not isinstance(value, bool):
         return str(value)
     if value is not None or key in found or not found:
@@ -226,7 +239,7 @@ def looks_like_objects(line: str, fields: Fields) -> bool:
         objects, torn = _objects(line, fields)
     except NoEvent:
         return False
-    return torn or any(fields.event in each for each in objects)
+    return torn or any(value_at(each, fields.event) is not None for each in objects)
 
 
 # CSV tables: a line of names, then one record per line

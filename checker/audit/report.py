@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from antecede.checker.audit.events import DELIVER, SEND
 from antecede.checker.audit.findings import Audit, Finding, Foreign
 from antecede.checker.render.prose import printable
 from antecede.checker.render.terminal import rate, wrapped
@@ -26,24 +27,23 @@ STOPPED = "INCOMPLETE"
 EXIT_CODES = {HOLDS: 0, VIOLATED: 1, NOTHING: 3, UNDECIDED: 3, STOPPED: 3}
 
 
-def verdict(found: Audit, *, unfinished: bool = False) -> str:
-    """Return the verdict; `unfinished`: messages may still be in transit."""
-    if found.findings or (found.undelivered and not unfinished):
+def verdict(found: Audit) -> str:
+    """Return the verdict."""
+    if found.every:
         return VIOLATED
     if found.undecided:
         return UNDECIDED
     return HOLDS if found.deliveries else NOTHING
 
 
-def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
+def as_object(found: Audit) -> dict[str, Any]:
     """Return an audit as JSON values."""
-    wrong = found.findings if unfinished else (*found.findings, *found.undelivered)
     return {
         "schema": SCHEMA,
         "logs": list(found.logs),
-        "verdict": verdict(found, unfinished=unfinished),
+        "verdict": verdict(found),
         "stopped_by": None,
-        "unfinished": unfinished,
+        "unfinished": found.unfinished,
         "actors": found.actors,
         "causal_sends": found.causal_sends,
         "deliveries": found.deliveries,
@@ -56,14 +56,11 @@ def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
             for each in found.foreign
         ],
         "clocks": found.clocks,
-        "executions": [
-            {"name": name, "verdict": verdict(each, unfinished=unfinished)}
-            for name, each in found.executions
-        ],
+        "executions": [{"name": name, "verdict": verdict(each)} for name, each in found.executions],
         "left_out": list(found.left_out),
         "undecided": found.undecided or None,
         "warnings": list(found.warnings),
-        "findings": [_object(finding) for finding in wrong],
+        "findings": [_object(finding) for finding in found.every],
     }
 
 
@@ -100,9 +97,9 @@ def _object(finding: Finding) -> dict[str, Any]:
     }
 
 
-def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
+def text(found: Audit, *, most: int = 50) -> str:
     """Return an audit as text, with at most `most` findings."""
-    said = verdict(found, unfinished=unfinished)
+    said = verdict(found)
     counts = (
         f"{counted(found.events, 'event')} of {counted(found.actors, 'actor')}: "
         f"{found.causal_sends:,} sent, {found.deliveries:,} processed"
@@ -111,26 +108,24 @@ def text(found: Audit, *, unfinished: bool = False, most: int = 50) -> str:
         counts = f"{counted(found.clocks, 'event')} of {counted(found.actors, 'host')} with clocks"
     lines = [f"{printable(', '.join(found.logs))}: {said}", ""]
     if found.executions:
-        lines += [*_executions(found, unfinished=unfinished), ""]
+        lines += [*_executions(found), ""]
     if said != VIOLATED:
         lines.append(wrapped(f"  {counts}; {_checked(found)}.", "  "))
         return "\n".join([*lines, *_remarks(found)])
     lines += [f"  {counts}.", ""]
-    wrong = list(found.findings if unfinished else (*found.findings, *found.undelivered))
-    for finding in wrong[:most]:
+    for finding in found.every[:most]:
         lines += _finding(finding, several=len(found.logs) > 1)
-    if len(wrong) > most:
-        lines.append(f"  … and {len(wrong) - most:,} more.")
-    if unfinished and found.open:
+    if len(found.every) > most:
+        lines.append(f"  … and {len(found.every) - most:,} more.")
+    if found.unfinished and found.open:
         lines += ["", f"  {counted(found.open, 'copy', 'copies')} not processed so far."]
     return "\n".join([*lines, *_remarks(found)])
 
 
-def _executions(found: Audit, *, unfinished: bool) -> list[str]:
+def _executions(found: Audit) -> list[str]:
     """Return a line for each execution of a log."""
     return [
-        wrapped(printable(f"  {name}: {verdict(each, unfinished=unfinished)}"), "    ")
-        for name, each in found.executions
+        wrapped(printable(f"  {name}: {verdict(each)}"), "    ") for name, each in found.executions
     ]
 
 
@@ -166,7 +161,7 @@ def _checked(found: Audit) -> str:
     if not found.deliveries:
         return "nothing was processed, so there is no order to judge"
     if found.undecided:
-        return "some possible orders of the events violate causal order, and others do not"
+        return "some possible orders of the events may violate causal order"
     parts = ["no message was processed out of causal order"]
     if found.open:
         parts.append(f"{counted(found.open, 'copy', 'copies')} not processed so far")
@@ -204,11 +199,11 @@ def _finding(finding: Finding, *, several: bool) -> list[str]:
 
 
 def _places(finding: Finding, *, several: bool) -> str:
-    """Return the lines where the two messages were causal-sent and delivered."""
+    """Return the lines where messages were sent and processed: two, or those of a circle."""
     parts = []
-    for name in (finding.first, finding.second):
-        sent = next(e for e in finding.events if e.message == name and e.kind == "causal-send")
-        come = next(e for e in reversed(finding.events) if e.message == name)
+    for name in (finding.first, finding.second) if finding.second else finding.chain[1:]:
+        sent = next(e for e in finding.events if e.message == name and e.kind == SEND)
+        come = next(e for e in reversed(finding.events) if e.message == name and e.kind == DELIVER)
         there = [f"{printable(e.log)}:{e.line}" if several else f"{e.line}" for e in (sent, come)]
         parts.append(
             f"{printable(str(name))} sent in line {there[0]}, processed in line {there[1]}"

@@ -327,11 +327,11 @@ def _kind(where: str, groups: Mapping[str, str | None]) -> str:
     word = "" if written is None else written.lower()
     if groups.get("send") is not None or word.startswith(("causal-sen", "send", "sent")):
         return SEND
-    if groups.get("deliver") is not None or word.startswith("deliver"):
+    if groups.get("deliver") is not None or word.startswith(("deliver", "process")):
         return DELIVER
     raise InputError(
-        f"{where}: {written!r} is neither a causal-send nor a delivery; in --event, name a group "
-        "(?<send>…) or (?<deliver>…) in place of (?<event>…)"
+        f"{where}: {written!r} does not say whether the message is sent or processed; in --event, "
+        "name a group (?<send>…) or (?<deliver>…) in place of (?<event>…)"
     )
 
 

@@ -80,7 +80,10 @@ class Source:
             parts.append(chunk)
             size += len(chunk)
             if size > LONGEST_LINE:
-                raise InputError(f"{self.name}: a line is longer than {LONGEST_LINE >> 20} MiB")
+                raise InputError(
+                    f"{self.name}: a line is longer than {LONGEST_LINE >> 20} MiB; if it is one "
+                    "JSON document, write it on several lines, as `jq .` does"
+                )
         lines = b"".join(parts)
         self.taken += len(lines)
         return lines

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from json import decoder, scanner
 from typing import Any
 
 from antecede.checker.audit.capacity import OFTEN, check_memory
-from antecede.checker.audit.records import Fields, NoEvent
+from antecede.checker.audit.records import Fields, NoEvent, value_at
 from antecede.checker.audit.sources import Source
 
 OTHER_SIGNALS = ("resourceLogs", "resourceMetrics", "resourceProfiles")
@@ -55,7 +57,8 @@ def looks_like_spans(lines: Sequence[str], fields: Fields) -> bool:
     An object with the log's own fields is an event, even if it also has the ids of a trace.
     """
     value = _value(lines[0])
-    if isinstance(value, dict) and {fields.actor, fields.event, fields.message} <= value.keys():
+    own = (fields.actor, fields.event, fields.message)
+    if isinstance(value, dict) and all(value_at(value, name) is not None for name in own):
         return False
     if value is not None:
         return _is_of_spans(value)
@@ -106,7 +109,8 @@ def documents(source: Source) -> Iterator[tuple[Sequence[int], int, Any]]:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
             if line.lstrip()[0] in "{[":
-                yield from _documents_in(source, number, [line, *(text for _, text in lines)])
+                rest = (text for _, text in lines)
+                yield from _documents_in(source, number, "\n".join(chain([line], rest)))
                 return
             source.note_foreign(number, f"no JSON ({getattr(error, 'msg', 'too large')})")
         else:
@@ -114,12 +118,11 @@ def documents(source: Source) -> Iterator[tuple[Sequence[int], int, Any]]:
 
 
 def _documents_in(
-    source: Source, first: int, lines: Sequence[str]
+    source: Source, first: int, text: str
 ) -> Iterator[tuple[Sequence[int], int, Any]]:
     """Yield the values in the rest of a log, where a value may have several lines."""
-    text, starts, end = "\n".join(lines), [0], 0
-    for each in lines:
-        starts.append(starts[-1] + len(each) + 1)
+    starts, end = array("q", [0]), 0
+    starts.extend(match.end() for match in re.finditer("\n|$", text))
     decode = _locating().raw_decode
     while end < len(text):
         at = end

@@ -522,7 +522,7 @@ def _undecided(moments: Moments) -> str:
         places.append(f"{moment[0].events[0].actor} in {where}")
     more = ", …" if len(moments.unordered()) > MOST_NAMED else ""
     return (
-        "whether deliveries violate causal order depends on the order of spans that have equal "
+        "whether deliveries violate causal order may depend on the order of spans that have equal "
         f"times: {'; '.join(places)}{more}. Record times with a finer clock"
     )
 

@@ -345,7 +345,7 @@ def merged(found: Sequence[Found], whole: Whole, names: Mapping[int, str]) -> Au
     findings.sort(key=lambda finding: (finding.actor, order[finding.log], finding.line))
     chains = 0
     for index, finding in enumerate(findings):
-        if finding.chain and (chains := chains + 1) > MOST_CHAINS:
+        if finding.what == "late" and (chains := chains + 1) > MOST_CHAINS:
             finding = evolve(finding, chain=(), events=())
         findings[index] = _named(finding, names)
     return evolve(

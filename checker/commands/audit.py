@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-from antecede.checker.audit import audit as audits
 from antecede.checker.audit import logs
 from antecede.checker.audit import picture as pictures
 from antecede.checker.audit import report as audit_report
+from antecede.checker.audit.audit import How
 from antecede.checker.audit.findings import Audit
+from antecede.checker.audit.places import audit_at
 from antecede.checker.audit.records import fields_from
 from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.audit.sources import shown_name
@@ -24,7 +25,6 @@ from antecede.checker.render.files import write_whole
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds
 from antecede.checker.support import interrupts
-from antecede.checker.support.errors import InputError
 from antecede.checker.support.exit_codes import INCOMPLETE
 
 
@@ -73,34 +73,20 @@ def command(
     formats = [pictures.check_format(file) for file in trace_files]
     outputs.check_outputs(("json", json_file), *(("trace", file) for file in trace_files))
     known = fields_from(fields)
-    if place != "spark" and (master is not None or spark_log):
-        raise InputError("--master and --spark-log are for --on spark")
     ticker = Ticker(quiet=quiet)
     try:
         with interrupts.within(seconds, reached):
-            if place == "spark":
-                # Only this needs compiled kernels at once.
-                from antecede.checker.audit import on_spark
-
-                how = audits.How(unfinished, redelivery == "ok", from_middle)
-                given = Expressions(event, parser, delimiter)
-                found = on_spark.audit(
-                    names, log_format, known, given=given, how=how, master=master, log=spark_log
-                )
-            else:
-                tick = audit_report.watching(ticker)
-                found = audits.audit(
-                    names,
-                    log_format,
-                    event,
-                    known,
-                    parser=parser,
-                    delimiter=delimiter,
-                    unfinished=unfinished,
-                    redelivery=redelivery == "ok",
-                    from_middle=from_middle,
-                    tick=tick,
-                )
+            found = audit_at(
+                place,
+                names,
+                log_format,
+                known,
+                given=Expressions(event, parser, delimiter),
+                how=How(unfinished, redelivery == "ok", from_middle),
+                ticker=ticker,
+                master=master,
+                spark_log=spark_log,
+            )
     except interrupts.Ended as ended:
         if str(ended) != reached:
             raise
@@ -109,14 +95,12 @@ def command(
     ticker.clear()
     interrupts.conclude()
     if json_file != "-":
-        console.say(audit_report.text(found, unfinished=unfinished))
+        console.say(audit_report.text(found))
     try:
         left = None if until is None else max(until - time.monotonic(), 0.0)
         with interrupts.within(left, reached):
             if json_file is not None:
-                outputs.write_object(
-                    json_file, audit_report.as_object(found, unfinished=unfinished)
-                )
+                outputs.write_object(json_file, audit_report.as_object(found))
             for file, format in zip(trace_files, formats, strict=True):
                 _draw(found, file, format, quiet=quiet)
     except interrupts.Ended as ended:
@@ -124,7 +108,7 @@ def command(
             raise
         console.complain(f"Error: {reached} before all files were written")
         return INCOMPLETE
-    return audit_report.EXIT_CODES[audit_report.verdict(found, unfinished=unfinished)]
+    return audit_report.EXIT_CODES[audit_report.verdict(found)]
 
 
 def _stopped(names: Sequence[str], json_file: str | None, reached: str) -> int:
@@ -139,8 +123,8 @@ def _stopped(names: Sequence[str], json_file: str | None, reached: str) -> int:
 
 
 def _draw(found: Audit, file: str, format: str, *, quiet: bool) -> None:
-    """Draw the first violation, if there is one."""
+    """Draw a finding, if one can be drawn."""
     if found.drawn is not None:
         write_whole(file, pictures.file_content(found, format))
     elif not quiet:
-        console.complain(f"No violation of causal delivery was found, so {file} was not written.")
+        console.complain(f"{file} was not written: {pictures.why_not(found)}.")

@@ -6,9 +6,10 @@ the parts, and `checker.render.svg` draws them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
 Point: TypeAlias = tuple[float, float]
 Box: TypeAlias = tuple[float, float, float, float]
@@ -153,6 +154,7 @@ class Layout:
         modes: the other kinds of spans besides buffers: the protocol's witnesses, drawn or not.
         undrawn: control packets that are not received, in words.
         loop: the steps that repeat for ever, if some do.
+        words: kind of mark, or `wrong` -> its words in the legend, if they are not the usual ones.
     """
 
     width: float
@@ -168,6 +170,7 @@ class Layout:
     modes: tuple[str, ...]
     undrawn: tuple[str, ...]
     loop: Bracket | None = None
+    words: Mapping[str, str] = field(factory=dict)
 
     @property
     def labels(self) -> tuple[Label, ...]:

@@ -252,12 +252,12 @@ def _legend_items(layout: Layout) -> Iterator[_Item]:
     kinds = {m.kind for m in layout.marks}
     for kind, words in _MARKS.items():
         if kind in kinds:
-            yield _Item("mark", 16, words, kind)
+            yield _Item("mark", 16, layout.words.get(kind, words), kind)
     both = {(m.x, m.y) for m in layout.marks if m.kind == "causal-send"}
     if both & {(m.x, m.y) for m in layout.marks if m.kind == "network-send"}:
         yield _Item("both", 16, "both at once")
     if any(m.kind == "deliver" and m.wrong for m in layout.marks):
-        yield _Item("wrong", 18, "wrong delivery")
+        yield _Item("wrong", 18, layout.words.get("wrong", "wrong delivery"))
     roles = {a.role for a in layout.arrows} | {a.end for a in layout.arrows}
     if "late" in roles:
         yield _Item("arrow", 48, "the message that was overtaken", part=_sample("received", "late"))

@@ -17,6 +17,7 @@ import pytest
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import picture
 from antecede.checker.audit.judge import Judge
+from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.audit.sources import Source
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import InputError
@@ -43,8 +44,11 @@ def test_no_expression_of_a_log_takes_forever(name: str, tmp_path: Path) -> None
 
 def test_no_given_expression_takes_forever(tmp_path: Path) -> None:
     (tmp_path / "log").write_text('alice {"alice": 1}\n' + "a" * 5_000 + "!\n")
-    with pytest.raises(InputError, match="no event is a causal-send or a delivery"):
-        audit(tmp_path / "log", event=r"^(?<send>(a|a)*)(?<deliver>b)? (?<message>\w+)$")
+    with pytest.raises(InputError, match="no event says that a message is sent"):
+        audit(
+            tmp_path / "log",
+            given=Expressions(event=r"^(?<send>(a|a)*)(?<deliver>b)? (?<message>\w+)$"),
+        )
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,36 @@ def test_other_events_of_its_own_words_do_not_make_a_log_unreadable(tmp_path: Pa
     assert [(91, 1, 1)] == [(each.lines, each.odd, each.first) for each in plain.foreign]
 
 
+@pytest.mark.parametrize("fields", [None, "send=PUB", "deliver=SUB"])
+def test_a_log_may_say_sent_and_processed(fields: str | None, tmp_path: Path) -> None:
+    own = [line.replace("causal-send", "sent").replace("deliver", "processed") for line in LINES]
+    if fields is not None:  # the other word stays
+        old, new = ("sent", "PUB") if "PUB" in fields else ("processed", "SUB")
+        own = [line.replace(old, new) for line in own]
+    path = write(tmp_path / "log", *own)
+    plain, compiled = (
+        audits.audit([str(path)], fields=fields_from(fields), judge=judge)
+        for judge in ("plain", "compiled")
+    )
+    assert all_of(plain) == all_of(compiled)
+    assert [("causal-delivery", 4)] == [(f.kind, f.line) for f in plain.findings]
+    assert () == plain.foreign == compiled.foreign
+
+
+def test_one_word_for_both_kinds_is_refused() -> None:
+    with pytest.raises(InputError, match="send and deliver are both 'x'"):
+        fields_from("send=x,deliver=x")
+
+
+def test_fields_inside_of_others_are_recognised_behind_other_lines(tmp_path: Path) -> None:
+    """A line with the ids of a trace, and nested fields, is an event and no span."""
+    nested = [json.dumps({"traceId": "1", "id": "2", "log": json.loads(line)}) for line in LINES]
+    fields = fields_from("actor=log.actor,event=log.event,message=log.message,to=log.to")
+    path = write(tmp_path / "log", "a,event,message", *nested)
+    found = audits.audit([str(path)], fields=fields)
+    assert [("causal-delivery", 5)] == [(f.kind, f.line) for f in found.findings]
+
+
 def test_the_report_says_what_was_left_out(antecede: Command, tmp_path: Path) -> None:
     path = write(tmp_path / "app.log", "started", *LINES[:2], LINES[3], LINES[2], "stopped")
     ran = antecede("audit", path, "--json", tmp_path / "found.json")
@@ -203,7 +233,7 @@ def test_a_message_may_be_delivered_again_if_the_user_says_so(judge: str, tmp_pa
     path = log(tmp_path, "\n".join([*AGAIN, "c deliver m1"]))
     strict = audits.audit([str(path)], judge=judge)
     assert 3 == len(strict.findings)
-    found = audits.audit([str(path)], judge=judge, redelivery=True)
+    found = audits.audit([str(path)], judge=judge, how=audits.How(redelivery=True))
     assert ["c processes m1, which was not sent to it"] == [f.text for f in found.findings]
     assert ("2 times, an actor processed a message again",) == found.left_out
 
@@ -213,7 +243,7 @@ def test_the_first_delivery_of_a_message_counts(judge: str, tmp_path: Path) -> N
     """A redelivery cannot repair an order that was wrong."""
     late = ["a send m1 b", "a send m2 b", "b deliver m2", "b deliver m1", "b deliver m2"]
     path = log(tmp_path, "\n".join(late))
-    (finding,) = audits.audit([str(path)], judge=judge, redelivery=True).findings
+    (finding,) = audits.audit([str(path)], judge=judge, how=audits.How(redelivery=True)).findings
     assert ("causal-delivery", 4) == (finding.kind, finding.line)
 
 
@@ -221,7 +251,7 @@ def test_the_first_delivery_of_a_message_counts(judge: str, tmp_path: Path) -> N
 def test_messages_from_before_the_log_are_no_findings(judge: str, tmp_path: Path) -> None:
     lines = ["b deliver old", "c deliver old", *AGAIN[:2], "b deliver m2", "b deliver m1"]
     path = log(tmp_path, "\n".join(lines))
-    found = audits.audit([str(path)], judge=judge, from_middle=True)
+    found = audits.audit([str(path)], judge=judge, how=audits.How(from_middle=True))
     assert [("causal-delivery", 6)] == [(f.kind, f.line) for f in found.findings]
     assert ("2 times, an actor processed a message that no log sends",) == found.left_out
 

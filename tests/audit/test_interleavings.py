@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from antecede.checker.audit import audit as audits
 from antecede.checker.audit import on_spark
-from antecede.checker.audit.findings import Audit
+from antecede.checker.audit.findings import KINDS, Audit
 from antecede.checker.audit.judge import Judge
 from antecede.checker.audit.oracle import LogOracle
 from antecede.checker.audit.report import text
@@ -189,11 +190,14 @@ def test_the_report_and_its_first_chains_do_not_depend_on_the_lines(
     """A report is cut off, and only some findings have chains: those by the order of actors."""
     monkeypatch.setattr("antecede.checker.audit.chains.MOST_CHAINS", 2)
     monkeypatch.setattr("antecede.checker.audit.judge.MOST_CHAINS", 2)
+    monkeypatch.setattr("antecede.checker.audit.evidence.MOST_SHOWN", 1)
     own, said = wild(random.Random(3), 5, 300), set()
     for seed in range(4):
         write(tmp_path / "log", own, interleaved(random.Random(seed), own))
         found = judged(tmp_path / "log", JUDGES[seed % 2])
-        assert 2 == sum(bool(f.chain) for f in found.findings) < len(found.findings) - 5
+        shown = Counter(f.what for f in found.every if f.events)
+        assert {"late": 2, **dict.fromkeys(KINDS.keys() - {"late"}, 1)} == shown
+        assert len(found.findings) > shown.total() + 5
         said.add(re.sub(r"line \d+", "line", " ".join(text(found, most=5).split())))
     assert 1 == len(said)
 

@@ -402,7 +402,7 @@ def test_a_format_that_is_named_beats_the_first_line(tmp_path: Path) -> None:
 
 
 HEADED = 'a {"a": 1}\ndelivers m1\n'
-BAD: dict[str, tuple[str, dict[str, str], str]] = {
+BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "no clock": (HEADED + "b\ndelivers m1\n" * 2, {}, "line 3: no event here"),
     "no JSON": (HEADED + "a {1: 1}\nx\n" * 2, {}, "line 3: the clock is no JSON"),
     "deep": (HEADED + f'a {{"a":{"[" * 99999}}}\nx\n' * 2, {}, "line 3: the clock is no JSON"),
@@ -413,13 +413,25 @@ BAD: dict[str, tuple[str, dict[str, str], str]] = {
     "group": ("(?<host>.*) (?<clock>.*)\n", {}, "no group (?<event>…)"),
     "parser": ("(?<host>.*) (?<clock>.*) (?<event>[)\n", {}, "is no regular expression"),
     "delimiter": (f"{PARSER}\n^(?<trace>[)$\n", {}, "line 2: the log's delimiter is no regular"),
-    "silent": (HEADED, {"event": "(?<event>X)(?<message>.)"}, "no event is a causal-send or a del"),
+    "silent": (
+        HEADED,
+        {"given": Expressions("(?<event>X)(?<message>.)")},
+        "no event says that a message",
+    ),
     "format": (HEADED, {"format": "xml"}, "unknown log format 'xml'"),
-    "event": (HEADED, {"event": "("}, "is no regular expression"),
-    "lacking": (HEADED, {"event": "(?<message>.*)"}, "lacks named groups"),
-    "word": (HEADED, {"event": "(?<event>del).* (?<message>.*)"}, "'del' is neither"),
-    "empty": (HEADED, {"event": "(?<event>delivers)(?<message>)"}, "line 2: the event names no"),
-    "needless": ('{"actor": 1}\n', {"event": ".*"}, "whose events need no expression"),
+    "event": (HEADED, {"given": Expressions("(")}, "is no regular expression"),
+    "lacking": (HEADED, {"given": Expressions("(?<message>.*)")}, "lacks named groups"),
+    "word": (
+        HEADED,
+        {"given": Expressions("(?<event>del).* (?<message>.*)")},
+        "'del' does not say",
+    ),
+    "empty": (
+        HEADED,
+        {"given": Expressions("(?<event>delivers)(?<message>)")},
+        "line 2: the event names no",
+    ),
+    "needless": ('{"actor": 1}\n', {"given": Expressions(".*")}, "whose events need no expression"),
 }
 
 
@@ -482,7 +494,7 @@ def test_an_expression_that_finds_nothing_is_refused_in_several_executions_too(
 ) -> None:
     ran = antecede("audit", log(tmp_path, EXECUTIONS), "--event", "(?<event>never) (?<message>one)")
     assert 2 == ran.code
-    assert "no event is a causal-send or a delivery" in ran.err
+    assert "no event says that a message is sent or processed" in ran.err
 
 
 def test_events_with_the_ids_of_a_trace_are_no_spans(antecede: Command, tmp_path: Path) -> None:
@@ -524,7 +536,7 @@ def test_the_expression_of_a_log_can_be_given(antecede: Command, tmp_path: Path)
 
 def test_a_log_may_begin_in_the_middle(tmp_path: Path) -> None:
     text = 'a {"a": 7}\ndelivers m0\na {"a": 8}\ncausal-sends m1\na {"a": 10}\nx\n'
-    found = audit(log(tmp_path, text), from_middle=True)
+    found = audit(log(tmp_path, text), how=audits.How(from_middle=True))
     assert ["the entry of a in its own clock is 10, not 9"] == [f.text for f in found.findings]
     assert ("1 time, an actor processed a message that no log sends",) == found.left_out
 

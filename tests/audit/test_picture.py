@@ -15,6 +15,7 @@ from antecede.checker.audit.picture import picture
 from antecede.checker.render.svg_style import style
 from antecede.checker.support import extras
 from tests.audit.test_audit import ALICE_BOB_CAROL, audit, log
+from tests.audit.test_spread import in_pieces
 from tests.conftest import Command
 
 
@@ -68,6 +69,81 @@ def test_a_page_steps_through_the_events_with_what_is_known(
         for cell in re.findall(r"<td.*?</td>", known[1], re.DOTALL)
     ]
     assert 'class="badge">VIOLATED' in page
+
+
+KINDS = {
+    "again": (
+        "a send m b\nb deliver m\nb deliver m",
+        ["line 1: a sends m", "line 2: b processes m", "line 3: b processes m (again)"],
+    ),
+    "astray": (
+        "a send m b\nb deliver m\nc deliver m",
+        ["line 1: a sends m", "line 3: c processes m (not sent to it)"],
+    ),
+    "unsent": ("a send m b\nb deliver m\nb deliver x", ["line 3: b processes x (never sent)"]),
+    "too soon": (
+        "a deliver m3\na send m1 b\nb deliver m1\nb send m2 c\nc deliver m2\nc send m3 a",
+        [
+            "line 1: a processes m3 (not sent yet)",
+            "line 2: a sends m1",
+            "line 3: b processes m1",
+            "line 4: b sends m2",
+            "line 5: c processes m2",
+            "line 6: c sends m3",
+        ],
+    ),
+    "to itself": (
+        "a deliver m\na send m a",
+        ["line 1: a processes m (not sent yet)", "line 2: a sends m"],
+    ),
+    "sent twice": (
+        "a send m b\na send m b\nb deliver m",
+        ["line 1: a sends m", "line 2: a sends m (a second time)"],
+    ),
+    "shared": (
+        "a send m b\nc send m b\nb deliver m",
+        ["line 2: c sends m", "line 1: a sends m (sent by several actors)"],
+    ),
+    "undelivered": (
+        "a send m b,c,d\nb deliver m",
+        ["line 1: a sends m", "c never processes m", "d never processes m"],
+    ),
+}
+
+
+@pytest.mark.parametrize("judge", ["plain", "compiled", "pieces"])
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_every_finding_about_messages_is_drawn(kind: str, judge: str, tmp_path: Path) -> None:
+    text, notes = KINDS[kind]
+    path = str(log(tmp_path, text))
+    found = in_pieces([path], 99)[0] if judge == "pieces" else audits.audit([path], judge=judge)
+    root = ElementTree.fromstring(picture(found, "svg"))
+    texts = ["".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")]
+    assert notes == [text for text in texts if text.startswith("line ") or " never p" in text]
+    page = picture(found, "html")
+    assert len(notes) + 1 == len(re.findall("<article ", page))
+    assert len(notes) == len(json.loads(picture(found, "json"))["events"])
+    assert picture(found, "shiviz")
+
+
+def test_a_circle_of_messages_is_a_chain_with_its_lines(antecede: Command, tmp_path: Path) -> None:
+    ran = antecede("audit", log(tmp_path, KINDS["too soon"][0]))
+    said = " ".join(ran.out.split())
+    assert "a processes m3, before it can have been sent. m3 → m1 → m2 → m3" in said
+    assert "m3 sent in line 6, processed in line 1" in said
+
+
+def test_a_late_message_is_drawn_rather_than_an_earlier_finding(tmp_path: Path) -> None:
+    found = audit(log(tmp_path, "a send m b\nb deliver m\nb deliver m" + ALICE_BOB_CAROL))
+    assert ["integrity", "causal-delivery"] == [each.kind for each in found.findings]
+    assert "carol processes m1 (too late)" in picture(found, "svg")
+
+
+def test_wrong_clocks_have_no_picture(antecede: Command, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text('a {"a": 2}\nx\n')
+    ran = antecede("audit", tmp_path / "log", "--trace", tmp_path / "found.svg")
+    assert (1, False) == (ran.code, (tmp_path / "found.svg").exists())
+    assert "wrong clocks only, which have no picture" in ran.err
 
 
 def test_hostile_names_are_no_markup(tmp_path: Path) -> None:

@@ -189,10 +189,13 @@ def test_on_spark_the_findings_are_those_of_the_plain_judge(tmp_path: Path) -> N
     lines = shuffled(random.Random(7), wild(random.Random(7), 40, 400))
     folder = str(in_parts(tmp_path / "log", lines, [250]))
     assert len(splits_of([folder], None, FIELDS, 16_000)) == 3
-    for unfinished in (False, True):
-        expected = all_of(audits.audit([folder], judge="plain", unfinished=unfinished))
-        found = on_spark.audit([folder], how=audits.How(unfinished), size=16_000)
-        assert expected == all_of(found)
+    for how in (audits.How(), audits.How(unfinished=True, redelivery=True, from_middle=True)):
+        expected = audits.audit([folder], how=how, judge="plain")
+        found = on_spark.audit([folder], how=how, size=16_000)
+        assert all_of(expected) == all_of(found)
+        assert (expected.left_out, how.unfinished) == (found.left_out, found.unfinished)
+    assert [True, True] == [" again" in found.left_out[0], " no log sends" in found.left_out[1]]
+    assert {"causal-delivery", "integrity"} == {each.kind for each in found.findings}
 
 
 @pytest.mark.usefixtures("cluster")

@@ -278,7 +278,7 @@ def difference_of(path: Path, run: list[At], other: int, tally: Counter[str]) ->
     for redelivery in (False, True):
         expected = expected_of(run, redelivery=redelivery)
         try:
-            found = audits.audit([str(path)], redelivery=redelivery)
+            found = audits.audit([str(path)], how=audits.How(redelivery=redelivery))
         except AntecedeError as error:
             return f"the log is refused: {error}"
         said = verdict(found)

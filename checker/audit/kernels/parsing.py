@@ -30,8 +30,8 @@ class Vocabulary(NamedTuple):
     """The words of a log.
 
     Attributes:
-        words: uint8; the names of the fields actor, event, message and to, and the words for a
-            causal-send and a delivery.
+        words: uint8; the names of the fields actor, event, message and to, two words for a
+            causal-send, and two for a delivery.
         ends: int64; the end of each of these words.
         foreign: ignore events with other words.
     """
@@ -202,8 +202,8 @@ def parse_lines(t, data, at, vocabulary, batch, events, log):
         now = object_spans(data, behind_text(data, now), words, ends, spans)
         if now < 0:
             return ASK, at, events
-        kind = SEND if same(data, spans[2], spans[3], words, ends[3], ends[4]) else DELIVER
-        if kind == DELIVER and not same(data, spans[2], spans[3], words, ends[4], ends[5]):
+        kind = kind_of(data, spans[2], spans[3], words, ends)
+        if kind < 0:
             if vocabulary.foreign:
                 t.counter[LINES] += 1
                 t.counter[OTHERS] += 1
@@ -234,6 +234,15 @@ def parse_lines(t, data, at, vocabulary, batch, events, log):
         events += 1
         at = now + 1
     return FINISHED, at, events
+
+
+@kernel
+def kind_of(data, start, end, words, ends):
+    """Return the kind of an event, given the span of its word, or -1 if the word is unknown."""
+    for known in range(4, 8):
+        if same(data, start, end, words, ends[known - 1], ends[known]):
+            return SEND if known < 6 else DELIVER
+    return -1
 
 
 @kernel
