@@ -636,6 +636,15 @@ def test_a_claim_whose_handler_fails_exits_2(
     assert "ERROR: receive of protocol 'mfss' raised ZeroDivisionError" in ran.out
 
 
+@pytest.mark.parametrize("key", ["mf-section-2-server-fifo", "matrix-sent-agrees"])
+def test_a_claim_about_an_object_of_the_library_is_decided_in_any_folder(
+    antecede: Command, tmp_path: Path, key: str
+) -> None:
+    ran = antecede("claims", "--claim", key, "--quick", "--engine", "plain", cwd=tmp_path)
+    assert 0 == ran.code
+    assert re.match(f"CONFIRMED .* {key} ", ran.out)
+
+
 def test_each_claim_has_its_line(antecede: Command) -> None:
     ran = antecede("claims", "--source", "mf", "--quick", "--engine", "plain")
     assert 3 == ran.code  # one statement cannot be decided here
