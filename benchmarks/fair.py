@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from page import put
-from simulation import IMAGES, PAGE, complete, shown, wanted, which_when
+from simulation import IMAGES, PAGE, complete, rows_in, shown, wanted, which_when
 
 from antecede.checker.render.files import write_whole
-from antecede.checker.simulate.experiment import kept_in
 from antecede.checker.simulate.plots import drawn
 from antecede.checker.simulate.scenario import written
 from antecede.checker.simulate.statistics import cell_of, speedups
@@ -58,11 +56,7 @@ def runs(rows: Sequence[Row]) -> str:
 
 
 def main() -> None:
-    found: dict[tuple[object, ...], Row] = {}
-    for file in sys.argv[1:]:
-        kept = kept_in(Path(file))
-        found |= {kept.key(row): row for row in kept.rows() if row["error"] is None}
-    rows = list(found.values())
+    rows = rows_in(sys.argv[1:])
     for name in AXES:
         grid = complete(name, rows)
         for picture, text in drawn(grid, wanted(rows, grid)).items():

@@ -148,12 +148,17 @@ def about(counts: dict[str, int], chosen: list[Row]) -> str:
     )
 
 
-def main() -> None:
+def rows_in(files: Sequence[str]) -> list[Row]:
+    """Return the rows of several files that have no error, each run once."""
     found: dict[tuple[object, ...], Row] = {}
-    for file in sys.argv[1:]:
+    for file in files:
         kept = kept_in(Path(file))
         found |= {kept.key(row): row for row in kept.rows() if row["error"] is None}
-    rows = list(found.values())
+    return list(found.values())
+
+
+def main() -> None:
+    rows = rows_in(sys.argv[1:])
     IMAGES.mkdir(parents=True, exist_ok=True)
     used: dict[tuple[object, ...], Row] = {}
     counts: dict[str, int] = {}

@@ -34,7 +34,7 @@ from antecede.checker.render.text import growth_line
 from antecede.checker.search.loop import Progress
 from antecede.checker.search.measures import Measures, measure
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.search.result import Verdict
+from antecede.checker.search.result import LimitReached, Verdict
 from antecede.checker.semantics.question import Question, as_asked, options_of
 from antecede.checker.support import interrupts
 from antecede.checker.support.amounts import counted
@@ -264,7 +264,7 @@ def _judged_check(report: CheckReport, *, within: bool = False) -> Finding:
     counts = result.size
     path = result.counterexample
     if result.verdict is Verdict.INCOMPLETE:
-        if within and str(result.stopped_by).startswith("--bound "):
+        if within and isinstance(result.stopped_by, LimitReached):
             states = counted(counts.unique_states, "state")
             text = f"no violation within the bounds, which some runs exceed ({states})"
             return Finding(Ruling.CONFIRMED, command, text)

@@ -21,7 +21,7 @@ from antecede.checker.paths.path import Path, holds_along, replay
 from antecede.checker.search.coverage import judged
 from antecede.checker.search.graph import Explored
 from antecede.checker.search.options import Bounds
-from antecede.checker.search.result import Counts, Result, Verdict, overall
+from antecede.checker.search.result import Counts, LimitReached, Result, Verdict, overall
 from antecede.checker.semantics.limits import Limit
 from antecede.checker.semantics.transition import System
 from antecede.checker.support import interrupts
@@ -276,7 +276,7 @@ def _explored(system: System, explorer: Explorer, bounds: Bounds, watch: _Watch)
     if stopped_by is None and explorer.truncated:
         stopped_by = f"--max-depth {bounds.max_depth} reached"
     if stopped_by is None and explorer.cuts:
-        stopped_by = f"--bound {','.join(explorer.cuts)} reached"
+        stopped_by = LimitReached(f"--bound {','.join(explorer.cuts)} reached")
     return _result(system, explorer, stopped_by, error, watch.spent, recovered)
 
 

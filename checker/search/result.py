@@ -64,6 +64,13 @@ class Counts:
     final_states: int
 
 
+class LimitReached(str):
+    """The reason of a search that visited every state within the limits of `--bound`, in words.
+
+    Nothing else ended the search early, and some runs go beyond the limits.
+    """
+
+
 @frozen(eq=False)
 class Result:
     """The outcome of one check.
@@ -74,7 +81,8 @@ class Result:
         counts: the size of the explored part.
         seconds: wall-clock time of the search.
         peak_memory_bytes: the greatest memory of the whole process so far.
-        stopped_by: the bound that ended the search early, in words, or None.
+        stopped_by: the bound that ended the search early, in words, or None. A `LimitReached` if
+            only the limits of `--bound` did.
         counterexample: the shortest found, replayed; None unless the verdict is VIOLATED, or a
             handler failed: then the run that leads there.
         error: the error, if the verdict is ERROR.

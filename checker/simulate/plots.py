@@ -73,24 +73,25 @@ def _figure_4(grid: Grid, rows: Sequence[Row]) -> str:
     return chart(grid.title, panels, seeds_of(rows))
 
 
-def _speedups(
-    rows: Sequence[Row], measure: str, points: Iterable[tuple[float, Cell]], of: str = "cykas"
+def _along(
+    ratios: Mapping[Cell, Estimate], places: Iterable[tuple[float, Scenario]]
 ) -> list[Point]:
-    ratios = speedups(rows, measure, of)
-    return [point(x, ratios[cell]) for x, cell in points if cell in ratios]
+    """Return the points of a line: a speedup at each scenario that has one."""
+    cells = [(x, cell_of(scenario)) for x, scenario in places]
+    return [point(x, ratios[cell]) for x, cell in cells if cell in ratios]
 
 
 def _figure_5(grid: Grid, rows: Sequence[Row]) -> str:
     panels = []
+    ratios = {name: speedups(rows, measure) for measure, name in SPEEDUPS.items()}
     for interval in dict.fromkeys(s.interval for s in grid.scenarios):
-        chosen = [s for s in grid.scenarios if s.interval == interval]
-        points = [(s.job_length / MS, cell_of(s)) for s in chosen]
+        places = [(s.job_length / MS, s) for s in grid.scenarios if s.interval == interval]
         panels.append(
             Panel(
                 f"interval {written('interval', interval)}",
                 "job length, ms",
                 "speedup of Cykas over MFSS",
-                {name: _speedups(rows, measure, points) for measure, name in SPEEDUPS.items()},
+                {name: _along(found, places) for name, found in ratios.items()},
                 ticks=(0, 10, 20, 30, 40, 50),
                 level=1.0,
             )
@@ -99,23 +100,20 @@ def _figure_5(grid: Grid, rows: Sequence[Row]) -> str:
 
 
 def _processes_5(grid: Grid, rows: Sequence[Row]) -> str:
-    series = {}
+    series, ratios = {}, speedups(rows, "execution_ns")
     for interval in dict.fromkeys(s.interval for s in grid.scenarios):
-        chosen = [s for s in grid.scenarios if s.interval == interval]
-        points = [(s.actors, cell_of(s)) for s in chosen]
-        name = f"interval {written('interval', interval)}"
-        series[name] = _speedups(rows, "execution_ns", points)
+        places = [(s.actors, s) for s in grid.scenarios if s.interval == interval]
+        series[f"interval {written('interval', interval)}"] = _along(ratios, places)
     panel = Panel("execution time", "processes", "speedup of Cykas over MFSS", series, level=1.0)
     return chart(grid.title, [panel], seeds_of(rows))
 
 
 def _figure_6(grid: Grid, rows: Sequence[Row]) -> str:
-    series = {}
+    series, ratios = {}, speedups(rows, "execution_ns")
     for share in dict.fromkeys(s.job_share for s in grid.scenarios):
-        chosen = [s for s in grid.scenarios if s.job_share == share]
-        points = [(s.hotspots * 100, cell_of(s)) for s in chosen]
+        places = [(s.hotspots * 100, s) for s in grid.scenarios if s.job_share == share]
         name = f"jobs on {written('job_share', share)} of the messages" if share else "no jobs"
-        series[name] = _speedups(rows, "execution_ns", points)
+        series[name] = _along(ratios, places)
     panel = Panel(
         "execution time",
         "hotspot processes, %",
@@ -139,15 +137,12 @@ def _fair(
     """
 
     def draw(grid: Grid, rows: Sequence[Row]) -> str:
-        panels = []
+        panels, others = [], [name for name in grid.protocols if name != "mfss"]
+        ratios = {name: speedups(rows, "execution_ns", name) for name in others}
         for value in dict.fromkeys(getattr(s, by) for s in grid.scenarios):
-            chosen = [s for s in grid.scenarios if getattr(s, by) == value]
-            points = [(getattr(s, along) / unit, cell_of(s)) for s in chosen]
-            series = {
-                protocol: _speedups(rows, "execution_ns", points, protocol)
-                for protocol in grid.protocols
-                if protocol != "mfss"
-            }
+            at_value = [s for s in grid.scenarios if getattr(s, by) == value]
+            places = [(getattr(s, along) / unit, s) for s in at_value]
+            series = {name: _along(found, places) for name, found in ratios.items()}
             title = f"{by.replace('_', ' ')} {written(by, value)}"
             panels.append(Panel(title, x, "speedup over MFSS", series, ticks=ticks, level=1.0))
         return chart(grid.title, panels, seeds_of(rows))

@@ -30,6 +30,9 @@ PIPE = "pipe:"
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
+OWN = Path(__file__).parents[2]
+"""The folder of the package, which has `protocols` and `properties`."""
+
 _objects: dict[str, Protocol] = {}
 """Protocols that a program gave as objects, by name; see `objects_named`."""
 
@@ -200,10 +203,15 @@ def _other_files(path: Path) -> str:
 def import_file(path: Path) -> ModuleType:
     """Import a user's Python file, and return the module.
 
+    A name such as `protocols/rst.py` also stands for a file of antecede, in every folder that has
+    no such file. Claims of papers name such files.
+
     Raises:
         InputError: there is no such file.
         ProtocolError: it cannot be imported.
     """
+    if not os.path.isfile(path) and os.path.isfile(OWN / path):
+        path = OWN / path
     if not os.path.isfile(path):
         raise InputError(f"there is no file {str(path)!r}; {_other_files(path)}")
     spec = importlib.util.spec_from_file_location(_name_of(path), path)

@@ -26,7 +26,7 @@ from antecede.checker.claims.claim import (
     sources,
 )
 from antecede.checker.claims.judge import Finding, Judge, Judged, command_of
-from antecede.checker.claims.report import markdown
+from antecede.checker.claims.report import SIGNS, markdown
 from antecede.checker.model import Protocol, Receive, Step
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.support.errors import InputError
@@ -484,6 +484,12 @@ def test_the_page_has_the_words_of_all_claims_in_their_order() -> None:
         assert f"## {source.name}\n\n**Source:** {source.citation}.\n\n{remark}" in PAGE
 
 
+def test_the_page_counts_the_verdicts_of_its_claims() -> None:
+    verdicts = re.findall(r"^\*\*([A-Z]+)\*\* \(`", PAGE, re.MULTILINE)
+    counts = ", ".join(f"{verdicts.count(ruling)} {ruling}" for ruling in SIGNS)
+    assert f"\n{len(CLAIMS)} claims: {counts}.\n" in PAGE
+
+
 def test_the_page_has_the_commands_of_plain_checks() -> None:
     for claim in CLAIMS:
         plain = [one for one in claim.evidence if isinstance(one, Check) and not one.table]
@@ -630,12 +636,21 @@ def test_a_claim_whose_handler_fails_exits_2(
     assert "ERROR: receive of protocol 'mfss' raised ZeroDivisionError" in ran.out
 
 
+@pytest.mark.parametrize("key", ["mf-section-2-server-fifo", "matrix-sent-agrees"])
+def test_a_claim_about_an_object_of_the_library_is_decided_in_any_folder(
+    antecede: Command, tmp_path: Path, key: str
+) -> None:
+    ran = antecede("claims", "--claim", key, "--quick", "--engine", "plain", cwd=tmp_path)
+    assert 0 == ran.code
+    assert re.match(f"CONFIRMED .* {key} ", ran.out)
+
+
 def test_each_claim_has_its_line(antecede: Command) -> None:
     ran = antecede("claims", "--source", "mf", "--quick", "--engine", "plain")
-    assert 3 == ran.code  # two statements cannot be decided here
+    assert 3 == ran.code  # one statement cannot be decided here
     assert 1 + len(source_named("mf").claims) == len(ran.out.splitlines())
     assert re.search(r"^CONFIRMED .* mf-lemma-4 +.*Lemma 4$", ran.out, re.MULTILINE)
-    assert "21 claims: 19 CONFIRMED, 0 CONSISTENT, 0 REFUTED, 2 UNDECIDED" in ran.out
+    assert "22 claims: 21 CONFIRMED, 0 CONSISTENT, 0 REFUTED, 1 UNDECIDED" in ran.out
 
 
 def test_one_claim_is_decided_alone_and_its_findings_are_printed(antecede: Command) -> None:
