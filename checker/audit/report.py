@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from antecede.checker.audit.findings import Audit, Finding, Foreign
+from antecede.checker.render.json import AUDIT_SCHEMA
 from antecede.checker.render.prose import printable
 from antecede.checker.render.terminal import rate, wrapped
 from antecede.checker.render.ticker import Ticker, fitting
@@ -17,7 +18,6 @@ from antecede.checker.support.amounts import counted
 MOST_TORN_SHOWN = 10
 """The most torn lines that a report names."""
 
-SCHEMA = "antecede/audit/3"
 
 VIOLATED, HOLDS, NOTHING = "VIOLATED", "HOLDS", "NOTHING TO JUDGE"
 UNDECIDED = "UNDECIDED"
@@ -39,7 +39,7 @@ def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
     """Return an audit as JSON values."""
     wrong = found.findings if unfinished else (*found.findings, *found.undelivered)
     return {
-        "schema": SCHEMA,
+        "schema": AUDIT_SCHEMA,
         "logs": list(found.logs),
         "verdict": verdict(found, unfinished=unfinished),
         "stopped_by": None,
@@ -70,7 +70,7 @@ def as_object(found: Audit, *, unfinished: bool = False) -> dict[str, Any]:
 def stopped_object(logs: Sequence[str], stopped_by: str) -> dict[str, Any]:
     """Return an audit that was stopped as JSON values; nothing else is known of the logs."""
     return {
-        "schema": SCHEMA,
+        "schema": AUDIT_SCHEMA,
         "logs": list(logs),
         "verdict": STOPPED,
         "stopped_by": stopped_by,
