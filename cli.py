@@ -122,13 +122,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         notes = getattr(abort.__cause__, "__notes__", ["there is no result"])
         console.complain(f"Interrupted; {'; '.join(notes)}.")
         return INCOMPLETE
-    except ModuleNotFoundError as error:
-        if (package := extras.required(error.name)) is None:
-            console.complain(_internal(error))
-            return INTERNAL_ERROR
-        console.complain(f"Error: this command needs {package}")
-        return INPUT_ERROR
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (package := extras.required(error.name)):
+            console.complain(f"Error: this command needs {package}")
+            return INPUT_ERROR
         if isinstance(error, RuntimeError) and is_refused_thread(error):
             console.complain(f"Error: {NO_THREAD}")
             return INCOMPLETE

@@ -241,14 +241,14 @@ class Protocol:
 
     Attributes:
         name: the name of the protocol in commands and reports.
-        summary: one line that describes the protocol; `antecede list` shows it.
-        source: where the protocol is defined, such as the citation of a paper.
         initial: takes the number of an actor (from 0) and the number of all actors, and returns the
             actor's first state.
         causal_send: takes a state and a `Message` that the application wants to send, and returns a
             `Step`.
         receive: takes a state, the number of the sender and a packet that arrives, and returns a
             `Step`.
+        summary: one line that describes the protocol; `antecede list` shows it.
+        source: where the protocol is defined, such as the citation of a paper.
         timeout: takes a state, and returns a `Step`, or None if there is nothing to do. The checker
             calls it at any time. Only a protocol that sends packets again needs this function.
         actions: further steps that an actor may take at any time by itself: a dictionary of names
@@ -303,8 +303,6 @@ class Protocol:
         ...     return Step(state, deliveries=(packet,))
         >>> chat = Protocol(
         ...     name="chat",
-        ...     summary="deliver on arrival",
-        ...     source="a first idea",
         ...     initial=lambda actor, actors: None,
         ...     causal_send=causal_send,
         ...     receive=receive,
@@ -314,11 +312,11 @@ class Protocol:
     """
 
     name: str
-    summary: str
-    source: str
     initial: Callable[[int, int], LocalState]
     causal_send: Callable[[LocalState, Message], Step]
     receive: Callable[[LocalState, int, Packet], Step]
+    summary: str = field(default="", kw_only=True)
+    source: str = field(default="", kw_only=True)
     timeout: Callable[[LocalState], Step | None] | None = None
     actions: Mapping[str, Action] = field(factory=dict, converter=_frozen_actions)
     in_flight: Callable[[int, int], tuple[tuple[int, Packet], ...]] | None = None

@@ -27,7 +27,7 @@ def causal_send(state, message):
 
 def checked(folder: Path, receive: str, *options: object) -> tuple[int, str]:
     """Check a protocol with this function `receive`; return the exit code and the report."""
-    text = f"{HEADER}{receive}\nP = Protocol('toy', '', '', lambda a, n: 0, causal_send, receive)\n"
+    text = f"{HEADER}{receive}\nP = Protocol('toy', lambda a, n: 0, causal_send, receive)\n"
     (folder / "toy.py").write_text(text)
     asked = ("--actors", 2, "--messages", 2, "--property", "all-delivered", "--engine", "plain")
     ran = in_a_process("check", "toy.py:P", *asked, *options, cwd=folder)

@@ -155,6 +155,22 @@ def test_the_page_of_a_counterexample_marks_lines_that_never_ran(
     assert "return 100   ← never ran" in page
 
 
+def test_a_page_shows_the_lines_that_ran_if_there_is_no_run_to_show(
+    antecede: Command, mine: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The file is outside the current folder, so the page names the whole path."""
+    elsewhere, file = tmp_path_factory.mktemp("elsewhere"), mine / "mine.py"
+    more = ("--engine", "plain", "--trace", "ran.html", "--trace", "ran.svg")
+    ran = antecede("check", file, *ASKED[2:], *more, cwd=elsewhere)
+    assert 0 == ran.code
+    page = (elsewhere / "ran.html").read_text(encoding="utf-8")
+    assert "HOLDS: which lines of the handlers ran" in page
+    assert f"cached, {file.as_posix()}" in page
+    assert "return 100   ← never ran" in page
+    assert f"of cached ({file.as_posix()})" in " ".join(ran.out.split())
+    assert not (elsewhere / "ran.svg").exists()
+
+
 def test_without_the_option_nothing_is_traced(antecede: Command, mine: Path) -> None:
     assert "Handlers:" not in antecede(*ASKED[:-1], "--engine", "plain", cwd=mine).out
 

@@ -56,7 +56,7 @@ def register(merge: Callable[[Any, Any], Any]) -> Protocol:
     def read(state: Replica, _src: int, message: Message) -> Step:
         return Step(Replica(merge(state.value, _of(message))), deliveries=(message,))
 
-    return Protocol("register", "", "a test", lambda _actor, _actors: Replica(), write, read)
+    return Protocol("register", lambda _actor, _actors: Replica(), write, read)
 
 
 def _of(message: Message) -> tuple[int, int]:
@@ -82,8 +82,6 @@ def views(suspected: Callable[[int], int]) -> Protocol:
 
     return Protocol(
         "views",
-        "",
-        "a test",
         lambda actor, actors: Member(actor, frozenset(range(actors))),
         lambda state, _message: Step(state),
         lambda state, _src, _packet: Step(state),
@@ -112,7 +110,7 @@ def sequencer(*, direct: bool = False) -> Protocol:
         return Step(me, deliveries=(message,))
 
     start = lambda actor, _actors: actor  # noqa: E731
-    return Protocol("sequencer", "", "a test", start, causal_send, receive, network="fifo")
+    return Protocol("sequencer", start, causal_send, receive, network="fifo")
 
 
 def forgetful_rst() -> Protocol:
@@ -594,7 +592,7 @@ def receive(state, src, message):
     return Step(state, (), (message,))
 
 
-P = Protocol("p", "", "", lambda actor, actors: S(), causal_send, receive)
+P = Protocol("p", lambda actor, actors: S(), causal_send, receive)
 IS_S = Property(
     "is-s", "", What.STATE, Where.EVERYWHERE, lambda state: isinstance(state, S)
 )

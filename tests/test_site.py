@@ -264,6 +264,22 @@ def test_on_a_phone_wide_parts_of_a_page_scroll(
     assert ways <= {"fits", "scrolls"}
 
 
+BROKEN = """all => all.filter(each => {
+    const lines = document.createRange();
+    lines.selectNodeContents(each);
+    return !each.textContent.match(/[^A-Za-z_]/)
+        && new Set([...lines.getClientRects()].map(line => Math.round(line.top))).size > 1;
+}).map(each => each.textContent)"""
+
+
+@pytest.mark.parametrize("name", ["model", "specs"])
+def test_on_a_phone_no_name_in_a_first_column_is_broken(name: str, address: str, tabs: Any) -> None:
+    page = tabs.open(f"{address}{name}.html", **SCREENS["phone"])
+    names = ".md-content td:first-child code"
+    page.locator(names).first.wait_for()
+    assert [] == page.eval_on_selector_all(names, BROKEN)
+
+
 TOO_WIDE = """all => all.filter(each => {
     const around = each.closest('.md-typeset__scrollwrap, p') || each.parentElement;
     return each.getBoundingClientRect().width > around.clientWidth + 1;

@@ -13,7 +13,7 @@ from antecede.checker.render import json as formats
 from antecede.checker.semantics.names import Names, names_from
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError
-from antecede.checker.support.reading import as_toml, json_in, text_in
+from antecede.checker.support.reading import as_toml, text_in
 
 MOST_STEPS = 40
 """The most steps of a run that the answer to a check shows."""
@@ -201,11 +201,9 @@ def explain_answer(trace: str, first: int) -> str:
     Raises:
         InputError: the file is not a trace, or the run has no such step.
     """
-    content = text_in(trace, "the trace")
-    formats.trace_in(content, trace)
-    table = json_in(content, trace)
-    run = {**table, **(table.get("counterexample") or {})}
-    steps, names = run["transitions"], names_from(table.get("names", {}))
+    run = formats.table_in(text_in(trace, "the trace"), trace)
+    formats.trace_of(run, trace)
+    steps, names = run["transitions"], names_from(run.get("names", {}))
     if first > max(len(steps), 1):
         raise InputError(f"first is {first}; the run has {counted(len(steps), 'step')}")
     head = [f"{run.get('property') or 'no property'}: {counted(len(steps), 'step')}"]

@@ -20,6 +20,7 @@ from attrs import frozen
 
 from antecede.checker.api.wording import in_python
 from antecede.checker.support.errors import InputError
+from antecede.checker.support.platforms import APART
 
 GRACE = 30.0
 """The time in seconds to start and end a command, which its own limit does not include."""
@@ -61,7 +62,7 @@ async def run(arguments: Sequence[str], seconds: float) -> Ran:
             stdin=DEVNULL,
             stdout=out,
             stderr=err,
-            start_new_session=True,
+            **APART,
         )
         try:
             code = await asyncio.wait_for(process.wait(), seconds + GRACE)

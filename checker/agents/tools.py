@@ -16,7 +16,7 @@ from antecede.checker.render.catalogue import names_of_parts
 from antecede.checker.support.errors import InputError, unknown
 from antecede.checker.support.reading import json_in, text_in
 from antecede.checker.support.registry import PIPE
-from antecede.checker.support.schemas import Schema, of_setting
+from antecede.checker.support.schemas import Schema, a_table, of_setting
 from antecede.checker.support.settings import check_text, checked, setting, settings_of
 
 
@@ -218,12 +218,10 @@ def _arguments(tool: str, kind: type, given: Mapping[str, Any]) -> Any:
 def input_schema(kind: type) -> Schema:
     """Return the JSON schema of the arguments of a tool."""
     known = settings_of(kind)
-    return {
-        "type": "object",
-        "properties": {each.name: {"description": each.says, **of_setting(each)} for each in known},
-        "required": [each.name for each in known if each.default is attrs.NOTHING],
-        "additionalProperties": False,
-    }
+    return a_table(
+        {each.name: {"description": each.says, **of_setting(each)} for each in known},
+        [each.name for each in known if each.default is attrs.NOTHING],
+    )
 
 
 TOOLS: Mapping[str, tuple[type, str, Callable[[Tools, Any], Awaitable[str]]]] = {

@@ -10,6 +10,7 @@ from typing import Any
 
 from antecede.checker.audit.events import DELIVER, SEND
 from antecede.checker.audit.findings import Audit, Finding, Foreign
+from antecede.checker.render.json import AUDIT_SCHEMA
 from antecede.checker.render.prose import printable
 from antecede.checker.render.terminal import rate, wrapped
 from antecede.checker.render.ticker import Ticker, fitting
@@ -18,7 +19,6 @@ from antecede.checker.support.amounts import counted
 MOST_TORN_SHOWN = 10
 """The most torn lines that a report names."""
 
-SCHEMA = "antecede/audit/3"
 
 VIOLATED, HOLDS, NOTHING = "VIOLATED", "HOLDS", "NOTHING TO JUDGE"
 UNDECIDED = "UNDECIDED"
@@ -39,7 +39,7 @@ def verdict(found: Audit) -> str:
 def as_object(found: Audit) -> dict[str, Any]:
     """Return an audit as JSON values."""
     return {
-        "schema": SCHEMA,
+        "schema": AUDIT_SCHEMA,
         "logs": list(found.logs),
         "verdict": verdict(found),
         "stopped_by": None,
@@ -67,7 +67,7 @@ def as_object(found: Audit) -> dict[str, Any]:
 def stopped_object(logs: Sequence[str], stopped_by: str) -> dict[str, Any]:
     """Return an audit that was stopped as JSON values; nothing else is known of the logs."""
     return {
-        "schema": SCHEMA,
+        "schema": AUDIT_SCHEMA,
         "logs": list(logs),
         "verdict": STOPPED,
         "stopped_by": stopped_by,

@@ -18,7 +18,16 @@ from antecede.checker.semantics.programs import ANY_MESSAGE
 from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.workload import CHOICES, SUMMARIES
 from antecede.checker.support.registry import PIPE, property_names, protocol_names
-from antecede.checker.support.schemas import NAME, TEXT, WHOLE, Schema, a_list, of_setting, one_of
+from antecede.checker.support.schemas import (
+    NAME,
+    TEXT,
+    WHOLE,
+    Schema,
+    a_list,
+    a_table,
+    of_setting,
+    one_of,
+)
 from antecede.checker.support.settings import Setting, settings_of
 
 
@@ -28,7 +37,7 @@ def spec_schema() -> Schema:
     keys = {key: _key(key, settings.get(key)) for key in sorted(KINDS)}
     return {
         "description": "A question for antecede, and the expected answer.",
-        **_table(keys, required=["protocol"]),
+        **a_table(keys, required=["protocol"]),
     }
 
 
@@ -47,40 +56,34 @@ def _names(names: list[str], *patterns: str) -> Schema:
     return {"anyOf": [{"enum": names}, *({"type": "string", "pattern": p} for p in patterns)]}
 
 
-def _table(keys: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
-    """Return the schema of a table that has no other keys than these."""
-    needed = {"required": required} if required else {}
-    return {"type": "object", "properties": dict(keys), "additionalProperties": False, **needed}
-
-
 def _workload() -> Schema:
     """Return the schema of a workload: a text as on the command line, or a table."""
     listed = [kind for kind in SUMMARIES if kind not in CHOICES]
     to = a_list(WHOLE, minItems=1)
     label: Schema = {"type": ["string", "integer"]}
     one_or_all: Schema = {"anyOf": [WHOLE, to]}
-    labelled = _table({"to": one_or_all, "label": label}, ["to", "label"])
+    labelled = a_table({"to": one_or_all, "label": label}, ["to", "label"])
     send = {"name": NAME, "from": WHOLE, "to": to, "after": a_list(NAME), "label": label}
     one_or_several = {"anyOf": [NAME, a_list(NAME, minItems=1)]}
     statements = [
-        _table(
+        a_table(
             {"send": {**NAME, "not": {"const": ANY_MESSAGE}}, "to": to, "label": label},
             ["send", "to"],
         ),
-        _table({"receive": one_or_several}, ["receive"]),
+        a_table({"receive": one_or_several}, ["receive"]),
     ]
     tables = {
         "script": ("sends", a_list(a_list({"anyOf": [WHOLE, to, labelled]}))),
-        "reaction": ("sends", a_list(_table(send, ["name", "from", "to"]))),
+        "reaction": ("sends", a_list(a_table(send, ["name", "from", "to"]))),
         "program": ("programs", a_list(a_list({"anyOf": statements}))),
     }
     return {
         "default": "any",
         "anyOf": [
             *_names(list(CHOICES), f"^({'|'.join(listed)}):")["anyOf"],
-            _table({"kind": {"enum": list(CHOICES)}}, ["kind"]),
+            a_table({"kind": {"enum": list(CHOICES)}}, ["kind"]),
             *(
-                _table({"kind": {"const": kind}, argument: schema}, ["kind", argument])
+                a_table({"kind": {"const": kind}, argument: schema}, ["kind", argument])
                 for kind, (argument, schema) in tables.items()
             ),
         ],
@@ -94,9 +97,9 @@ def _property() -> Schema:
 
 
 def _expect() -> Schema:
-    counts = _table(dict.fromkeys(COUNT_KEYS, WHOLE))
+    counts = a_table(dict.fromkeys(COUNT_KEYS, WHOLE))
     verdicts = [*EXPECTED, *(name.upper() for name in EXPECTED)]
-    return _table(
+    return a_table(
         {
             "verdict": {"enum": verdicts, "default": "holds"},
             "violates": {"description": "The property that is violated.", **_property()},
@@ -106,7 +109,7 @@ def _expect() -> Schema:
             },
             "counts": {
                 "description": "The exact numbers of states, for each history.",
-                **_table(dict.fromkeys(HISTORIES, counts)),
+                **a_table(dict.fromkeys(HISTORIES, counts)),
             },
         }
     )
@@ -115,7 +118,7 @@ def _expect() -> Schema:
 def _of_names() -> Schema:
     name = {"type": "string", "minLength": 1, "maxLength": LONGEST}
     unique = a_list(name, uniqueItems=True)
-    return _table({"actors": unique, "messages": a_list(unique)})
+    return a_table({"actors": unique, "messages": a_list(unique)})
 
 
 _WORD = f"({'|'.join(NETWORKS)})(:[0-9]+)?"

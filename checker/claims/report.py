@@ -14,14 +14,12 @@ from attrs import asdict, evolve, frozen
 from antecede.checker.claims.claim import NAMES, Ruling, Source, source_named, sources
 from antecede.checker.claims.judge import Finding, Judged
 from antecede.checker.render.files import make_folder
-from antecede.checker.render.json import versions
+from antecede.checker.render.json import CLAIMS_SCHEMA, versions
 from antecede.checker.render.pages import text_page
 from antecede.checker.render.registry import write_trace
 from antecede.checker.render.terminal import elapsed
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError, unknown
-
-SCHEMA = "antecede/claims/1"
 
 SIGNS: Mapping[Ruling, str] = {
     Ruling.CONFIRMED: "✓",
@@ -139,7 +137,7 @@ def _counts(found: Sequence[Judged]) -> dict[str, int]:
 def as_object(found: Sequence[Judged], files: Files, *, quick: bool) -> dict[str, Any]:
     """Return the report for JSON."""
     return {
-        "schema": SCHEMA,
+        "schema": CLAIMS_SCHEMA,
         "date": time.strftime("%Y-%m-%d"),
         "versions": versions(),
         "quick": quick,

@@ -16,7 +16,7 @@ from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import SHIPPED, Spec, overridden
 from antecede.checker.check.targets import targets_of
-from antecede.checker.render.json import versions
+from antecede.checker.render.json import TABLE_SCHEMA, versions
 from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import elapsed
 from antecede.checker.search.loop import Progress
@@ -227,7 +227,7 @@ def markdown(found: list[Row], options: Options) -> str:
 def as_object(found: list[Row], options: Options) -> dict[str, Any]:
     """Return the table for programs."""
     return {
-        "schema": "antecede/table/1",
+        "schema": TABLE_SCHEMA,
         "machine": machine(options),
         "paper_bounds": _size(*PAPER_BOUNDS),
         "verdicts_agree": all(row.agrees for row in found) if _judged(found) else None,

@@ -51,9 +51,13 @@ def write_result(json_file: str | None, done: list[Any], *, many: bool) -> None:
 def write_run(
     file: str, format: str | None, report: CheckReport, say: Callable[[str], None]
 ) -> None:
-    """Save the run that a check has to show, if there is one."""
+    """Save the run that a check has to show; without a run, a page has the coverage alone."""
     path = report.run
-    if path is None:
+    if path is None and report.coverage is not None and format_of(file, format) == "html":
+        from antecede.checker.render import html  # an import that few checks need
+
+        write_whole(file, html.coverage_page(report, report.coverage))
+    elif path is None:
         say(f"There is no counterexample, so {file} was not written; --sample gives a run.")
     else:
         write_trace(path, file, format, report=report)

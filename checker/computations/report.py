@@ -9,13 +9,11 @@ from antecede.checker.computations.generate import drawn
 from antecede.checker.computations.placement import Example, Placement
 from antecede.checker.paths.path import Path
 from antecede.checker.render.diagram import diagram
-from antecede.checker.render.json import counterexample_object, versions
+from antecede.checker.render.json import CLASSES_SCHEMA, counterexample_object, versions
 from antecede.checker.render.prose import listed
 from antecede.checker.render.ticker import Line
 from antecede.checker.semantics.question import model_of
 from antecede.checker.support.amounts import counted
-
-SCHEMA = "antecede/classes/1"
 
 CAUTION = "antecede enumerated this within the bounds. It is no proof for larger programs."
 
@@ -108,7 +106,7 @@ def placement_object(placement: Placement) -> dict[str, Any]:
     """Return the result as a JSON object."""
     beyond = placement.beyond
     return {
-        "schema": SCHEMA,
+        "schema": CLASSES_SCHEMA,
         **model_of(placement.spec),
         "workload": list(placement.workloads),
         "max_messages": placement.most,

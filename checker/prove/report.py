@@ -15,15 +15,13 @@ from antecede.checker.prove.obligations import Answer, Obligation, Proof, Shown
 from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import D, Model, Relation
 from antecede.checker.render.files import make_folder, write_whole
-from antecede.checker.render.json import versions
+from antecede.checker.render.json import PROOF_SCHEMA, versions
 from antecede.checker.render.junit import add_totals, text_of
 from antecede.checker.render.markup import plain_lines
 from antecede.checker.render.pages import text_page
 from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import WIDTH
 from antecede.checker.support.amounts import counted
-
-SCHEMA = "antecede/proof/1"
 
 
 def wrapped(text: str, indent: str = "") -> str:
@@ -103,7 +101,7 @@ def as_object(proof: Proof) -> dict[str, Any]:
     """Return the result of a proof as JSON values."""
     model = proof.model
     return {
-        "schema": SCHEMA,
+        "schema": PROOF_SCHEMA,
         "answer": str(proof.answer),
         "as_expected": str(proof.answer) == model.expected,
         "about": "the abstract model, every number of actors and messages",

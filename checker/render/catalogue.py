@@ -115,7 +115,8 @@ def _card(name: str, rows: list[tuple[str, str]]) -> str:
 
 
 def _protocol_lines(protocol: Protocol) -> str:
-    return "\n".join([protocol.summary, *(f"{kind}: {text}" for kind, text in _declared(protocol))])
+    declared = [f"{kind}: {text}" for kind, text in _declared(protocol) if text]
+    return "\n".join([protocol.summary, *declared])
 
 
 def _declared(protocol: Protocol) -> list[tuple[str, str]]:

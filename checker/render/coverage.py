@@ -57,9 +57,9 @@ def remarks(found: HandlerCoverage) -> Iterator[str]:
 
 
 def shown(file: str) -> str:
-    """Return a file's path as people write it: from the current folder, if it is there."""
+    """Return a file's path: from the current folder if the file is there, else the whole path."""
     path, here = Path(file), Path.cwd()
-    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name
+    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
 
 def spans(lines: Sequence[int]) -> list[tuple[int, int]]:
@@ -105,6 +105,20 @@ class Line:
     text: str
     looks: str
     note: str
+
+
+@frozen
+class Listing:
+    """The lines of a function, with its name and file."""
+
+    name: str
+    file: str
+    lines: list[Line]
+
+
+def listing(each: FunctionCoverage) -> Listing:
+    """Return the lines of a function as a page shows them."""
+    return Listing(each.name, shown(each.file), lines(each))
 
 
 def lines(each: FunctionCoverage) -> list[Line]:

@@ -21,7 +21,7 @@ from antecede.checker.model import State
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path
 from antecede.checker.render import coverage
-from antecede.checker.render.about import About, about
+from antecede.checker.render.about import About, about, question
 from antecede.checker.render.geometry import Layout
 from antecede.checker.render.markup import Markup, number
 from antecede.checker.render.pages import asset, page
@@ -77,9 +77,20 @@ def stepping(
         drawing=drawn,
         pieces=list(_pieces(layout)),
         steps=shown,
-        coverage=covered,
-        lines_of=coverage.lines,
-        shown=coverage.shown,
+        covered=None if covered is None else [coverage.listing(each) for each in covered],
+    )
+
+
+def coverage_page(report: CheckReport, covered: HandlerCoverage) -> str:
+    """Return a page with the lines of the handlers that ran, for a check without a run to show."""
+    looks = Markup(asset(__package__, "page.css"))
+    return page(
+        "coverage.html",
+        policy=f"default-src 'none'; style-src {_hash(looks)}; base-uri 'none'; form-action 'none'",
+        style=looks,
+        headline=f"{report.result.verdict}: which lines of the handlers ran",
+        question=question(report.system, report.spec.protocol),
+        covered=[coverage.listing(each) for each in covered],
     )
 
 

@@ -41,6 +41,11 @@ RESULT_SCHEMA = "antecede/result/1"
 RESULTS_SCHEMA = "antecede/results/1"
 TRACE_SCHEMA = "antecede/trace/1"
 REPLAY_SCHEMA = "antecede/replay/1"
+AUDIT_SCHEMA = "antecede/audit/3"
+CLAIMS_SCHEMA = "antecede/claims/1"
+CLASSES_SCHEMA = "antecede/classes/1"
+PROOF_SCHEMA = "antecede/proof/1"
+TABLE_SCHEMA = "antecede/table/1"
 
 
 def text(value: Mapping[str, Any]) -> str:
@@ -373,7 +378,15 @@ def trace_in(content: str, file: str) -> Trace:
     Raises:
         InputError: the content is not a trace.
     """
-    table = _table(content, file)
+    return trace_of(table_in(content, file), file)
+
+
+def trace_of(table: Mapping[str, Any], file: str) -> Trace:
+    """Return the trace in the table of a file.
+
+    Raises:
+        InputError: a key is missing or wrong.
+    """
     try:
         prop = None if table.get("property", "") is None else _get(table, "property", str)
         keys = (_key(table, number) for number in range(1, len(_transitions(table)) + 1))
@@ -382,7 +395,12 @@ def trace_in(content: str, file: str) -> Trace:
         raise type(error)(f"{file}: {error}") from None
 
 
-def _table(content: str, file: str) -> Mapping[str, Any]:
+def table_in(content: str, file: str) -> Mapping[str, Any]:
+    """Return the keys of a trace, or of a result with its counterexample.
+
+    Raises:
+        InputError: the content is neither.
+    """
     table = json_in(content, file)
     schema = table.get("schema") if isinstance(table, dict) else None
     if schema == RESULT_SCHEMA and isinstance(table.get("counterexample"), dict):

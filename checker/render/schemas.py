@@ -203,7 +203,7 @@ def _proof() -> Schema:
     }
     return an_object(
         {
-            "schema": {"const": "antecede/proof/1"},
+            "schema": {"const": formats.PROOF_SCHEMA},
             "answer": _ANSWER,
             "as_expected": FLAG,
             "about": TEXT,
@@ -274,7 +274,7 @@ def _claims() -> Schema:
     }
     return an_object(
         {
-            "schema": {"const": "antecede/claims/1"},
+            "schema": {"const": formats.CLAIMS_SCHEMA},
             "date": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
             "versions": _VERSIONS,
             "quick": FLAG,
@@ -294,7 +294,7 @@ def _classes() -> Schema:
     }
     return an_object(
         {
-            "schema": {"const": "antecede/classes/1"},
+            "schema": {"const": formats.CLASSES_SCHEMA},
             **_SYSTEM,
             "workload": a_list(TEXT),
             "max_messages": WHOLE,
@@ -328,7 +328,7 @@ def _audit() -> Schema:
     }
     foreign = {"log": TEXT, "lines": WHOLE, "first_line": WHOLE, "why": TEXT}
     begin: dict[str, Schema] = {
-        "schema": {"const": "antecede/audit/3"},
+        "schema": {"const": formats.AUDIT_SCHEMA},
         "logs": a_list(TEXT),
         "verdict": TEXT,
     }
@@ -369,7 +369,7 @@ def _table() -> Schema:
     }
     return an_object(
         {
-            "schema": {"const": "antecede/table/1"},
+            "schema": {"const": formats.TABLE_SCHEMA},
             "machine": TEXT,
             "paper_bounds": TEXT,
             "verdicts_agree": or_null(FLAG),

@@ -44,6 +44,12 @@ def an_object(keys: Mapping[str, Schema], **optional: Schema) -> Schema:
     return {"type": "object", "required": list(keys), "properties": {**keys, **optional}}
 
 
+def a_table(keys: Mapping[str, Schema], required: Collection[str] = ()) -> Schema:
+    """Return the schema of an object that has no other keys than these."""
+    needed = {"required": list(required)} if required else {}
+    return {"type": "object", "properties": dict(keys), "additionalProperties": False, **needed}
+
+
 def of_setting(known: Setting) -> Schema:
     """Return the schema of a setting, with its range and its default."""
     default = {"default": known.default} if isinstance(known.default, str | int | float) else {}

@@ -61,7 +61,7 @@ def receive(state, src, packet):
 
 
 MINE = Protocol(
-    "mine", "mine", "here", initial=initial, causal_send=causal_send, receive=receive
+    "mine", initial=initial, causal_send=causal_send, receive=receive
 )
 """
 

@@ -40,19 +40,19 @@ LEAST_SCORE = 0.95
 
 HEAD = """# Mutants: which bugs do the checks detect?
 
-A passing check is only as convincing as the bugs that it would catch. To find out which bugs our
-checks catch, we put bugs into correct protocols. A *mutant* is a protocol with one small deliberate
-change, such as a dropped condition, a swapped order or a forgotten update. Read this page before
-you trust a verdict on one of these protocols, or to choose bounds for your own protocol.
+A passing check is only as convincing as the bugs that it would catch. So we put bugs into correct
+protocols and check them. A *mutant* is a protocol with one small deliberate change, such as a
+dropped condition or a forgotten update. Read this page before you trust a verdict on one of these
+protocols, or to choose bounds for your own protocol.
 
 ```sh
 python -m tests.mutants.run fifo   # the mutants of one protocol
 make mutants                       # all of them; writes this page and the rows
 ```
 
-Every mutant is checked within bounds within which the real protocol passes. A mutant is *detected*
-if a check of it finds a violation, if one of its functions fails, or if the check never ends. For
-each mutant that is not detected, we give one of two explanations:
+The real protocol passes a check within some bounds, and each mutant is checked within the same
+bounds. The mutant is *detected* if the check finds a violation, if one of its functions fails, or
+if the check never ends. If a mutant is not detected, there are two possible explanations:
 
 * *equivalent*: no property can distinguish it from the real protocol.
 * *needs*: only a larger check detects it. Its row names that check and its result.
@@ -61,10 +61,9 @@ For each mutant, [the list of all mutants](../tests/mutants/detected.md) shows t
 check that detects it.
 
 The *score* of a protocol is the share of its mutants that are detected. Equivalent mutants do not
-count, because no check can detect them. Each score must be at least 95 %; a lower score means that
-our checks are too weak. `make mutants` also fails if a real protocol is not correct, if a mutant
-survives without an explanation, or if an explanation is no longer true. The mutants are data in
-[tests/mutants](../tests/mutants).
+count, because no check can detect them. A score below 95 % means that our checks are too weak, and
+`make mutants` fails. It also fails if a mutant survives without an explanation, or if an
+explanation is no longer true. The mutants are data in [tests/mutants](../tests/mutants).
 """
 
 

@@ -55,7 +55,7 @@ def fails_at(count: int, failure: Callable[[], Any]) -> Protocol:
             return failure()
         return Step(state, deliveries=(packet.message,))
 
-    return Protocol("failing", "", "", lambda _actor, _actors: Seen(), causal_send, receive)
+    return Protocol("failing", lambda _actor, _actors: Seen(), causal_send, receive)
 
 
 def _asserts() -> None:
@@ -145,7 +145,7 @@ def receive(state, src, message):
 def loaded(text):
     return json.loads(text)
 
-LOADS = Protocol("loads", "", "", lambda *_: 0, send, receive)
+LOADS = Protocol("loads", lambda *_: 0, send, receive)
 """
 
 
@@ -254,7 +254,7 @@ def send(state, message):
 def receive(state, src, message):
     return Step(state + 1, deliveries=(message,))
 
-COUNTS = Protocol("counts", "", "", lambda *_: 0, send, receive, {})
+COUNTS = Protocol("counts", lambda *_: 0, send, receive, {})
 """
 
 
@@ -297,7 +297,7 @@ def receive(state, src, packet):
     {}["nobody"]
     return Step(state, deliveries=(packet.message,))
 
-MINE = Protocol("mine", "", "", initial, causal_send, receive)
+MINE = Protocol("mine", initial, causal_send, receive)
 """
 
 

@@ -222,7 +222,7 @@ def test_tree_whose_node_forgets_to_route_loses_messages() -> None:
         step = module.receive(state, src, packet)
         return Step(step.state, deliveries=step.deliveries)
 
-    broken = Protocol("broken", "", "", TREE.initial, TREE.causal_send, keep)
+    broken = Protocol("broken", TREE.initial, TREE.causal_send, keep)
     result = search(broken, 3, 1, network="fifo")
     assert result.counterexample is not None
     assert "all-delivered" == result.counterexample.violates

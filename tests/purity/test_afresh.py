@@ -31,7 +31,7 @@ def receive(state, src, message):
 def causal_send(state, message):
     return Step(state, ((message.receiver, message),))
 
-P = Protocol("toy", "", "", lambda actor, actors: actor, causal_send, receive)
+P = Protocol("toy", lambda actor, actors: actor, causal_send, receive)
 """
 
 LATCH = """late = message.number == 2 and not knows((state, src, 1))
@@ -238,7 +238,7 @@ def receive(state, src, message):
     return Step(state, deliveries=(message,) if flushed.__length_hint__() else ())
 
 P = Protocol(
-    "toy", "", "", lambda actor, actors: (), causal_send, receive, actions={"flush": flush}
+    "toy", lambda actor, actors: (), causal_send, receive, actions={"flush": flush}
 )
 """
 

@@ -874,7 +874,7 @@ def test_handlers_composed_of_pure_parts_are_never_reported(
     def idle(state: Any, message: Message) -> Step:
         return Step(state)
 
-    plain = Protocol("composed", "", "", nothing, idle, receive)
+    plain = Protocol("composed", nothing, idle, receive)
     expected, actual = plain.initial(0, 2), watched(plain, "all")
     state = actual.initial(0, 2)
     for packet in packets:
@@ -933,7 +933,7 @@ def counted(calls: list[str]) -> Protocol:
         calls.append(packet)
         return Step(state)
 
-    return Protocol("counted", "", "", lambda i, n: 0, lambda s, m: Step(s), receive)
+    return Protocol("counted", lambda i, n: 0, lambda s, m: Step(s), receive)
 
 
 def test_mode_off_returns_the_protocol_itself() -> None:

@@ -45,7 +45,7 @@ def causal_send(state: Any, message: Message) -> Step:
 
 def found(receive: Callable[..., Step], *, mode: str = "on", engine: str = "local") -> Result:
     forget()
-    protocol = Protocol("toy", "", "", lambda actor, actors: actor, causal_send, receive)
+    protocol = Protocol("toy", lambda actor, actors: actor, causal_send, receive)
     spec = Spec("x", actors=2, messages=2, properties=("all-delivered",))
     return check(spec, Options(engine=engine), protocol=protocol, selfcheck=mode).result
 
@@ -184,7 +184,7 @@ def wrong_cache(state: Any, src: int, message: Message) -> Step:
 
 def test_a_cache_with_a_wrong_key_is_refused_and_no_violation_is_shown() -> None:
     forget()
-    protocol = Protocol("toy", "", "", lambda actor, actors: actor, causal_send, wrong_cache)
+    protocol = Protocol("toy", lambda actor, actors: actor, causal_send, wrong_cache)
     spec = Spec("x", actors=3, messages=2, properties=("integrity",))
     result = check(spec, protocol=protocol).result
     assert Verdict.ERROR is result.verdict
@@ -214,7 +214,7 @@ from antecede import Protocol, Step
 def receive(state, src, message):
     return Step(state, deliveries=(message,) if helper.now() else ())
 
-P = Protocol("helped", "", "", lambda actor, actors: 0,
+P = Protocol("helped", lambda actor, actors: 0,
              lambda state, message: Step(state, ((message.receiver, message),)), receive)
 """
 

@@ -498,7 +498,7 @@ def _silent(keeps: bool) -> Protocol:
             return Step((*state, packet.message) if keeps else state)
         return Step((*state, packet.message), deliveries=(packet.message,))
 
-    return Protocol("silent", "", "", lambda actor, _: (actor,), _broadcast, receive)
+    return Protocol("silent", lambda actor, _: (actor,), _broadcast, receive)
 
 
 ONE = 'reaction:[{"name":"m1","from":0,"to":[1,2]}]'

@@ -452,9 +452,7 @@ def test_steps_without_source_are_named_by_their_handler() -> None:
     namespace: dict[str, Any] = {"Step": Step}
     exec("def send(state, message): return Step(state, ((message.receiver, message),))", namespace)
     exec("def get(state, src, m): return Step(state, deliveries=(m,))", namespace)
-    protocol = Protocol(
-        "typed", "", "", lambda _actor, _actors: None, namespace["send"], namespace["get"]
-    )
+    protocol = Protocol("typed", lambda _actor, _actors: None, namespace["send"], namespace["get"])
     report = check(
         Spec("typed", actors=2), Options(engine="plain"), protocol=protocol, selfcheck="off"
     )

@@ -32,7 +32,7 @@ def receive(state: State, _src: int, message: Message) -> Step:
     return Step(edited(state, message), deliveries=(message,))
 
 
-EDITOR = Protocol("editor", "", "a test", lambda _actor, _actors: (), causal_send, receive)
+EDITOR = Protocol("editor", lambda _actor, _actors: (), causal_send, receive)
 SENDS: Any = [[{"to": [1, 2], "label": "write a"}, {"to": [1, 2], "label": "delete a"}], [], []]
 
 

@@ -94,7 +94,7 @@ def sends_first(one: Any, other: Any) -> Protocol:
     def receive(state: int, _src: int, packet: Any) -> Step:
         return Step(state, deliveries=(packet.message,) if isinstance(packet, Data) else ())
 
-    return Protocol("odd", "", "", lambda _actor, _actors: 0, causal_send, receive)
+    return Protocol("odd", lambda _actor, _actors: 0, causal_send, receive)
 
 
 def found(protocol: Protocol, engine: str, search: str, messages: int = 2, **how: Any) -> Result:
@@ -230,7 +230,7 @@ def test_every_engine_refuses_a_destination_that_is_no_int(
         return Step(state, sends=((destination, Data(message)),))
 
     protocol = sends_first(0, 0)
-    protocol = Protocol("odd", "", "", protocol.initial, causal_send, protocol.receive)
+    protocol = Protocol("odd", protocol.initial, causal_send, protocol.receive)
     result = found(protocol, engine, search, messages=1)
     assert Verdict.ERROR is result.verdict
     assert "with a destination from 0 to 1, an int" in str(result.error)
@@ -247,7 +247,7 @@ def test_every_engine_refuses_a_delivered_message_that_only_equals_the_one_sent(
     def causal_send(state: int, message: Message) -> Step:
         return Step(state, sends=((message.receiver, Data(message)),))
 
-    protocol = Protocol("odd", "", "", lambda _actor, _actors: 0, causal_send, receive)
+    protocol = Protocol("odd", lambda _actor, _actors: 0, causal_send, receive)
     result = found(protocol, engine, search, messages=1)
     assert Verdict.ERROR is result.verdict
     assert "a delivered message is equal to an earlier value" in str(result.error)

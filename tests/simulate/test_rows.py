@@ -95,7 +95,7 @@ def test_the_digest_is_that_of_the_code(tmp_path: Path) -> None:
         "def late(): return LATE\n"
         "def send(state, m): return Step(state, ((m.receiver, (m,)),))\n"
         "def receive(state, src, packet): return Step(state, deliveries=packet)\n"
-        "MINE = Protocol('mine', '', '', lambda i, n: 0, send, receive)\n"
+        "MINE = Protocol('mine', lambda i, n: 0, send, receive)\n"
     )
     own.write_text(source)
     first = digest(f"{own}:MINE")

@@ -600,7 +600,7 @@ def receive(state, src, packet):
 def causal_send(state, message):
     return Step(state, tuple((to, Sent(message)) for to in message.destinations))
 
-OWN = Protocol("own", "", "", lambda actor, actors: 0, causal_send, receive)
+OWN = Protocol("own", lambda actor, actors: 0, causal_send, receive)
 """
 
 
