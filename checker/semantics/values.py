@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import cache
 from hashlib import blake2b
-from operator import attrgetter
+from operator import attrgetter, eq
 from typing import Any
 
 import attrs
@@ -135,22 +135,45 @@ def same(one: Any, other: Any) -> bool:
     if one is other:
         return True
     cls: Any = type(one)
-    if cls is not type(other):
-        return False
+    return cls is type(other) and _sameness_of(cls)(one, other)
+
+
+@cache
+def _sameness_of(cls: Any) -> Callable[[Any, Any], bool]:
+    """Return `same` for two values of a class."""
     if cls is float:
-        return repr(one) == repr(other)
+        return lambda one, other: repr(one) == repr(other)
     if cls in ATOMS:
-        return bool(one == other)  # parts of equal values can differ if equality ignores a field
-    if cls is not tuple:
-        if field_names(one) is None:
-            return canonical(one) == canonical(other)
-        one, other = _fields(one), _fields(other)
-    if len(one) != len(other):
+        return eq  # parts of equal values can differ if equality ignores a field
+    if cls is tuple:
+        return _are_same
+    if cls is frozenset:
+        return _are_same_sets
+    if names_in(cls) is None:
+        return _have_same_text
+    fields = _fields_of(cls)
+    return lambda one, other: _are_same(fields(one), fields(other))
+
+
+def _are_same(parts: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    if len(parts) != len(others):
         return False
-    for first, second in zip(one, other, strict=True):  # most parts are identical objects
-        if first is not second and not same(first, second):
+    for one, other in zip(parts, others, strict=True):  # most parts are identical objects
+        if one is not other and not same(one, other):
             return False
     return True
+
+
+def _are_same_sets(some: frozenset[Any], others: frozenset[Any]) -> bool:
+    """Compare each element with the equal one; texts decide about elements without an equal one."""
+    equals = {element: element for element in some}
+    pairs = ((equals.get(element, others), element) for element in others)
+    alike = len(some) == len(others) and all(same(*pair) for pair in pairs)
+    return alike or _have_same_text(some, others)
+
+
+def _have_same_text(one: Any, other: Any) -> bool:
+    return canonical(one) == canonical(other)
 
 
 @define(eq=False)
