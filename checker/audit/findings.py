@@ -230,7 +230,8 @@ def two_homes(actor: str, one: str, other: str, line: int) -> InputError:
     """Return the error for an actor with events in two logs."""
     return InputError(
         f"{other}, line {line}: {actor!r} has events in {one}, too; all events of an "
-        "actor must be in one log, because two logs have no order"
+        "actor must be in one log, because two logs have no order. If these are parts of one log, "
+        "put them in a folder, and audit the folder"
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from attrs import evolve, frozen
@@ -119,17 +121,22 @@ def line_events(source: Source, number: int, line: str, fields: Fields) -> list[
         return []
     if torn:
         source.note_torn(number)
-    events = []
+    events, why = [], list[str]()
     for each in objects:
         try:
             events.append(record_event(source.name, number, each, fields))
         except NoEvent as error:
-            source.note_foreign(number, str(error))
+            why.append(str(error))
+    if why and not events:
+        source.note_foreign(number, why[0])
     return events
 
 
 _BEGIN = re.compile(r'\{[ \t\r]*"')
 """Matches the start of an object behind other text."""
+
+MOST_BEGINS = 16
+"""The most positions behind other text at which the object of a line may begin."""
 
 
 def behind_text(line: str) -> str:
@@ -147,15 +154,29 @@ def _objects(line: str, fields: Fields) -> tuple[list[dict[str, Any]], bool]:
     try:
         value = parsed("", line, "")
     except InputError as error:
-        pieces = records(
-            behind_text(line), lambda each: isinstance(value_at(each, fields.event), str | int)
-        )
+        pieces = records(behind_text(line), lambda each: _has_event(each, fields))
+        if pieces is None and (last := _at_end(line, fields)) is not None:
+            pieces = [last], False
         if pieces is None:
             raise NoEvent(f"{str(error).removeprefix(': ')}; {WHAT_A_LINE_IS}") from None
         return pieces
     if not isinstance(value, dict):
         raise NoEvent(WHAT_A_LINE_IS)
     return [value], False
+
+
+def _has_event(record: Mapping[str, Any], fields: Fields) -> bool:
+    return isinstance(value_at(record, fields.event), str | int)
+
+
+def _at_end(line: str, fields: Fields) -> dict[str, Any] | None:
+    """Return the object with an event at the end of a line whose text has other objects, too."""
+    for begin in islice(_BEGIN.finditer(line), MOST_BEGINS if line.lstrip()[0] != "{" else 0):
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.loads(line[begin.start() :])
+            if _has_event(value, fields):
+                return dict(value)
+    return None
 
 
 def record_event(log: str, number: int, found: Mapping[str, Any], fields: Fields) -> Event:
