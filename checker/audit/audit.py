@@ -35,7 +35,7 @@ from antecede.checker.audit.oracle import LogOracle
 from antecede.checker.audit.records import Fields
 from antecede.checker.audit.shiviz import Expressions
 from antecede.checker.audit.sources import Source, opened, parts_of_logs, shown_name
-from antecede.checker.audit.spans import Spans, in_every_order
+from antecede.checker.audit.spans import Spans, in_every_order, left_out
 from antecede.checker.engine.compiled import cache
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import CapacityError, InputError
@@ -293,6 +293,7 @@ class _Plain:
         executions: the executions before it.
         spans: the spans that were read; they are judged after all logs were read.
         wholes: part of a log with spans -> the log.
+        left_out: the spans that are not judged, and why.
     """
 
     crowded: Callable[[int], int]
@@ -306,6 +307,7 @@ class _Plain:
     oracle: LogOracle = field(init=False)
     clocks: Clocks = field(init=False)
     stamps: int = 0
+    left_out: tuple[str, ...] = ()
     events: int = 0
     home: dict[str, str] = field(factory=dict)
     read_of: Counter[str] = field(factory=Counter)
@@ -375,6 +377,7 @@ class _Plain:
         if not self.wholes:
             return None
         moments = self.spans.moments()
+        self.left_out = left_out(moments)
         for event in moments.events():
             self.take(event, self.wholes[event.log])
             if not self.events % TICK:
@@ -399,7 +402,7 @@ class _Plain:
             return of_all(self.executions)
         found = self._result()
         if not found.causal_sends and not self.stamps:
-            raise no_sends(self.logs, self.events)
+            raise no_sends(self.logs, self.events, self.left_out)
         return found
 
     def _result(self) -> Audit:

@@ -230,13 +230,15 @@ def two_homes(actor: str, one: str, other: str, line: int) -> InputError:
     """Return the error for an actor with events in two logs."""
     return InputError(
         f"{other}, line {line}: {actor!r} has events in {one}, too; all events of an "
-        "actor must be in one log, because two logs have no order"
+        "actor must be in one log, because two logs have no order. If these are parts of one log, "
+        "put them in a folder, and audit the folder"
     )
 
 
-def no_sends(logs: Sequence[str], events: int) -> InputError:
-    """Return the error for logs without a causal-send."""
+def no_sends(logs: Sequence[str], events: int, left_out: Sequence[str] = ()) -> InputError:
+    """Return the error for logs without a causal-send; `left_out` says what was not judged."""
+    without = f" (left out: {'; '.join(left_out)})" if left_out else ""
     return InputError(
         f"{', '.join(logs)}: no message was sent in {counted(events, 'event')}, so there is "
-        "no order to judge; does the log begin too late?"
+        f"no order to judge{without}; does the log begin too late?"
     )

@@ -15,13 +15,7 @@ from collections.abc import Callable, Iterator
 from attrs import field, frozen
 
 from antecede.checker.audit.events import Begin, Event, Stamp
-from antecede.checker.audit.records import (
-    Fields,
-    looks_like_csv,
-    looks_like_objects,
-    object_events,
-    table_events,
-)
+from antecede.checker.audit.records import Fields, looks_like_objects, object_events
 from antecede.checker.audit.shiviz import (
     Expressions,
     Layout,
@@ -32,6 +26,7 @@ from antecede.checker.audit.shiviz import (
 )
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.span_formats import looks_like_spans
+from antecede.checker.audit.tables import looks_like_table, table_events
 from antecede.checker.support.errors import InputError, unknown
 
 FORMATS = ("jsonl", "csv", "otel", "shiviz")
@@ -108,7 +103,7 @@ def _guessed(source: Source, first: str, fields: Fields) -> str:
             return "otel"
         if looks_like_shiviz(line):
             return "shiviz"
-        if looks_like_csv(line, fields):
+        if looks_like_table(line, fields):
             return "csv"
         if looks_like_objects(line, fields):
             return "jsonl"

@@ -1,11 +1,12 @@
-"""Events as records with named fields: one JSON object per line, or the lines of a CSV table."""
+"""Events as records with named fields, of which a log has one JSON object per line."""
 
 from __future__ import annotations
 
-import csv
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from attrs import evolve, frozen
@@ -63,8 +64,8 @@ class Fields:
 NAMES = ("actor", "event", "message", "to", "send", "deliver")
 
 WHAT_A_LINE_IS = (
-    "a line is an object with actor, event and message (for other logs, see --log-format and "
-    "--parser)"
+    "a line is an object with actor, event and message (`jq -c` divides a document into lines; for "
+    "other logs, see --log-format and --parser)"
 )
 
 MOST_SHOWN = 12
@@ -120,17 +121,28 @@ def line_events(source: Source, number: int, line: str, fields: Fields) -> list[
         return []
     if torn:
         source.note_torn(number)
-    events = []
+    events, why = [], list[str]()
     for each in objects:
         try:
             events.append(record_event(source.name, number, each, fields))
         except NoEvent as error:
-            source.note_foreign(number, str(error))
+            why.append(str(error))
+    if why and not events:
+        source.note_foreign(number, why[0])
     return events
 
 
 _BEGIN = re.compile(r'\{[ \t\r]*"')
 """Matches the start of an object behind other text."""
+
+MOST_BEGINS = 16
+"""The most positions behind other text at which the object of a line may begin."""
+
+
+def behind_text(line: str) -> str:
+    """Return a line without other text before its object, such as the name of a container."""
+    begin = _BEGIN.search(line)
+    return line if begin is None or line.lstrip(" \t\r")[0] == "{" else line[begin.start() :]
 
 
 def _objects(line: str, fields: Fields) -> tuple[list[dict[str, Any]], bool]:
@@ -142,15 +154,29 @@ def _objects(line: str, fields: Fields) -> tuple[list[dict[str, Any]], bool]:
     try:
         value = parsed("", line, "")
     except InputError as error:
-        begin = _BEGIN.search(line)
-        text = line if begin is None or line.lstrip(" \t\r")[0] == "{" else line[begin.start() :]
-        pieces = records(text, lambda each: isinstance(value_at(each, fields.event), str | int))
+        pieces = records(behind_text(line), lambda each: _has_event(each, fields))
+        if pieces is None and (last := _at_end(line, fields)) is not None:
+            pieces = [last], False
         if pieces is None:
             raise NoEvent(f"{str(error).removeprefix(': ')}; {WHAT_A_LINE_IS}") from None
         return pieces
     if not isinstance(value, dict):
         raise NoEvent(WHAT_A_LINE_IS)
     return [value], False
+
+
+def _has_event(record: Mapping[str, Any], fields: Fields) -> bool:
+    return isinstance(value_at(record, fields.event), str | int)
+
+
+def _at_end(line: str, fields: Fields) -> dict[str, Any] | None:
+    """Return the object with an event at the end of a line whose text has other objects, too."""
+    for begin in islice(_BEGIN.finditer(line), MOST_BEGINS if line.lstrip()[0] != "{" else 0):
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.loads(line[begin.start() :])
+            if _has_event(value, fields):
+                return dict(value)
+    return None
 
 
 def record_event(log: str, number: int, found: Mapping[str, Any], fields: Fields) -> Event:
@@ -240,58 +266,3 @@ def looks_like_objects(line: str, fields: Fields) -> bool:
     except NoEvent:
         return False
     return torn or any(value_at(each, fields.event) is not None for each in objects)
-
-
-# CSV tables: a line of names, then one record per line
-
-
-def looks_like_csv(first: str, fields: Fields) -> bool:
-    """Return whether the first line of a log has the names of a table's columns."""
-    try:
-        names = next(csv.reader([first]), [])
-    except csv.Error:  # for example, a carriage return within the line
-        return False
-    return {fields.actor, fields.event, fields.message} <= {name.strip() for name in names}
-
-
-def table_events(source: Source, fields: Fields) -> Iterator[Event]:
-    """Yield the events of a table; spaces, semicolons or bars separate destinations.
-
-    Raises:
-        InputError: an event lacks something; the message names the line and the reason.
-    """
-    names: list[str] = []
-    for number, line in source.lines():
-        if not line.strip():
-            continue
-        try:
-            values = _values(line)
-            if not names:
-                names = _checked([name.strip() for name in values], fields)
-                continue
-            if len(values) != len(names):
-                raise NoEvent(f"{len(values)} values for {len(names)} columns")
-            record: dict[str, Any] = dict(zip(names, values, strict=True))
-            if fields.to in record:
-                to = [name for name in re.split(r"[\s;|]+", record[fields.to]) if name]
-                record[fields.to] = to or None
-            yield record_event(source.name, number, record, fields)
-        except NoEvent as error:
-            source.note_foreign(number, str(error))
-
-
-def _values(line: str) -> list[str]:
-    try:
-        return next(csv.reader([line], strict=True))
-    except csv.Error as error:
-        raise NoEvent(f"no CSV ({error})") from None
-
-
-def _checked(names: list[str], fields: Fields) -> list[str]:
-    """Return the names of columns, if they have the fields of an event."""
-    for name in (fields.actor, fields.event, fields.message):
-        if name not in names:
-            raise NoEvent(
-                f"no column {name!r} among {', '.join(names)}; name the columns with --fields"
-            )
-    return names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import io
@@ -110,7 +111,11 @@ class Source:
             return chunk.decode()
         except UnicodeDecodeError as error:
             line = number + 1 + chunk.count(b"\n", 0, error.start)
-            raise InputError(f"cannot read {self.name!r}: line {line} is not UTF-8 text") from None
+            wide = number == 0 and chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+            text = "UTF-8 text; it is UTF-16, which PowerShell writes; convert it first"
+            raise InputError(
+                f"cannot read {self.name!r}: line {line} is not {text if wide else 'UTF-8 text'}"
+            ) from None
 
     def has_at_least(self, size: int) -> bool:
         """Return whether at least `size` bytes are left, without using them."""

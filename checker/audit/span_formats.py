@@ -16,12 +16,21 @@ from json import decoder, scanner
 from typing import Any
 
 from antecede.checker.audit.capacity import OFTEN, check_memory
-from antecede.checker.audit.records import Fields, NoEvent, value_at
+from antecede.checker.audit.records import Fields, NoEvent, behind_text, value_at
 from antecede.checker.audit.sources import Source
+
+RESOURCES = ("resourceSpans", "batches")
+"""The names of the list of resources: of OTLP, and of Grafana Tempo."""
+
+SCOPES = ("scopeSpans", "instrumentationLibrarySpans")
+"""The names of the list of scopes, in newer and older versions of OTLP."""
+
+WRAPPERS = ("data", "result", "trace")
+"""The names of what wraps spans: of Jaeger and Tempo."""
 
 OTHER_SIGNALS = ("resourceLogs", "resourceMetrics", "resourceProfiles")
 
-_KEY = re.compile(r'"(?:resourceSpans|resourceLogs|resourceMetrics|traceID|traceId)"\s*:')
+_KEY = re.compile(r'"(?:resourceSpans|batches|resourceLogs|resourceMetrics|traceID|traceId)"\s*:')
 _AHEAD = 200
 """The number of lines in which a document on several lines has the id of a trace."""
 
@@ -70,9 +79,23 @@ def looks_like_spans(lines: Sequence[str], fields: Fields) -> bool:
 
 def _value(line: str) -> Any:
     try:
-        return json.loads(line)
+        return _loaded(line)
     except (ValueError, RecursionError):
         return None
+
+
+def _loaded(line: str) -> Any:
+    """Return the JSON value of a line; other text may come before an object.
+
+    Raises:
+        ValueError, RecursionError: there is no value.
+    """
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        if (text := behind_text(line)) == line:
+            raise
+        return json.loads(text)
 
 
 def _is_of_spans(value: Any) -> bool:
@@ -84,8 +107,11 @@ def _is_of_spans(value: Any) -> bool:
         return _is_of_spans(value["data"])
     if isinstance(value.get("result"), dict):
         return _is_of_spans(value["result"])
+    if isinstance(value.get("trace"), dict):
+        return any(isinstance(value["trace"].get(name), list) for name in RESOURCES)
     return (
         any(name in value for name in ("resourceSpans", *OTHER_SIGNALS))
+        or isinstance(value.get("batches"), list)
         or {"spans", "processes"} <= value.keys()
         or {"traceID", "spanID"} <= value.keys()
         or ({"traceId", "id"} <= value.keys() and "actor" not in value)
@@ -106,7 +132,7 @@ def documents(source: Source) -> Iterator[tuple[Sequence[int], int, Any]]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            value = _loaded(line)
         except (ValueError, RecursionError) as error:
             if line.lstrip()[0] in "{[":
                 rest = (text for _, text in lines)
@@ -154,16 +180,16 @@ def spans_in(value: Any) -> Iterator[tuple[Mapping[str, Any], Any]]:
             yield from spans_in(each)
     elif not isinstance(value, dict) or not _is_of_spans(value):
         raise NoEvent("no spans of OTLP, Jaeger or Zipkin")
-    elif "resourceSpans" in value:
-        for resource in value["resourceSpans"]:
+    elif any(name in value for name in RESOURCES):
+        for resource in _first(value, RESOURCES):
             about = resource.get("resource") or {}
-            for scope in resource.get("scopeSpans") or []:
+            for scope in _first(resource, SCOPES):
                 for span in scope.get("spans") or []:
                     yield about, span
     elif any(name in value for name in OTHER_SIGNALS):
         raise OtherSignal
-    elif "data" in value or "result" in value:
-        yield from spans_in(value.get("data") or value.get("result") or [])
+    elif any(name in value for name in WRAPPERS):
+        yield from spans_in(_first(value, WRAPPERS))
     elif "id" in value:
         yield _of_zipkin(value)
     else:
@@ -172,6 +198,11 @@ def spans_in(value: Any) -> Iterator[tuple[Mapping[str, Any], Any]]:
             yield _of_jaeger(
                 span, span.get("process") or processes.get(span.get("processID")) or {}
             )
+
+
+def _first(value: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """Return the first of some values that is there and not empty, or an empty list."""
+    return next((value[name] for name in names if value.get(name)), [])
 
 
 def _of_jaeger(

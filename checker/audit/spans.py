@@ -37,8 +37,8 @@ from antecede.checker.audit.span_formats import Located, OtherSignal, documents,
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError
 
-PRODUCER = (4, "SPAN_KIND_PRODUCER")
-CONSUMER = (5, "SPAN_KIND_CONSUMER")
+PRODUCER = (4, "SPAN_KIND_PRODUCER", "PRODUCER")
+CONSUMER = (5, "SPAN_KIND_CONSUMER", "CONSUMER")
 
 Key = tuple[str, str]
 """The identity of a span: its trace id and its span id."""
@@ -507,7 +507,7 @@ def in_every_order(found: Audit, moments: Moments) -> Audit:
             undecided = _undecided(moments)
     return evolve(
         found,
-        left_out=_left_out(moments),
+        left_out=left_out(moments),
         undecided=undecided,
         warnings=(*_instances(moments), *(_warnings(moments) if found.findings else ())),
     )
@@ -527,7 +527,8 @@ def _undecided(moments: Moments) -> str:
     )
 
 
-def _left_out(moments: Moments) -> tuple[str, ...]:
+def left_out(moments: Moments) -> tuple[str, ...]:
+    """Return clauses about the spans that are not judged."""
     reasons = [
         reason.format(spans=counted(number, "span"), documents=counted(number, "document"))
         for reason, number in moments.left_out

@@ -70,6 +70,7 @@ def test_a_line_that_is_no_event_is_skipped_and_counted(line: str, tmp_path: Pat
         "\x1b[33mweb-1  |\x1b[0m 2026-11-26T22:33:03.000000000Z ",
         "[pod/web-7d9/web] ",
         "Nov 26 22:33:03 host web[12]: ",
+        'INFO request={"id": 1, "event": "x"} {"a": {"b": 2}} ',
     ],
 )
 def test_text_before_an_event_is_skipped(prefix: str, tmp_path: Path) -> None:

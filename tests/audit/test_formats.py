@@ -8,7 +8,7 @@ import pytest
 
 from antecede.checker.audit.records import fields_from
 from antecede.checker.support.errors import InputError
-from tests.audit.test_audit import ALICE_BOB_CAROL, audit, log
+from tests.audit.test_audit import ALICE_BOB_CAROL, audit, findings, log
 
 EVENTS = [line.split() for line in ALICE_BOB_CAROL.strip().splitlines()]
 
@@ -30,6 +30,41 @@ def test_the_columns_of_a_table_may_have_other_names(tmp_path: Path) -> None:
     fields = fields_from("actor=host,event=what,message=id,send=PUB,deliver=SUB")
     found = audit(tmp_path / "log", fields=fields)
     assert (2, 1, 1) == (found.actors, found.causal_sends, found.deliveries)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_spreadsheets_separate_columns_in_several_ways(delimiter: str, tmp_path: Path) -> None:
+    rows = [["actor", "event", "message", "to"], ["a", "sent", "m", "b|c"]]
+    rows += [["b", "processed", "m", ""], ["c", "processed", "m", ""]]
+    text = "\ufeff" + "".join(f"{delimiter.join(row)}\r\n" for row in rows)
+    (tmp_path / "log").write_text(text, newline="")
+    found = audit(tmp_path / "log")
+    assert (3, 1, 2, 0, 0) == (
+        found.actors,
+        found.causal_sends,
+        found.deliveries,
+        found.open,
+        found.unaddressed,
+    )
+
+
+def test_commas_separate_destinations_in_quotes(tmp_path: Path) -> None:
+    text = 'actor,event,message,to\na,sent,m,"b,c"\nb,processed,m,\nc,processed,m,\n'
+    (tmp_path / "log").write_text(text)
+    assert [] == findings(audit(tmp_path / "log"))
+
+
+def test_values_of_a_table_may_have_line_breaks(tmp_path: Path) -> None:
+    text = (
+        'actor,event,message,note\na,sent,m,"one\n\ntwo, ""three"""\n"b\nc",processed,m,\n'
+        'a,sent,n,"never closed\nd,processed,m,"x"\nd,processed,m,\n'
+    )
+    (tmp_path / "log").write_text(text)
+    found = audit(tmp_path / "log")
+    (finding,) = found.findings
+    assert ("d processes m again", 9) == (finding.text, finding.line)
+    assert (4, 1, 3) == (found.events, found.causal_sends, found.deliveries)
+    assert [(1, 7)] == [(each.lines, each.first) for each in found.foreign]
 
 
 @pytest.mark.parametrize(

@@ -135,3 +135,9 @@ def test_a_line_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "log").write_bytes(b'{"actor": 1, "event": "deliver", "message": 1}\n\xff\n')
     with pytest.raises(InputError, match="line 2 is not UTF-8"):
         audits.audit([str(tmp_path / "log")])
+
+
+def test_text_of_powershell_is_named(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text('{"actor": "a"}\n', encoding="utf-16")
+    with pytest.raises(InputError, match="line 1 is not UTF-8 text; it is UTF-16, which PowerSh"):
+        audits.audit([str(tmp_path / "log")])

@@ -93,6 +93,45 @@ def test_a_document_that_lacks_something_is_refused(document: Any, tmp_path: Pat
         audit(tmp_path / "log")
 
 
+def tempo(document: dict[str, Any]) -> dict[str, Any]:
+    return {"batches": document["resourceSpans"]}
+
+
+SHAPES = {
+    "with the prefix of a container": lambda line: f"[pod/x] collector-1  | {line}",
+    "of an old version": lambda line: line.replace("scopeSpans", "instrumentationLibrarySpans"),
+    "of Tempo": lambda line: json.dumps(tempo(json.loads(line))),
+    "of a newer Tempo": lambda line: json.dumps({"trace": json.loads(line)}),
+    "of Tempo, on several lines": lambda line: json.dumps(tempo(json.loads(line)), indent=2),
+    "with short kinds": lambda line: line.replace('"kind": 4', '"kind": "PRODUCER"').replace(
+        '"kind": 5', '"kind": "CONSUMER"'
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", list(SHAPES))
+def test_other_shapes_of_otlp_have_the_same_findings(shape: str, tmp_path: Path) -> None:
+    lines = [SHAPES[shape](line) for line in (SENT, OTHER, *LATE)]
+    assert lines[0] != SENT
+    (tmp_path / "log").write_text("".join(f"{line}\n" for line in lines))
+    found = audit(tmp_path / "log")
+    assert ["causal-delivery"] == [finding.kind for finding in found.findings]
+    assert () == found.foreign
+
+
+def test_an_array_of_spans_on_a_few_lines_is_read(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("[" + ",\n".join([SENT, OTHER, *LATE]) + "]\n")
+    assert 1 == len(audit(tmp_path / "log").findings)
+
+
+def test_spans_without_a_producer_are_refused_with_what_was_left_out(tmp_path: Path) -> None:
+    """Such as producers of kind client, to which nothing may link."""
+    client = span("a", 3, 1, "a2")
+    (tmp_path / "log").write_text("\n".join([client, LATE[0]]))
+    with pytest.raises(InputError, match=r"\(left out: 1 span of consumers that link to no prod"):
+        audit(tmp_path / "log")
+
+
 def test_a_deep_document_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log").write_text('[\n{"traceId": ' + "[" * 99_999)
     with pytest.raises(InputError, match="no JSON"):
