@@ -156,9 +156,12 @@ def test_a_live_actor_that_waits_for_a_crashed_one_violates_all_delivered(engine
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({}, "Bob crashed and takes no more steps, so nobody receives Data(m1). A protocol that"),
+        ({}, "Bob crashed and takes no more steps, so Data(m1) stays in flight. A protocol"),
         ({"to_crashed": "lost"}, "Bob crashed and takes no more steps. A protocol that waits"),
-        ({"properties": ("can-deliver",)}, "Bob crashed and takes no more steps, so nobody"),
+        (
+            {"properties": ("can-deliver",)},
+            "Bob crashed and takes no more steps, so Data(m1)",
+        ),
         ({"properties": ("invariant:never",)}, None),
     ],
 )
