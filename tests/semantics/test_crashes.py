@@ -181,6 +181,18 @@ def test_the_report_says_who_crashed_and_what_the_others_need(
     assert "broadcast protocol" not in text
 
 
+@pytest.mark.parametrize(
+    ("to_crashed", "said"),
+    [("kept", "3. Bob crashes\n"), ("lost", "3. Bob crashes; packets to Bob are lost\n")],
+)
+def test_the_steps_say_which_packets_a_crash_loses(to_crashed: str, said: str) -> None:
+    asked: dict[str, Any] = {"actors": 3, "workload": "script:[[1,2],[],[]]", "engine": "plain"}
+    asked |= {"crashes": "1:of=1", "to_crashed": to_crashed, "properties": ["all-delivered"]}
+    text = str(checked("mfss", **asked).counterexample)
+    assert said in text
+    assert "Bob ends as Crashed\n" in text
+
+
 def test_messages_of_and_to_crashed_actors_are_not_owed() -> None:
     silent = toy("silent", receive=lambda state, _src, _packet: Step(state))
     asked: dict[str, Any] = {"workload": "script:[[1],[]]"}
