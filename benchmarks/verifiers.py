@@ -41,11 +41,15 @@ def compiler() -> str | None:
 
 
 def model_of(check: str) -> tuple[str, list[str]]:
-    """Return the model of a check, and the macros that the preprocessor needs."""
-    protocol, bounds, history = check.split()
+    """Return the model of a check, and the macros that the preprocessor needs.
+
+    A fourth word of the check is the number of crashes.
+    """
+    protocol, bounds, history, *crashes = check.split()
     actors, messages = bounds.split("x")
     macros = [f"-DACTORS={actors}", f"-DMESSAGES={messages}"]
     macros += ["-DKNOWLEDGE"] if history == "knowledge" else []
+    macros += [f"-DCRASHES={number}" for number in crashes]
     macros += ["-DSECRET_MODE"] if protocol == "cykas-secret-mode" else []
     return protocol.removesuffix("-secret-mode"), macros
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,6 +123,21 @@ def test_rumur_stores_our_unique_states_after_our_total_states(
     assert (counts.unique_states, counts.total_states) == (found.unique, found.total)
     assert "" == found.violated
     assert found.peak > 0
+
+
+@needs_rumur
+@pytest.mark.parametrize(
+    "check", ["mfss 2x2 clocks 1", "mfss 3x1 clocks 1", "mfss 3x1 knowledge 2", "mfss 3x1 clocks 3"]
+)
+def test_rumur_stores_our_states_if_actors_crash(check: str, tmp_path: Path) -> None:
+    protocol, bounds, history, crashes = check.split()
+    actors, messages = map(int, bounds.split("x"))
+    safe = ("causal-delivery", "integrity")
+    asked: dict[str, Any] = {"history": history, "crashes": crashes, "properties": safe}
+    counts = search(protocol, actors, messages, options=method(engine="plain"), **asked).counts
+    found = rumur.explored(rumur.verifier(check, tmp_path, 1, 0, QUICKLY_COMPILED))
+    assert (counts.unique_states, counts.total_states) == (found.unique, found.total)
+    assert "" == found.violated
 
 
 @needs_rumur

@@ -15,7 +15,7 @@ from antecede.checker.explore.server import Server
 from benchmarks.blocks import TIMES
 from tests.conftest import ROOT, Command
 
-PAGES = ("tutorial", "teaching", "ci", "writing")
+PAGES = ("tutorial", "teaching", "ci", "writing", "crashes")
 BLOCK = re.compile(
     r"^```(\w+)([^\n]*)\n(.*?)^```|`(antecede \w+\s[^`…]+)`", re.MULTILINE | re.DOTALL
 )

@@ -133,7 +133,8 @@ def _crash(path: Path) -> list[str]:
     who = listed([words.actor(actor) for actor in crashed])
     to_crashed = [c for number, c in enumerate(state.channels) if number % actors in crashed]
     packets = [words.label(packet) for channel in to_crashed for packet in channel]
-    rest = f" and no actor receives {listed(packets)}" if packets else ""
+    stay = "stays" if len(packets) == 1 else "stay"
+    rest = f", so {listed(packets)} {stay} in flight" if packets else ""
     return [
         wrapped(
             f"{who} crashed and {'take' if len(crashed) > 1 else 'takes'} no more steps{rest}. A "

@@ -24,7 +24,7 @@ from antecede.checker.model import (
     Transition,
 )
 from antecede.checker.paths.path import Path, PathStep
-from antecede.checker.semantics.crashes import CRASH, RECOVER
+from antecede.checker.semantics.crashes import CRASH, RECOVER, Crashed
 from antecede.checker.semantics.failing import Raised, failure_in
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.transition import System
@@ -85,11 +85,13 @@ class Wording:
             m1, m2, … in the order of their causal-sends.
         given: the names of actors, and of messages if the spec has them.
         sent: whether `names` has all messages that were causal-sent.
+        loses: whether packets to a crashed actor are lost.
     """
 
     names: Mapping[Message, str]
     given: Names = field(factory=Names)
     sent: bool = True
+    loses: bool = False
 
     @classmethod
     def of(cls, path: Path) -> Wording:
@@ -100,12 +102,12 @@ class Wording:
             + ("" if message.label is None else f" ({message.label})")
             for at, message in enumerate(path.messages, 1)
         }
-        return cls(named, given)
+        return cls(named, given, loses=_loses(path.system))
 
     @classmethod
     def about(cls, system: System) -> Wording:
         """Return the wording for a system, with the messages that its spec or workload names."""
-        return cls({}, system.names, sent=False)
+        return cls({}, system.names, sent=False, loses=_loses(system))
 
     def actor(self, actor: int) -> str:
         """Return the name of an actor in text; files use its index."""
@@ -126,6 +128,8 @@ class Wording:
         """Return a packet or a state in readable form."""
         if isinstance(value, Raised):
             return "failed"
+        if isinstance(value, Crashed) and value.durable is None:
+            return "Crashed"
         value = shown(value)
         if isinstance(value, Message):
             return self.message(value)
@@ -176,7 +180,8 @@ class Wording:
 
     def acts(self, transition: Internal) -> str:
         """Return a predicate for what an actor does by itself."""
-        usual = {CRASH: "crashes", RECOVER: "recovers"}
+        lost = f"; packets to {self.actor(transition.actor)} are lost" if self.loses else ""
+        usual = {CRASH: f"crashes{lost}", RECOVER: "recovers"}
         return usual.get(transition.name) or f"takes the action {printable(transition.name)}"
 
     def step(self, step: PathStep, remarks: Remarks = MappingProxyType({})) -> str:
@@ -217,6 +222,11 @@ class Wording:
             return type(packet).__name__ + (f"({inner})" if inner else "")
         text = self.value(packet)
         return text if len(text) <= LABEL else text[: LABEL - 1] + "…"
+
+
+def _loses(system: System) -> bool:
+    """Return whether packets to a crashed actor are lost."""
+    return system.crashes is not None and system.crashes.lost
 
 
 def failing(step: PathStep) -> str:

@@ -156,9 +156,12 @@ def test_a_live_actor_that_waits_for_a_crashed_one_violates_all_delivered(engine
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({}, "Bob crashed and takes no more steps and no actor receives Data(m1). A protocol that"),
+        ({}, "Bob crashed and takes no more steps, so Data(m1) stays in flight. A protocol"),
         ({"to_crashed": "lost"}, "Bob crashed and takes no more steps. A protocol that waits"),
-        ({"properties": ("can-deliver",)}, "Bob crashed and takes no more steps, so nobody"),
+        (
+            {"properties": ("can-deliver",)},
+            "Bob crashed and takes no more steps, so Data(m1)",
+        ),
         ({"properties": ("invariant:never",)}, None),
     ],
 )
@@ -176,6 +179,18 @@ def test_the_report_says_who_crashed_and_what_the_others_need(
     assert (said or "") in text
     assert (said is None) == ("failure detector" not in text)
     assert "broadcast protocol" not in text
+
+
+@pytest.mark.parametrize(
+    ("to_crashed", "said"),
+    [("kept", "3. Bob crashes\n"), ("lost", "3. Bob crashes; packets to Bob are lost\n")],
+)
+def test_the_steps_say_which_packets_a_crash_loses(to_crashed: str, said: str) -> None:
+    asked: dict[str, Any] = {"actors": 3, "workload": "script:[[1,2],[],[]]", "engine": "plain"}
+    asked |= {"crashes": "1:of=1", "to_crashed": to_crashed, "properties": ["all-delivered"]}
+    text = str(checked("mfss", **asked).counterexample)
+    assert said in text
+    assert "Bob ends as Crashed\n" in text
 
 
 def test_messages_of_and_to_crashed_actors_are_not_owed() -> None:
