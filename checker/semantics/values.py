@@ -134,8 +134,10 @@ def same(one: Any, other: Any) -> bool:
     """Return whether two equal values also have the same canonical text."""
     if one is other:
         return True
+    if type(one) is not type(other):
+        return False
     cls: Any = type(one)
-    return cls is type(other) and _sameness_of(cls)(one, other)
+    return _sameness_of(cls)(one, other)
 
 
 @cache
