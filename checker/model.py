@@ -38,7 +38,9 @@ def with_item(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
         >>> with_item((10, 20, 30), 1, 25)
         (10, 25, 30)
     """
-    return (*values[:index], value, *values[index + 1 :])
+    items = list(values)
+    items[index] = value
+    return tuple(items)
 
 
 @frozen(cache_hash=True)

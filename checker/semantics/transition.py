@@ -497,7 +497,7 @@ def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
         judged.append(delivery)
         if delivery.expected:
             position = system.workload.after_delivery(actor, position, message)
-    for message in network_sent(actor, step):
+    for message in network_sent(actor, step.sends):
         history = network_send(system.oracle, history, actor, message)
     after = evolve(
         state,
@@ -510,10 +510,10 @@ def _finish(system: System, state: State, actor: int, step: Step) -> Outcome:
     return Outcome(_written(system, after), step, tuple(judged))
 
 
-def network_sent(actor: int, step: Step) -> tuple[Message, ...]:
+def network_sent(actor: int, sends: tuple[tuple[int, Packet], ...]) -> tuple[Message, ...]:
     """Return the messages of `actor` inside the packets that a step sends, in order."""
     per_packet = (
         sorted({m for m in messages_in(packet) if m.sender == actor}, key=lambda m: m.number)
-        for _, packet in step.sends
+        for _, packet in sends
     )
     return tuple(dict.fromkeys(message for messages in per_packet for message in messages))

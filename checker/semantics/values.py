@@ -237,9 +237,9 @@ class Values:
                 f"{what} holds a value of a class called {class_name(cls)}, and so did another "
                 "one, of another class; give the two classes different names"
             )
-        for part in parts(value):
+        for part in value if cls is frozenset else parts(value):  # any order: all are looked at
             self._admit(part, what)
-        if cls is not tuple and field_names(value) is None:
+        if cls not in {tuple, frozenset} and field_names(value) is None:
             canonical(value)
         self.admitted[id(value)] = value
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from antecede.checker.engine.rows.components import Components
+from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.components import Components, call_of
 from antecede.checker.engine.rows.symmetry import (
     NotSymmetricError,
     Permutation,
@@ -114,26 +115,24 @@ class Renamings:
 
     def _learn_send(self, state: LocalState, message: Message) -> None:
         number = dict(self._actors_in(state))[message.sender]
-        if (message.sender, number, message) not in self._symmetry.learned:
-            step = self._symmetry.components.system.handlers.causal_send(state, message)
-            self._symmetry.learn_send(message.sender, number, message, step)
+        argument = self._symmetry.components.messages.number(message)
+        self._symmetry.learn(call_of(g.SEND, message.sender, number, argument))
 
     def _learn_receive(self, state: LocalState, src: int, packet: Packet) -> None:
         t = self._symmetry.components
-        compared = False
+        argument, compared = t.packets.number(packet), False
         for actor, number in self._actors_in(state):
-            if (t.channel_of[src, actor], t.packets.number(packet)) in self._symmetry.packets:
-                step = t.receive_step(actor, number, src, packet)
-                self._symmetry.learn_receive(actor, number, src, packet, step)
+            channel = t.channel_of[src, actor]
+            if (channel, argument) in self._symmetry.packets:
+                self._symmetry.learn(call_of(g.RECEIVE, channel, number, argument))
                 compared = True
         if not compared:
             raise NotSymmetricError(f"no call that was compared sent {packet!r}")
 
     def _learn_internal(self, state: LocalState, name: str | None) -> None:
+        place = self._symmetry.components.internals.index(name)
         for actor, number in self._actors_in(state):
-            if self._is_new((name, actor, number)):
-                step = self._symmetry.components.internal_step(actor, number, name)
-                self._symmetry.learn_internal(actor, number, name, step)
+            self._symmetry.learn(call_of(g.INTERNAL, actor, number, place))
 
     def _is_new(self, call: Any) -> bool:
         """Return whether a call has not been compared yet, and note it."""

@@ -143,7 +143,7 @@ def judged_by_graph(steps: tuple[PathStep, ...], actors: int) -> list[bool]:
             verdicts.append(any(m in before[other] for other in delivered[step.actor]))
             past[step.actor] |= before[m] | {m}
             delivered[step.actor].append(m)
-        for m in network_sent(step.actor, step.step):
+        for m in network_sent(step.actor, step.step.sends):
             leaves(step.actor, m)
     return verdicts
 

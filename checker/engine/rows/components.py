@@ -15,7 +15,7 @@ from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.storage.arrays import Words
-from antecede.checker.model import Packet, Property, State, Step
+from antecede.checker.model import Property, State, Step
 from antecede.checker.semantics.crashes import CLOSED
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named, with_pending
 from antecede.checker.semantics.judge import is_of_one_state, looks_at_order, shown
@@ -98,6 +98,35 @@ def in_bits(system: System, bits: int) -> Iterator[Property]:
     return (prop for rank, prop in enumerate(system.properties) if bits >> rank & 1)
 
 
+NOT_ENABLED = -1
+"""The result of a timeout or an action that is not enabled."""
+
+
+def call_of(kind: int, column: int, state: int, argument: int) -> int:
+    """Return the number of a call of the protocol.
+
+    Args:
+        kind: SEND, RECEIVE or INTERNAL.
+        column: the actor; for RECEIVE the channel to it.
+        state: the number of the actor's state.
+        argument: the number of the message or packet, or the place of the action in `internals`.
+    """
+    column |= kind << g.COLUMN_BITS
+    return (column << g.NUMBER_BITS | state) << g.NUMBER_BITS | argument
+
+
+def in_call(call: int) -> tuple[int, int, int, int]:
+    """Return kind, column, state and argument of a call; the inverse of `call_of`."""
+    least, column = g.NUMBER_LIMIT - 1, call >> 2 * g.NUMBER_BITS
+    state = call >> g.NUMBER_BITS & least
+    return column >> g.COLUMN_BITS, column & (1 << g.COLUMN_BITS) - 1, state, call & least
+
+
+def in_result(result: int) -> tuple[int, int]:
+    """Return the numbers of the next state and of the effects in the result of a call."""
+    return result & (g.NUMBER_LIMIT - 1), result >> g.NUMBER_BITS
+
+
 @define(eq=False)
 class Components:
     """The components of one system.
@@ -106,8 +135,9 @@ class Components:
         self_channels: actors may send packets to themselves.
         channels, channel_of: (source, destination) of each channel, and the number of each.
         sequences: column of records -> the number of numbered sequences.
-        packets: received packets; only `steps` needs their numbers.
-        steps: (actor, state, source, number of the packet) -> the result of `receive`.
+        packets: received packets.
+        effects: pairs of the sends and the deliveries of a call; 0: there are none.
+        results: call -> its result, as in `call_of` and `in_result`, or NOT_ENABLED.
         asks_of_states: some property looks at the states of single actors.
         shown_states: states that `shown` judged; many table entries lead to one state.
         judged: number of a state in `shown_states` -> the result of `shown`.
@@ -130,10 +160,11 @@ class Components:
     stamps: Interner = field(init=False)
     records: Interner = field(init=False)
     packets: Interner = field(init=False)
+    effects: Interner = field(init=False)
     asks_of_states: bool = field(init=False)
     shown_states: Interner = field(init=False)
     sequences: dict[int, int] = field(factory=dict)
-    steps: dict[Hashable, Step] = field(factory=dict)
+    results: dict[int, int] = field(factory=dict)
     judged: dict[int, int] = field(factory=dict)
     calls: int = 0
 
@@ -161,6 +192,8 @@ class Components:
         self.stamps = Interner("stamps")
         self.records = Interner("recorded stamps")
         self.packets = Interner("packets")
+        self.effects = Interner("sends and deliveries")
+        self.effects.number(((), ()))
         self.asks_of_states = any(map(is_of_one_state, system.properties))
         self.shown_states = Interner("states")
         self.records.number(None)
@@ -228,16 +261,6 @@ class Components:
             )
         return bits
 
-    def receive_step(self, actor: int, state: int, src: int, packet: Packet) -> Step:
-        """Return the result of `receive`, which is called once per distinct argument."""
-        memo = (actor, state, src, self.packets.number(packet))
-        if memo not in self.steps:
-            self.calls += 1
-            self.steps[memo] = self.system.handlers.receive(
-                self.states[actor].values[state], src, packet
-            )
-        return self.steps[memo]
-
     @property
     def internals(self) -> tuple[str | None, ...]:
         """The actors' spontaneous actions, in order: None is the timeout, the others have names."""
@@ -245,11 +268,31 @@ class Components:
         timeout = () if protocol.timeout is None else (None,)
         return (*timeout, *protocol.actions)
 
-    def internal_step(self, actor: int, state: int, name: str | None) -> Step | None:
-        """Call `timeout` if `name` is None, otherwise the action `name`."""
+    def make(self, call: int) -> int:
+        """Call the protocol, and return the result; see `results`."""
         self.calls += 1
-        value, handlers = self.states[actor].values[state], self.system.handlers
-        return handlers.timeout(value) if name is None else handlers.action(name, value)
+        kind, column, state, argument = in_call(call)
+        handlers, actor = self.system.handlers, column
+        step: Step | None
+        if kind == g.RECEIVE:
+            src, actor = self.channels[column]
+            packet = self.packets.values[argument]
+            step = handlers.receive(self.states[actor].values[state], src, packet)
+        elif kind == g.SEND:
+            message = self.messages.values[argument]
+            step = handlers.causal_send(self.states[actor].values[state], message)
+        elif (name := self.internals[argument]) is None:
+            step = handlers.timeout(self.states[actor].values[state])
+        else:
+            step = handlers.action(name, self.states[actor].values[state])
+        return NOT_ENABLED if step is None else self.result_of(actor, step)
+
+    def result_of(self, actor: int, step: Step) -> int:
+        """Return a step of an actor as one number, as in `in_result`."""
+        effects = 0
+        if step.sends or step.deliveries:
+            effects = self.effects.number((step.sends, step.deliveries))
+        return self.states[actor].number(step.state) | effects << g.NUMBER_BITS
 
     def _sent(self, actor: int) -> Words:
         """Return the amount that each position of an actor adds to the progress."""

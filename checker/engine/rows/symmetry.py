@@ -26,15 +26,21 @@ renaming. The search also adds up the sizes of the orbits, which yields the unre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from itertools import permutations
+from collections.abc import Iterable
+from itertools import permutations, repeat
 from typing import Any, TypeAlias
 
 from attrs import define, evolve, field
 
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.components import Components
-from antecede.checker.model import Message, Packet, Step
+from antecede.checker.engine.rows.components import (
+    NOT_ENABLED,
+    Components,
+    call_of,
+    in_call,
+    in_result,
+)
+from antecede.checker.model import Message, Packet
 from antecede.checker.semantics.history import Ghost, Pending, Stamp
 from antecede.checker.semantics.transition import network_sent
 from antecede.checker.semantics.values import packet_class
@@ -43,6 +49,9 @@ from antecede.checker.support.errors import AntecedeError
 
 Permutation: TypeAlias = tuple[int, ...]
 """A permutation of the actors: p[i] is the new name of actor i."""
+
+Sends: TypeAlias = tuple[tuple[int, Packet], ...]
+"""What a call sends: pairs of a destination and a packet, in order."""
 
 MOST_FULLY_PERMUTED = 4
 """The most actors for which all permutations are used; larger systems use only the rotations."""
@@ -140,8 +149,9 @@ class Symmetry:
         index: permutation -> its index in `group`.
         composed: [k][j] is the index of group[j] after group[k].
         states: (actor, state) -> the state's number after each permutation.
-        packets: (channel, number of the packet) -> the packet after each permutation.
-        learned: calls whose renamings were compared already, and these renamings.
+        packets: (channel, packet) -> the packet's number after each permutation.
+        messages: a message -> its number after each permutation.
+        compared: (actor, effects after each permutation) of effects that are renamings.
     """
 
     components: Components
@@ -149,8 +159,9 @@ class Symmetry:
     index: dict[Permutation, int] = field(init=False)
     composed: list[list[int]] = field(init=False)
     states: dict[tuple[int, int], tuple[int, ...]] = field(factory=dict)
-    packets: dict[tuple[int, int], tuple[Packet, ...]] = field(factory=dict)
-    learned: set[Hashable] = field(factory=set)
+    packets: dict[tuple[int, int], tuple[int, ...]] = field(factory=dict)
+    messages: dict[int, tuple[int, ...]] = field(factory=dict)
+    compared: set[tuple[int, tuple[int, ...]]] = field(factory=set)
 
     def __attrs_post_init__(self) -> None:
         """Learn the renamings of the initial states."""
@@ -174,81 +185,87 @@ class Symmetry:
             if self.states.setdefault((p[actor], images[k]), row) != row:
                 raise NotSymmetricError(f"{where} differ between actors")
 
-    def learn_send(self, actor: int, state: int, message: Message, step: Step) -> None:
-        """Compare a causal_send with its renamings."""
-        system = self.components.system
+    def learn(self, call: int) -> None:
+        """Make a call and its renamings, and compare their results, unless that has been done.
 
-        if (actor, state, message) in self.learned:
+        Every renamed call is made: its result is compared, not computed.
+
+        Raises:
+            NotSymmetricError: the results are no renamings of each other.
+        """
+        t, made = self.components, dict[int, int]()
+        if call in t.results:
             return
-        for k, p in enumerate(self.group):
-            image = self.states[actor, state][k]
-            self.learned.add((p[actor], image, renamed_message(message, p)))
+        calls = self._renamed_calls(call)
+        for each in calls:
+            if each not in made:  # a renaming may leave a call as it is
+                made[each] = t.make(each)
+        self._relate_results(call, [made[each] for each in calls])
+        t.results.update(made)  # not before: an orbit in `results` was compared
 
-        def run(p: Permutation, renamed: int) -> Step:
-            value = self.components.states[p[actor]].values[renamed]
-            return system.handlers.causal_send(value, renamed_message(message, p))
+    def _renamed_calls(self, call: int) -> list[int]:
+        """Return a call after each permutation."""
+        kind, column, state, argument = in_call(call)
+        t, actor = self.components, self._actor_of(call)
+        columns = [p[actor] for p in self.group]
+        arguments: Iterable[int] = repeat(argument)
+        if kind == g.SEND:
+            arguments = self._renamed_message_numbers(argument)
+        elif kind == g.RECEIVE:
+            src, arguments = t.channels[column][0], self.packets[column, argument]
+            columns = [t.channel_of[p[src], p[actor]] for p in self.group]
+        images = zip(columns, self.states[actor, state], arguments, strict=False)
+        return [call_of(kind, *image) for image in images]
 
-        self._learn(actor, state, step, run, "causal_send")
+    def _actor_of(self, call: int) -> int:
+        kind, column, _, _ = in_call(call)
+        return self.components.channels[column][1] if kind == g.RECEIVE else column
 
-    def learn_receive(self, actor: int, state: int, src: int, packet: Packet, step: Step) -> None:
-        """Compare a receive with its renamings."""
-        t = self.components
-        number = t.packets.number
-        if (actor, state, src, number(packet)) in self.learned:
-            return
-        images, states = self.images_of(t.channel_of[src, actor], packet), self.states[actor, state]
-        for k, p in enumerate(self.group):
-            self.learned.add((p[actor], states[k], p[src], number(images[k])))
+    def _renamed_message_numbers(self, message: int) -> tuple[int, ...]:
+        images, messages = self.messages.get(message), self.components.messages
+        if images is None:
+            renamed = [renamed_message(messages.values[message], p) for p in self.group]
+            images = self.messages[message] = tuple(map(messages.number, renamed))
+        return images
 
-        def run(p: Permutation, renamed: int) -> Step:
-            image = images[self.index[p]]
-            return t.receive_step(p[actor], renamed, p[src], image)
-
-        self._learn(actor, state, step, run, f"receive of {packet_class(packet)}")
-
-    def learn_internal(self, actor: int, state: int, name: str | None, step: Step | None) -> None:
-        """Compare a timeout (name None) or an action with its renamings."""
-        t = self.components
-        rows = self.states[actor, state]
-        steps = [t.internal_step(p[actor], rows[k], name) for k, p in enumerate(self.group)]
-        if step is None or None in steps:
-            if any(other is not None for other in (step, *steps)):
+    def _relate_results(self, call: int, results: list[int]) -> None:
+        """Compare the result of a call with the results of the renamed calls."""
+        t, actor = self.components, self._actor_of(call)
+        if NOT_ENABLED in results:
+            if any(result != NOT_ENABLED for result in results):
+                name = t.internals[in_call(call)[3]]
                 what = "timeouts depend" if name is None else f"the action {name} depends"
                 raise NotSymmetricError(f"{what} on actors' names")
             return
+        states, effects = zip(*map(in_result, results), strict=True)
+        if t.asks_of_states:
+            values = [t.states[p[actor]].values[n] for p, n in zip(self.group, states, strict=True)]
+            if len(set(map(t.shown, values))) > 1:
+                raise NotSymmetricError("invariants or witnesses differ between actors")
+        if self.states.get((actor, states[0])) != states:
+            self._relate_states(actor, states, f"results of {self._what(call)}")
+        if any(effects) and (actor, effects) not in self.compared:
+            self._relate_effects(actor, effects, f"results of {self._what(call)}")
+            self.compared.add((actor, effects))
 
-        def run(p: Permutation, _renamed: int) -> Step:
-            renamed = steps[self.index[p]]
-            assert renamed is not None
-            return renamed
-
-        self._learn(actor, state, step, run, name or "timeout")
-
-    def _learn(
-        self,
-        actor: int,
-        state: int,
-        step: Step,
-        run: Callable[[Permutation, int], Step],
-        what: str,
-    ) -> None:
+    def _what(self, call: int) -> str:
+        """Return a description of a call for errors."""
+        kind, _, _, argument = in_call(call)
         t = self.components
-        rows = self.states[actor, state]
-        steps = [step] + [run(p, rows[k]) for k, p in enumerate(self.group) if k > 0]
-        where = f"results of {what}"
-        images = [
-            t.states[p[actor]].number(s.state) for p, s in zip(self.group, steps, strict=True)
-        ]
-        if len({t.shown(s.state) for s in steps}) > 1:
-            raise NotSymmetricError("invariants or witnesses differ between actors")
-        self._relate_states(actor, tuple(images), where)
-        self._relate_sends(actor, [other.sends for other in steps], where)
-        for p, other in zip(self.group, steps, strict=True):
-            if renamed_messages(step.deliveries, p) != other.deliveries:
-                raise NotSymmetricError(f"deliveries in {where} depend on actors' names")
-        self._relate_network_sends(actor, steps, where)
+        if kind == g.RECEIVE:
+            return f"receive of {packet_class(t.packets.values[argument])}"
+        return "causal_send" if kind == g.SEND else t.internals[argument] or "timeout"
 
-    def _relate_network_sends(self, actor: int, steps: list[Step], where: str) -> None:
+    def _relate_effects(self, actor: int, effects: tuple[int, ...], where: str) -> None:
+        """Compare sends and deliveries of `actor` with those of the renamed calls."""
+        images = [self.components.effects.values[number] for number in effects]
+        self._relate_sends(actor, [sends for sends, _ in images], where)
+        for p, (_, deliveries) in zip(self.group, images, strict=True):
+            if renamed_messages(images[0][1], p) != deliveries:
+                raise NotSymmetricError(f"deliveries in {where} depend on actors' names")
+        self._relate_network_sends(actor, [sends for sends, _ in images], where)
+
+    def _relate_network_sends(self, actor: int, sends: list[Sends], where: str) -> None:
         """Compare the order of an actor's network-sends with its renamings, if they tick the clock.
 
         Otherwise, sends to different actors are independent, and `_relate_sends` compares packets
@@ -256,16 +273,14 @@ class Symmetry:
         """
         if self.components.oracle.network_send is None:
             return
-        first = network_sent(actor, steps[0])
-        for p, other in zip(self.group, steps, strict=True):
+        first = network_sent(actor, sends[0])
+        for p, other in zip(self.group, sends, strict=True):
             if renamed_messages(first, p) != network_sent(p[actor], other):
                 raise NotSymmetricError(
                     f"the order of network-sends in {where} depends on actors' names"
                 )
 
-    def _relate_sends(
-        self, actor: int, sends: list[tuple[tuple[int, Packet], ...]], where: str
-    ) -> None:
+    def _relate_sends(self, actor: int, sends: list[Sends], where: str) -> None:
         actors = range(self.components.system.actors)
         for dst in actors:
             rows = [
@@ -278,20 +293,17 @@ class Symmetry:
                 self._relate_packets(actor, dst, images, where)
 
     def _relate_packets(self, src: int, dst: int, images: tuple[Packet, ...], where: str) -> None:
-        channel_of, number = self.components.channel_of, self.components.packets.number
+        channel_of = self.components.channel_of
         if (src, dst) not in channel_of:
             return
-        if self.packets.get((channel_of[src, dst], number(images[0]))) == images:
+        numbers = tuple(map(self.components.packets.number, images))
+        if self.packets.get((channel_of[src, dst], numbers[0])) == numbers:
             return
         for k, p in enumerate(self.group):
-            row = tuple([images[at] for at in self.composed[k]])
-            earlier = self.packets.setdefault((channel_of[p[src], p[dst]], number(images[k])), row)
+            row = tuple([numbers[at] for at in self.composed[k]])
+            earlier = self.packets.setdefault((channel_of[p[src], p[dst]], numbers[k]), row)
             if earlier != row:
                 raise NotSymmetricError(f"packets in {where} differ between actors")
-
-    def images_of(self, channel: int, packet: Packet) -> tuple[Packet, ...]:
-        """Return the images of a channel's packet under every permutation."""
-        return self.packets[channel, self.components.packets.number(packet)]
 
     def renamed_column(self, p: int, column: int, actor: int, value: int) -> int:
         """Return the number in a column of `actor` after renaming by group[p]."""
@@ -317,7 +329,8 @@ class Symmetry:
         new = t.channel_of[permutation[src], permutation[dst]]
         content: tuple[Packet, ...] = ()
         for packet in t.contents[old].values[value]:
-            content = t.system.network.put(content, self.images_of(old, packet)[p])
+            image = self.packets[old, t.packets.number(packet)][p]
+            content = t.system.network.put(content, t.packets.values[image])
         return t.contents[new].number(content)
 
     def renamed_knowledge(self, ghost: Ghost, p: Permutation) -> Ghost:

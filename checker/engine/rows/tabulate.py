@@ -21,11 +21,24 @@ from attrs import define, evolve, field
 
 from antecede.checker.engine.rows import entries_kernels
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.components import Interner, bits_of, in_bits
+from antecede.checker.engine.rows.components import (
+    NOT_ENABLED,
+    Interner,
+    bits_of,
+    call_of,
+    in_bits,
+    in_call,
+    in_result,
+)
 from antecede.checker.engine.rows.grading import ARMED, LOST, SENT, Change, Grading, packets_of
 from antecede.checker.engine.rows.histories import Histories, NetworkSend
 from antecede.checker.engine.rows.sequences import RenamedSequences, values_of
-from antecede.checker.engine.rows.symmetry import NotSymmetricError, Symmetry, renamed_messages
+from antecede.checker.engine.rows.symmetry import (
+    NotSymmetricError,
+    Sends,
+    Symmetry,
+    renamed_messages,
+)
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import numbers, seconds, whole
 from antecede.checker.model import Internal, Message, Packet, Property, Step, What, Where
@@ -66,6 +79,7 @@ class Tabulation(Histories):
         grading: learns along with the tables whether every state has only one depth.
         delivers: some entry delivers a message. Kernels request entries of taken transitions only,
             so a reachable transition delivers one.
+        outcomes: (actor, effects) -> the sends and deliveries as the kernels read them.
         combinations: combinations of the first actors' states, for properties of final states.
         seconds: time spent in `fill`.
     """
@@ -85,6 +99,7 @@ class Tabulation(Histories):
     _orbits: dict[tuple[int, int], tuple[int, int]] = field(factory=dict)
     _envelopes: dict[tuple[int, int], list[tuple[int, int, bool]]] = field(factory=dict)
     _receipts: dict[tuple[int, int, int, bool], tuple[int, ...]] = field(factory=dict)
+    outcomes: dict[tuple[int, int], list[int]] = field(factory=dict)
     delivers: bool = False
     combinations: Interner = field(factory=partial(Interner, "combinations of actors' states"))
     seconds: float = 0.0
@@ -243,10 +258,7 @@ class Tabulation(Histories):
         return chosen
 
     def _value(self, key: int) -> int:
-        y = key & (g.NUMBER_LIMIT - 1)
-        x = key >> g.NUMBER_BITS & (g.NUMBER_LIMIT - 1)
-        column = key >> 2 * g.NUMBER_BITS & 0xFF
-        kind = key >> (g.COLUMN_BITS + 2 * g.NUMBER_BITS)
+        kind, column, x, y = in_call(key)
         return _FILLERS[kind](self, column, x, y)
 
     def _emit(self, codes: list[int]) -> int:
@@ -285,30 +297,47 @@ class Tabulation(Histories):
         state = initial_state(self.system)
         return bits_of(self.system, lambda prop: in_state(prop, state))
 
-    def _step_codes(self, actor: int, step: Step) -> list[int]:
-        """Return the sends and deliveries of a step as the kernels read them."""
+    def _result(self, kind: int, column: int, state: int, argument: int) -> int:
+        """Return the result of a call of the protocol, which is made once; see `call_of`."""
+        call = call_of(kind, column, state, argument)
+        if call not in self.results:
+            if self.symmetry is None:
+                self.results[call] = self.make(call)
+            else:
+                self.symmetry.learn(call)
+        return self.results[call]
+
+    def _outcome(self, actor: int, effects: int) -> list[int]:
+        """Return the effects of a call as the kernels read them."""
+        codes = self.outcomes.get((actor, effects))
+        if codes is None:
+            codes = self.outcomes[actor, effects] = self._outcome_codes(actor, effects)
+        return codes
+
+    def _outcome_codes(self, actor: int, effects: int) -> list[int]:
         bundles: dict[int, list[Packet]] = {}
-        for destination, packet in step.sends:
+        sends, deliveries = self.effects.values[effects]
+        for destination, packet in sends:
             bundles.setdefault(destination, []).append(packet)
         codes = [len(bundles)]
         for destination, packets in bundles.items():
             channel = self._channel(actor, destination)
             codes += [destination, self.bundles[channel].number(tuple(packets))]
-        events = self._events(actor, step)
+        events = self._events(actor, sends, deliveries)
         codes.append(len(events) // 2)
         return codes + events
 
-    def _events(self, actor: int, step: Step) -> list[int]:
+    def _events(self, actor: int, sends: Sends, deliveries: tuple[Message, ...]) -> list[int]:
         """Return the history's events in a step, after its causal-send, in their order."""
         at_network = self.oracle.network_send is not None
-        self.delivers |= bool(step.deliveries)
+        self.delivers |= bool(deliveries)
         events = []
-        for message in step.deliveries:
+        for message in deliveries:
             is_actor = 0 <= message.sender < self.system.actors
             if at_network and message.sender == actor:
                 events += [self.messages.number(NetworkSend(message)), g.NETWORK_SENT]
             events += [self.messages.number(message), message.sender if is_actor else -1]
-        for message in network_sent(actor, step) if at_network else ():
+        for message in network_sent(actor, sends) if at_network else ():
             events += [self.messages.number(NetworkSend(message)), g.NETWORK_SENT]
         return events
 
@@ -327,20 +356,13 @@ class Tabulation(Histories):
                 self.grading.still({ARMED: 1}, "arm")
                 codes += [state, 0, self._kind("arm"), after, -1, 0, 0]
                 continue
-            self.calls += 1
-            step = self.system.handlers.causal_send(self.states[actor].values[state], message)
-            if self.symmetry is not None:
-                self.symmetry.learn_send(actor, state, message, step)
+            number = self.messages.number(message)
+            result = self._result(g.SEND, actor, state, number)
             splits = self.system.workload.splits
-            self._grade(actor, state, step, {SENT: 1, ARMED: -splits}, "causal-send")
-            codes += [
-                self.states[actor].number(step.state),
-                self.shown(step.state),
-                kind,
-                after,
-                self.messages.number(message),
-                *self._step_codes(actor, step),
-            ]
+            self._grade(actor, state, result, {SENT: 1, ARMED: -splits}, "causal-send")
+            local, effects = in_result(result)
+            codes += [local, self._shown(actor, local), kind, after, number]
+            codes += self._outcome(actor, effects)
         return self._emit(codes)
 
     def _offers(self, actor: int, position: int) -> Iterator[tuple[Message | None, int]]:
@@ -418,30 +440,28 @@ class Tabulation(Histories):
 
     def _receipt(self, channel: int, state: int, number: int, stays: bool) -> tuple[int, ...]:
         """Return the part of an entry of RECEIVE that does not depend on the other packets."""
-        src, dst = self.channels[channel]
-        packet = self.packets.values[number]
-        step = self.receive_step(dst, state, src, packet)
-        if self.symmetry is not None:
-            self.symmetry.learn_receive(dst, state, src, packet, step)
+        dst, packet = self.channels[channel][1], self.packets.values[number]
+        result = self._result(g.RECEIVE, channel, state, number)
         kind = f"receive {packet_class(packet)}"
         if not stays:
-            self._grade(dst, state, step, packets_of([packet], -1), kind)
-        elif step.deliveries or step.sends or step.state != self.states[dst].values[state]:
-            self._grade(dst, state, step, {}, kind)
-        return (
-            self.states[dst].number(step.state),
-            self.shown(step.state),
-            self._kind(kind),
-            number,
-            *self._step_codes(dst, step),
-        )
+            self._grade(dst, state, result, packets_of([packet], -1), kind)
+        elif result != state:
+            self._grade(dst, state, result, {}, kind)
+        after, effects = in_result(result)
+        outcome = self._outcome(dst, effects)
+        return (after, self._shown(dst, after), self._kind(kind), number, *outcome)
 
-    def _grade(self, actor: int, state: int, step: Step, change: Change, kind: str) -> None:
+    def _shown(self, actor: int, state: int) -> int:
+        return self.shown(self.states[actor].values[state])
+
+    def _grade(self, actor: int, state: int, result: int, change: Change, kind: str) -> None:
         """Learn from a transition whether every state has one depth, or one sum of weights."""
-        change = dict(change)
-        for name, count in packets_of(packet for _, packet in step.sends).items():
-            change[name] = change.get(name, 0) + count
-        after = self.states[actor].number(step.state)
+        after, effects = in_result(result)
+        sends, _ = self.effects.values[effects]
+        if sends:
+            change = dict(change)
+            for name, count in packets_of(packet for _, packet in sends).items():
+                change[name] = change.get(name, 0) + count
         self.grading.step(self._orbit(actor, state), self._orbit(actor, after), change, kind)
 
     def _orbit(self, actor: int, state: int) -> tuple[int, int]:
@@ -457,24 +477,17 @@ class Tabulation(Histories):
     def _fill_internal(self, actor: int, state: int, _unused: int) -> int:
         """Entry of INTERNAL: per enabled action as in RECEIVE; -1: no content, no packet."""
         codes = [0]
-        for name in () if self._is_down(actor, state) else self.internals:
-            step = self.internal_step(actor, state, name)
-            what = "timeout" if name is None else f"internal {name}"
-            if self.symmetry is not None:
-                self.symmetry.learn_internal(actor, state, name, step)
-            if step is None:
+        for place, name in enumerate(() if self._is_down(actor, state) else self.internals):
+            result = self._result(g.INTERNAL, actor, state, place)
+            if result == NOT_ENABLED:
                 continue
-            if step.deliveries or step.sends or step.state != self.states[actor].values[state]:
-                self._grade(actor, state, step, {}, what)
+            what = "timeout" if name is None else f"internal {name}"
+            if result != state:
+                self._grade(actor, state, result, {}, what)
             codes[0] += 1
-            codes += [
-                self.states[actor].number(step.state),
-                self.shown(step.state),
-                self._kind(what),
-                -1,
-                -1,
-                *self._step_codes(actor, step),
-            ]
+            after, effects = in_result(result)
+            codes += [after, self._shown(actor, after), self._kind(what), -1, -1]
+            codes += self._outcome(actor, effects)
         return self._emit(codes)
 
     def _fill_lose(self, channel: int, _unused: int, content: int) -> int:
@@ -507,16 +520,11 @@ class Tabulation(Histories):
             step = Step(Crashed(system.handlers.durable(here)))
         else:
             step = system.handlers.recover(actor, here.durable)
-        codes = [
-            1,
-            self.states[actor].number(step.state),
-            self.shown(step.state),
-            self._kind(f"{Internal.kind} {CRASH if crash else RECOVER}"),
-            self.contents[0].number(CLOSED if crash else ()) if crashes.lost else -1,
-            -1,
-            *self._step_codes(actor, step),
-        ]
-        return self._emit(codes)
+        after, effects = in_result(self.result_of(actor, step))
+        kind = self._kind(f"{Internal.kind} {CRASH if crash else RECOVER}")
+        content = self.contents[0].number(CLOSED if crash else ()) if crashes.lost else -1
+        codes = [1, after, self._shown(actor, after), kind, content, -1]
+        return self._emit(codes + self._outcome(actor, effects))
 
     def _fill_live(self, actor: int, state: int, _unused: int) -> int:
         """Entry of LIVE: whether the state of an actor is not the state of a crashed one."""

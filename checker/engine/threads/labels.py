@@ -12,6 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.components import NOT_ENABLED, call_of, in_call
 from antecede.checker.engine.rows.tabulate import Tabulation
 from antecede.checker.model import CausalSend, Internal, Lose, Receive, Timeout, Transition
 from antecede.checker.semantics.marked import MARKED
@@ -66,15 +67,14 @@ def _after(code: Any, at: int) -> int:
 
 def _offered(tabulation: Tabulation, key: int, spot: int) -> Iterator[Transition]:
     """Yield the transitions that an entry offers, in its order."""
-    bits, least = g.NUMBER_BITS, g.NUMBER_LIMIT - 1
-    kind, column = key >> (g.COLUMN_BITS + 2 * bits), key >> 2 * bits & 0xFF
-    state, content = key >> bits & least, key & least
+    kind, column, state, content = in_call(key)
     if kind == g.SEND:
         for message in tabulation.followed_offers(column, content):
             yield CausalSend(column, message.destinations, message.number == MARKED)
     elif kind == g.INTERNAL:
-        for name in tabulation.internals:
-            if tabulation.internal_step(column, state, name) is not None:
+        for place, name in enumerate(tabulation.internals):
+            call = call_of(g.INTERNAL, column, state, place)
+            if tabulation.results.get(call, NOT_ENABLED) != NOT_ENABLED:
                 yield Timeout(column) if name is None else Internal(column, name)
     else:
         network, (src, dst) = tabulation.system.network, tabulation.channels[column]

@@ -142,6 +142,67 @@ def test_messages_in_one_packet_are_related(clock_at: str) -> None:
     assert found(plainly(system)) == found(result)
 
 
+@frozen
+class Counting:
+    """The state of an actor that knows its name, and counts its calls."""
+
+    me: int
+    sent: int = 0
+    received: int = 0
+    rested: bool = False
+
+
+LATE = 3
+"""The calls of one kind after which actor 1 does something else than actor 0."""
+
+
+def differs_late(kind: str) -> Protocol:
+    """Return a protocol whose actors differ only in the last calls of a kind."""
+
+    def is_odd(state: Counting, calls: int, of: str) -> bool:
+        return state.me == 1 and calls == LATE and kind == of
+
+    def causal_send(state: Counting, message: Message) -> Step:
+        after = evolve(state, sent=state.sent + 1)
+        copies = 2 if is_odd(state, after.sent, "causal_send") else 1
+        return Step(after, sends=((message.receiver, message),) * copies)
+
+    def receive(state: Counting, _src: int, packet: Message) -> Step:
+        after = evolve(state, received=state.received + 1)
+        deliveries = () if is_odd(state, after.received, "receive") else (packet,)
+        return Step(after, deliveries=deliveries)
+
+    def rest(state: Counting) -> Step | None:
+        is_enabled = state.received == LATE and not is_odd(state, state.received, "rest")
+        return Step(evolve(state, rested=True)) if is_enabled and not state.rested else None
+
+    def initial(actor: int, _actors: int) -> Counting:
+        return Counting(actor)
+
+    actions = {"causal_send": causal_send, "receive": receive, "actions": {"rest": rest}}
+    return toy("late", initial=initial, witnesses={}, **actions)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("causal_send", "sends in results of causal_send depend on actors' names"),
+        ("receive", "deliveries in results of receive of Message depend on actors' names"),
+        ("rest", "the action rest depends on actors' names"),
+        ("none", None),
+    ],
+)
+def test_actors_that_differ_only_in_a_late_call_turn_symmetry_off(
+    kind: str, reason: str | None
+) -> None:
+    system = system_of(Spec("late", 2, LATE, properties=("integrity",)), differs_late(kind))
+
+    result = searched(system, symmetry=True)
+
+    assert found(plainly(system)) == found(result)
+    assert reason == result.statistics["symmetry"].get("reason")
+
+
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(table=tables(), credit=st.integers(0, 1), clock_at=st.sampled_from(list(CLOCK_AT)))
 def test_random_protocols_are_reduced_only_where_actors_are_alike(
