@@ -511,7 +511,7 @@ def explored(start: Configuration, program: Program, statement: Statement) -> Ex
             run = (*runs[before], step)
             if contradiction := statement(before, after):
                 taken = ", ".join(in_words(after, f"{s.rule} {{}}", s.message) for s in run)
-                return Explored(len(runs), run, f"{contradiction}, after {taken}")
+                return Explored(len(runs), run, f"after {taken}: {contradiction}")
             if after not in runs:
                 runs[after] = run
                 waiting.append(after)

@@ -185,7 +185,7 @@ class Judge:
         if found.run is None:
             text = f"{name} holds ({counted(found.configurations, 'configuration')})"
             return Finding(Ruling.UNDECIDED if fails else Ruling.CONFIRMED, command, text)
-        text = f"{name} fails: {found.contradiction}"
+        text = f"{name} fails {found.contradiction}"
         taken = [step.transition for step in found.run if step.transition is not None]
         path = None if placed else replay(system, taken)
         return Finding(Ruling.CONFIRMED if fails else Ruling.REFUTED, command, text, path)

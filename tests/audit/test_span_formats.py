@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def tempo(document: dict[str, Any]) -> dict[str, Any]:
     return {"batches": document["resourceSpans"]}
 
 
-SHAPES = {
+SHAPES: dict[str, Callable[[str], str]] = {
     "with the prefix of a container": lambda line: f"[pod/x] collector-1  | {line}",
     "of an old version": lambda line: line.replace("scopeSpans", "instrumentationLibrarySpans"),
     "of Tempo": lambda line: json.dumps(tempo(json.loads(line))),

@@ -659,7 +659,7 @@ def test_one_claim_is_decided_alone_and_its_findings_are_printed(antecede: Comma
     first, text, finding, last = ran.out.splitlines()
     assert re.match(r"REFUTED +\S+ s  tree-lemma-4-3 ", first)
     assert "  A step keeps a configuration well-formed." == text
-    assert finding.endswith("the configuration is no longer well-formed, after M-Send m1")
+    assert finding.endswith("after M-Send m1: the configuration is no longer well-formed")
     assert last.startswith("1 claims: 0 CONFIRMED, 0 CONSISTENT, 1 REFUTED")
 
 
