@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from antecede.checker.audit.events import Begin, Event, Stamp
 from antecede.checker.audit.records import Fields, looks_like_objects, object_events
@@ -81,6 +81,11 @@ def open_log(
         raise InputError(
             f"{source.name} is a log of {NAMES[format]}, whose events need no expression; leave "
             f"out {option}, or give --log-format shiviz"
+        )
+    if format == "otel" and evolve(fields, actor=Fields().actor) != Fields():
+        raise InputError(
+            f"{source.name} is a log of spans, of which --fields names the actor only, such as "
+            "actor=service.name+k8s.pod.name"
         )
     return Log(source, format, fields=fields)
 

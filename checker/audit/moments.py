@@ -47,6 +47,7 @@ class Moments:
         unnamed: actors that may be several instances of a service.
         divided: services of which each consumer group is an actor.
         apart: an actor, an attribute, and its values, which tell instances of a service apart.
+        lacking: attributes that the user names, and the number of spans that lack each.
     """
 
     own: Mapping[str, Sequence[Sequence[Step]]]
@@ -54,6 +55,7 @@ class Moments:
     unnamed: AbstractSet[str] = frozenset()
     divided: AbstractSet[str] = frozenset()
     apart: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    lacking: tuple[tuple[str, int], ...] = ()
 
     def events(self) -> Iterator[Event]:
         """Yield the events in one of the possible orders, the same for all orders of the lines."""

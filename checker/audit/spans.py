@@ -142,6 +142,7 @@ class Spans:
         unnamed: actors without `service.instance.id`.
         divided: actors of which each consumer group is an actor.
         apart: actor and attribute of APART -> its values.
+        lacking: attribute of `by` -> the number of spans that lack it.
     """
 
     by: tuple[str, ...] = ()
@@ -152,6 +153,7 @@ class Spans:
     unnamed: set[str] = field(factory=set)
     divided: set[str] = field(factory=set)
     apart: dict[tuple[str, str], set[str]] = field(factory=lambda: defaultdict(set))
+    lacking: Counter[str] = field(factory=Counter)
 
     def read(self, source: Source) -> int:
         """Read a log; return the number of spans, or 0 if no span sends or receives a message.
@@ -184,9 +186,10 @@ class Spans:
 
     def _actor_of(self, resource: Mapping[str, str], about: Mapping[str, str]) -> str:
         """Return the actor of a span, given the attributes of its resource and its own."""
-        if named := [about.get(name) or resource.get(name) for name in self.by]:
-            if all(named):
-                return "/".join(map(str, named))
+        named = {name: about.get(name) or resource.get(name) for name in self.by}
+        if named and all(named.values()):
+            return "/".join(map(str, named.values()))
+        self.lacking.update(name for name, value in named.items() if not value)
         name = resource.get("service.name") or "unknown"
         space, instance = resource.get("service.namespace"), resource.get("service.instance.id")
         actor = (f"{space}." if space else "") + name + (f"/{instance}" if instance else "")
@@ -261,6 +264,7 @@ class Spans:
             tuple(
                 (*pair, tuple(sorted(v))) for pair, v in sorted(self.apart.items()) if len(v) > 1
             ),
+            tuple(self.lacking.items()),
         )
 
     def _times(self, kept: Mapping[Key, Sequence[Key]]) -> dict[Key, int]:
@@ -509,7 +513,11 @@ def in_every_order(found: Audit, moments: Moments) -> Audit:
         found,
         left_out=left_out(moments),
         undecided=undecided,
-        warnings=(*_instances(moments), *(_warnings(moments) if found.findings else ())),
+        warnings=(
+            *_lacking(moments),
+            *_instances(moments),
+            *(_warnings(moments) if found.findings else ()),
+        ),
     )
 
 
@@ -534,6 +542,16 @@ def left_out(moments: Moments) -> tuple[str, ...]:
         for reason, number in moments.left_out
     ]
     return (*reasons, *(DIVIDED.format(actor=actor) for actor in sorted(moments.divided)))
+
+
+def _lacking(moments: Moments) -> Iterator[str]:
+    """Yield warnings about attributes that name actors, and that spans lack."""
+    for name, number in moments.lacking:
+        lack = "lacks" if number == 1 else "lack"
+        yield (
+            f"{counted(number, 'span')} of producers and consumers {lack} the attribute {name!r} "
+            "of --fields, so the service names the actor there"
+        )
 
 
 def _instances(moments: Moments) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from antecede.checker.audit.findings import Audit
+from antecede.checker.audit.records import fields_from
 from antecede.checker.audit.report import as_object, text, verdict
 from antecede.checker.support.errors import InputError
 from tests.audit.test_audit import audit
@@ -528,3 +529,19 @@ def test_the_attributes_that_name_an_actor_can_be_chosen(antecede: Command, tmp_
     ran = antecede("audit", path, "--fields", "actor=service.name+k8s.pod.name")
     assert 0 == ran.code
     assert "4 events of 3 actors" in ran.out
+
+
+def test_an_attribute_that_spans_lack_is_said(tmp_path: Path) -> None:
+    """A misspelt attribute would otherwise count all instances of a service as one actor."""
+    one, two = span("a", 4, 1, "a1", pod="x"), span("b", 5, 2, "b1", links=("a1",))
+    (tmp_path / "log").write_text("\n".join([one, two]))
+    found = audit(tmp_path / "log", fields=fields_from("actor=service.name+pod"))
+    (warning,) = found.warnings
+    assert warning.startswith("1 span of producers and consumers lacks the attribute 'pod'")
+    assert () == audit(tmp_path / "log", fields=fields_from("actor=service.name")).warnings
+
+
+def test_spans_have_no_fields_to_name_but_the_actor(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(span("a", 4, 1, "a1"))
+    with pytest.raises(InputError, match="of which --fields names the actor only"):
+        audit(tmp_path / "log", fields=fields_from("message=messaging.message.id"))
