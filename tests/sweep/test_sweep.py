@@ -274,12 +274,12 @@ def test_the_command_prints_a_matrix(tmp_path: Path) -> None:
 # On Spark
 
 DEADLY = """
-import os, signal
+import ctypes
 from attrs import evolve
 from antecede.protocols import mfss
 
 def die(actor, actors):
-    os.kill(os.getpid(), signal.SIGKILL)
+    ctypes.string_at(0)  # the self-check would refuse a call of os.getpid or os.kill
 
 PROTOCOL = evolve(mfss.MFSS, name="deadly", initial=die)
 """
