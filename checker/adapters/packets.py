@@ -10,9 +10,12 @@ from typing import Any
 from attrs import frozen
 
 from antecede.checker.model import Message, Packet
-from antecede.checker.purity.usable import unusable
+from antecede.checker.purity.usable import Usable, unusable
 from antecede.checker.semantics.values import messages_in
 from antecede.checker.support.errors import ProtocolError
+
+_CLASSES: set[type] = set()
+"""The attrs and data classes of packets that were found to be usable; see `Usable`."""
 
 
 class Fields(Mapping[Any, Any]):
@@ -66,7 +69,11 @@ def as_value(packet: Any) -> Packet:
     Raises:
         ProtocolError: the packet can neither be hashed nor pickled.
     """
-    return packet if unusable(packet, "the packet") is None else _parcel(packet)
+    return packet if _is_usable(packet) else _parcel(packet)
+
+
+def _is_usable(packet: Any) -> bool:
+    return unusable(packet, "the packet", Usable(_CLASSES)) is None
 
 
 def _parcel(packet: Any) -> Parcel:
@@ -104,7 +111,7 @@ class _Pickler(pickle.Pickler):
 
 def _view(packet: Any) -> Hashable:
     """Return the content of a packet as values; for an object without a dictionary, its class."""
-    if unusable(packet, "packet") is None:
+    if _is_usable(packet):
         return packet  # type: ignore[no-any-return]
     if isinstance(packet, Mapping):
         return Fields({_view(key): _view(value) for key, value in packet.items()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from attrs import define
+from attrs import define, frozen
 
 from antecede import Message
 from antecede.checker.adapters.packets import Parcel, as_value
@@ -51,6 +51,18 @@ def test_the_messages_of_a_packet_are_seen_whatever_holds_them(form: Any) -> Non
     assert [FIRST] == list(messages_in(parcel))
     assert parcel == as_value(form(FIRST))
     assert parcel != as_value(form(SECOND))
+
+
+@frozen
+class Note:
+    inside: Any
+
+
+def test_a_packet_is_judged_by_its_content_although_its_class_is_known() -> None:
+    for _ in range(2):
+        assert Note(FIRST) == as_value(Note(FIRST))
+        assert isinstance(as_value(Note([FIRST])), Parcel)
+        assert isinstance(as_value(Letter(FIRST)), Parcel)
 
 
 def test_a_packet_that_cannot_be_pickled_is_refused() -> None:
