@@ -32,7 +32,7 @@ from antecede.checker.semantics.failing import (
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
 from antecede.checker.semantics.judge import looks_at_order, records_deliveries
-from antecede.checker.semantics.limits import Limit, limits_from
+from antecede.checker.semantics.limits import AnyLimit, Limit, limits_from
 from antecede.checker.semantics.marked import marked_oracle
 from antecede.checker.semantics.names import Names, fitted, names_from
 from antecede.checker.semantics.network import Network, network_named
@@ -164,7 +164,32 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     if protocol.on_request is not None and workload.requests is not None:
         asked = (workload.requests,)
         protocol = called(protocol, "on_request", protocol.on_request, asked)
-    named = fitted(spec.names, spec.actors, workload)
+    names = fitted(spec.names, spec.actors, workload)
+    workload, properties = _asked(spec, protocol, workload)
+    limits = limits_from(spec.bound, protocol)
+    network, crashes, properties = _faults(spec, protocol, workload, properties)
+    shared: dict[str, Any] = {
+        "protocol": protocol,
+        "actors": spec.actors,
+        "messages": workload.most,
+        "network": network,
+        "properties": properties,
+        "names": names,
+    }
+    if isinstance(workload, EndlessWorkload):
+        return _endless_system(spec, workload, limits, shared)
+    oracle = _oracle(spec, workload, properties)
+    return System(**shared, workload=workload, oracle=oracle, limits=limits, crashes=crashes)
+
+
+def _asked(
+    spec: Spec, protocol: Protocol, workload: Workload
+) -> tuple[Workload, tuple[Property, ...]]:
+    """Return the properties, and the workload with what they look at.
+
+    Raises:
+        InputError: there is no such property, or it does not go with the workload.
+    """
     if spec.sends == "split":
         workload = split(workload)
     names = tuple(dict.fromkeys(spec.properties or _usual_properties(spec, protocol, workload)))
@@ -174,35 +199,45 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         workload = recording(workload)
     if spec.expect.violates is not None and spec.expect.violates not in names:
         raise unknown("property in expect.violates", spec.expect.violates, names)
-    limits = limits_from(spec.bound, protocol)
-    network = _network(spec, protocol)
-    crashes = _crashes(spec, protocol, workload)
-    if crashes is not None:
-        _refuse_ordering(network, "--crashes")
-        _refuse_sequences_of_crashing(properties)
-        properties, network = tuple(map(of_live_actors, properties)), closable(network)
-    shared: dict[str, Any] = {
-        "protocol": protocol,
-        "actors": spec.actors,
-        "messages": workload.most,
-        "network": network,
-        "properties": properties,
-        "names": named,
-    }
-    if not isinstance(workload, EndlessWorkload):
-        oracle = _oracle(spec, workload, properties)
-        return System(**shared, workload=workload, oracle=oracle, limits=limits, crashes=crashes)
+    return workload, properties
+
+
+def _faults(
+    spec: Spec, protocol: Protocol, workload: Workload, properties: tuple[Property, ...]
+) -> tuple[Network, Crashes | None, tuple[Property, ...]]:
+    """Return the network, the crashes, and the properties as they are judged with these.
+
+    Raises:
+        InputError: they do not go together.
+    """
+    network, crashes = _network(spec, protocol), _crashes(spec, protocol, workload)
+    if crashes is None:
+        return network, None, properties
+    _refuse_ordering(network, "--crashes")
+    _refuse_sequences_of_crashing(properties)
+    return closable(network), crashes, tuple(map(of_live_actors, properties))
+
+
+def _endless_system(
+    spec: Spec, workload: EndlessWorkload, limits: tuple[AnyLimit, ...], shared: dict[str, Any]
+) -> EndlessSystem:
+    """Return the system of a workload that never ends; `shared` has most of its parts.
+
+    Raises:
+        InputError: the question is for workloads that end.
+    """
+    network = shared["network"]
     _refuse_ordering(network, f"the workload {workload.text}")
     if whole := [limit.text for limit in limits if not isinstance(limit, Limit)]:
         raise InputError(
             f"--bound {','.join(whole)} is for workloads that end; under {workload.text}, give a "
             "measure of an actor's state"
         )
-    _refuse_hidden_messages(protocol, network)
+    _refuse_hidden_messages(shared["protocol"], network)
     return EndlessSystem(
         **shared,
         workload=workload,
-        oracle=_endless_oracle(spec, properties),
+        oracle=_endless_oracle(spec, shared["properties"]),
         limits=tuple(limit_on_opaque_messages(each) for each in limits if isinstance(each, Limit)),
     )
 

@@ -7,14 +7,12 @@ content of a channel. The protocol is called at most once for each distinct argu
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
 from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.model import Property, State, Step
 from antecede.checker.semantics.crashes import CLOSED
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named, with_pending
@@ -261,6 +259,17 @@ class Components:
             )
         return bits
 
+    def values_of_all(self, column: int, numbers: Iterable[int]) -> tuple[Any, ...]:
+        """Return the states of all actors, or their delivery sequences.
+
+        Args:
+            column: STATE or POSITION.
+            numbers: per actor, the number in this column; empty if nothing is asked about it.
+        """
+        if column == g.STATE:
+            return tuple(s.values[n] for s, n in zip(self.states, numbers, strict=False))
+        return tuple(p.values[n].delivered for p, n in zip(self.positions, numbers, strict=False))
+
     @property
     def internals(self) -> tuple[str | None, ...]:
         """The actors' spontaneous actions, in order: None is the timeout, the others have names."""
@@ -293,33 +302,6 @@ class Components:
         if step.sends or step.deliveries:
             effects = self.effects.number((step.sends, step.deliveries))
         return self.states[actor].number(step.state) | effects << g.NUMBER_BITS
-
-    def _sent(self, actor: int) -> Words:
-        """Return the amount that each position of an actor adds to the progress."""
-        workload = self.system.workload
-        weight = workload.fan_out + 1
-        return np.array([weight * workload.sent(p) for p in self.positions[actor].values], np.int64)
-
-    def _undelivered(self, actor: int) -> Words:
-        """Return the number of undelivered copies for each pending component of an actor."""
-        pending = self.pending[actor].values
-        return np.array([sum(len(entry.remaining) for entry in row) for row in pending], np.int64)
-
-    def progress_by_value(self) -> tuple[Words, Words]:
-        """Return the progress that each position adds and each pending component subtracts.
-
-        A causal-send raises the progress by at least 1, because a message weighs more than its
-        copies. A delivery of a copy raises it by 1. No other transition changes it.
-
-        Both arrays are flat: value n of an actor is at actor * (length // actors) + n.
-        """
-        actors = range(self.system.actors)
-        room = max(len(interner.values) for interner in (*self.positions, *self.pending))
-
-        def flat(rows: list[Words]) -> Words:
-            return np.concatenate([np.pad(row, (0, room - len(row))) for row in rows])
-
-        return flat([self._sent(i) for i in actors]), flat([self._undelivered(i) for i in actors])
 
 
 def _refuse_too_many(things: str, count: int, most: int) -> None:

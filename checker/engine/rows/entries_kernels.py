@@ -6,6 +6,8 @@ look entries up; Python fills in those that are missing, and calls no function t
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from antecede.checker.engine.compiled.jit import inlined, kernel
@@ -97,3 +99,16 @@ def store(table, keys, values):
     """Put new keys with their values into `table`, which has room for them."""
     for k in range(keys.shape[0]):
         put_entry(table, keys[k], values[k])
+
+
+def with_room(table: Any, entries: int) -> Any:
+    """Return the table, or a larger copy, so that so many entries fill at most half of it."""
+    capacity = len(table) // 2
+    if 2 * entries <= capacity:
+        return table
+    while 2 * entries > capacity:
+        capacity *= 2
+    larger = np.full(2 * capacity, -1, np.int64)
+    used = table[::2] != -1
+    store(larger, table[::2][used], table[1::2][used])
+    return larger

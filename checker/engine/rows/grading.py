@@ -62,6 +62,14 @@ def packets_of(packets: Iterable[object], times: int = 1) -> Change:
     return change
 
 
+def open_levels(weights: Weights) -> int:
+    """Return the number of levels that a transition can lead down.
+
+    It is 1 if a level is a depth, because then no kind of transition has a weight.
+    """
+    return max(weights.values(), default=1)
+
+
 class NotGradedError(AntecedeError):
     """Some state may have several depths; the message names the transition that showed it."""
 

@@ -26,7 +26,7 @@ renaming. The search also adds up the sizes of the orbits, which yields the unre
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import permutations, repeat
 from typing import Any, TypeAlias
 
@@ -46,6 +46,9 @@ from antecede.checker.semantics.transition import network_sent
 from antecede.checker.semantics.values import packet_class
 from antecede.checker.semantics.workload import Position, Recorded
 from antecede.checker.support.errors import AntecedeError
+
+Place: TypeAlias = tuple[int, int]
+"""A column and its actor."""
 
 Permutation: TypeAlias = tuple[int, ...]
 """A permutation of the actors: p[i] is the new name of actor i."""
@@ -321,6 +324,14 @@ class Symmetry:
             pending = self.renamed_pending(t.pending[actor].values[value], permutation)
             return t.pending[target].number(pending)
         return self._renamed_channel(p, column - g.CHANNELS, actor, value)
+
+    def renamed_together(self, p: int, numbers: Mapping[Place, int]) -> dict[Place, int]:
+        """Return numbers in columns of several actors after renaming by group[p]."""
+        permutation = self.group[p]
+        return {
+            (column, permutation[actor]): self.renamed_column(p, column, actor, number)
+            for (column, actor), number in numbers.items()
+        }
 
     def _renamed_channel(self, p: int, place: int, actor: int, value: int) -> int:
         t, permutation = self.components, self.group[p]

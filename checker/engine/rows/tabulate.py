@@ -14,7 +14,7 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field
@@ -35,6 +35,7 @@ from antecede.checker.engine.rows.histories import Histories, NetworkSend
 from antecede.checker.engine.rows.sequences import RenamedSequences, values_of
 from antecede.checker.engine.rows.symmetry import (
     NotSymmetricError,
+    Place,
     Sends,
     Symmetry,
     renamed_messages,
@@ -54,10 +55,6 @@ from antecede.checker.support.memory import without_collections
 
 MOST_KINDS = 1 << 10
 """The most kinds of transitions that the kernels count."""
-
-
-Pairs: TypeAlias = tuple[tuple[int, int], ...]
-"""A combination of actors' states: (column of a look-up, number), in the order of the look-ups."""
 
 
 class SelfPacketError(AntecedeError):
@@ -152,7 +149,7 @@ class Tabulation(Histories):
             values[k] = self._value(int(keys[k]))
             if g.SEND <= kinds[k] <= g.LOSE or kinds[k] == g.RESTART:
                 self._note_choices(int(keys[k]), int(values[k]))
-        self._reserve(len(keys))
+        self.table = entries_kernels.with_room(self.table, self.entries + len(keys))
         entries_kernels.store(self.table, keys, values)
         if self.renamed is not None and recorded.any():
             self.renamed.learn(keys[recorded], values[recorded], self.table)
@@ -212,18 +209,6 @@ class Tabulation(Histories):
         """Update `most_choices` with the entry at `spot`."""
         source = key >> 2 * g.NUMBER_BITS
         self.most_choices[source] = max(self.most_choices.get(source, 0), int(self.code[spot]))
-
-    def _reserve(self, more: int) -> None:
-        """Keep the table at most half full."""
-        capacity = len(self.table) // 2
-        if (self.entries + more) * 2 <= capacity:
-            return
-        while (self.entries + more) * 2 > capacity:
-            capacity *= 2
-        old = self.table.reshape(-1, 2)
-        old = old[old[:, 0] != -1]
-        self.table = np.full(2 * capacity, -1, np.int64)
-        entries_kernels.store(self.table, old[:, 0].copy(), old[:, 1].copy())
 
     def _fill_records(self, keys: Words, chosen: Any, values: Words) -> None:
         """Number new sequences; a sequence is its predecessor plus one appended record."""
@@ -600,37 +585,27 @@ class Tabulation(Histories):
         Raises:
             NotSymmetricError: with other names of the actors, a predicate answers differently.
         """
-        longer = (*self.combinations.values[combination], (column, number))
+        of_position, actor = divmod(column, g.MOST_ACTORS)
+        place = g.POSITION if of_position else g.STATE, actor
+        longer = (*self.combinations.values[combination], (place, number))
         if len(longer) < self.system.actors * self.joint.bit_count():
             return self.combinations.number(longer)
-        failed = self._failed_together(longer)
+        numbers = dict(longer)
+        failed = self._failed_together(numbers)
         for k in range(0 if self.symmetry is None else len(self.symmetry.group)):
-            renamed = self._failed_together(self._renamed_combination(longer, k))
+            assert self.symmetry is not None
+            renamed = self._failed_together(self.symmetry.renamed_together(k, numbers))
             for prop in in_bits(self.system, failed ^ renamed):
                 raise NotSymmetricError(f"{prop.name} depends on actors' names")
         return failed
 
-    def _renamed_combination(self, combination: Pairs, k: int) -> Pairs:
-        """Return a combination with the actors renamed by permutation k."""
-        assert self.symmetry is not None
-        p, most = self.symmetry.group[k], g.MOST_ACTORS
-        renamed = []
-        for column, number in combination:
-            of_position, actor = divmod(column, most)
-            kind = g.POSITION if of_position else g.STATE
-            image = self.symmetry.renamed_column(k, kind, actor, number)
-            renamed.append((of_position * most + p[actor], image))
-        return tuple(sorted(renamed))
-
-    def _failed_together(self, combination: Pairs) -> int:
+    def _failed_together(self, numbers: Mapping[Place, int]) -> int:
         """Return the bit set of the final-state properties that a combination fails."""
-        numbers, actors = dict(combination), range(self.system.actors)
-        first = g.MOST_ACTORS
-        states = tuple(self.states[i].values[numbers[i]] for i in actors if i in numbers)
-        delivered = tuple(
-            self.positions[i].values[numbers[first + i]].delivered
-            for i in actors
-            if first + i in numbers
+        states, delivered = (
+            self.values_of_all(
+                kind, [numbers[kind, i] for i in range(self.system.actors) if (kind, i) in numbers]
+            )
+            for kind in (g.STATE, g.POSITION)
         )
         things: Mapping[What, Any] = {
             What.STATE: states,

@@ -406,7 +406,7 @@ def put_row(row, note, owner, outbox):
 
 @kernel
 def progress_of_flat(flat, packing, geo, sent, pending, out):
-    """Write the progress of flat rows to `out`; see `Components.progress_by_value`.
+    """Write the progress of flat rows to `out`; see `tables.progress_by_value`.
 
     Args:
         sent: of shape (actors, room), flat; the amount that an actor's position adds.

@@ -79,7 +79,7 @@ class SharedTables:
         filled, tabulation.filled = tabulation.filled or [], []
         sent, pending = NOTHING, NOTHING
         if self.weights is None:
-            sent, pending = tabulation.progress_by_value()
+            sent, pending = progress_by_value(tabulation)
         growth = TableUpdate(
             version=self.own.version + 1,
             geo=layout.geometry(),
@@ -201,3 +201,26 @@ def _columns(tabulation: Tabulation, actors: int) -> Iterator[tuple[int, int]]:
         for column in (g.RECORDED, g.STAMPS) if tabulation.full else ():
             where = column << 4 | actor
             yield where, tabulation.sequences.get(where, 1)
+
+
+def progress_by_value(tabulation: Tabulation) -> tuple[Words, Words]:
+    """Return the progress that each position adds and each pending component subtracts.
+
+    A causal-send raises the progress of a state by at least 1, because a message weighs more than
+    its copies. A delivery of a copy raises it by 1. No other transition changes it.
+
+    Both arrays are flat: value n of an actor is at actor * (length // actors) + n.
+    """
+    workload = tabulation.system.workload
+    weight = workload.fan_out + 1
+    sent = [[weight * workload.sent(p) for p in each.values] for each in tabulation.positions]
+    undelivered = [
+        [sum(len(entry.remaining) for entry in row) for row in each.values]
+        for each in tabulation.pending
+    ]
+    room = max(map(len, (*sent, *undelivered)))
+
+    def flat(rows: list[list[int]]) -> Words:
+        return np.array([row + [0] * (room - len(row)) for row in rows], np.int64).ravel()
+
+    return flat(sent), flat(undelivered)

@@ -27,6 +27,7 @@ from attrs import define, evolve, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows import renaming_kernels
+from antecede.checker.engine.rows.grading import open_levels
 from antecede.checker.engine.spark.checkpoint import (
     Bounds,
     check_task,
@@ -380,9 +381,7 @@ class SparkTransport:
             links=self._keeps_links,
             advances=advances,
             graded=self.state.graded,
-            weights=BlockWeights(leads, self._setup.open_levels, NOTHING)
-            if weights
-            else UNWEIGHTED,
+            weights=BlockWeights(leads, open_levels(weights), NOTHING) if weights else UNWEIGHTED,
             least=self.state.least,
             folder=None if jobs.here else jobs.folder,
             stragglers=self.state.stragglers,
@@ -505,7 +504,7 @@ class SparkTransport:
         actors = setup.filler.system.actors
         codec = Codec.of(actors, layout.col_widths, parted=layout.parted)
         sizes = [layout.column_sizes(actor) for actor in range(actors)]
-        needs, levels = layout.needed_columns(slack=0), setup.open_levels
+        needs, levels = layout.needed_columns(slack=0), open_levels(setup.weights)
         bounds = Bounds(codec, needs, sizes, (), levels, state.graded)
         if state.composites is not None:
             bounds.check_records(state.composites, state.columns)

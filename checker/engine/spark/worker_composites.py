@@ -118,7 +118,9 @@ class WorkerComposites(CompositeStore):
         actors = int(growth.geo[g.ACTORS])
         table = np.full(2 << 14, -1, np.int64) if first else self.tables.table
         code = growth.code if first else np.concatenate([self.tables.code, growth.code])
-        table = self._stored(table, growth)
+        self.entries += len(growth.keys)
+        table = entries_kernels.with_room(table, self.entries)
+        entries_kernels.store(table, growth.keys, growth.values)
         if first:
             parts = int(growth.geo[g.PARTS])
             self.codec = Codec.of(actors, growth.col_widths, parted=parts > actors)
@@ -191,19 +193,6 @@ class WorkerComposites(CompositeStore):
         if form.numbers:
             return words_of(form.numbers)
         return self.codec.with_widths(form.columns).words
-
-    def _stored(self, table: Words, growth: TableUpdate) -> Words:
-        capacity = len(table) // 2
-        self.entries += len(growth.keys)
-        if self.entries * 2 > capacity:
-            while self.entries * 2 > capacity:
-                capacity *= 2
-            old = table.reshape(-1, 2)
-            old = old[old[:, 0] != -1]
-            table = np.full(2 * capacity, -1, np.int64)
-            entries_kernels.store(table, old[:, 0].copy(), old[:, 1].copy())
-        entries_kernels.store(table, growth.keys, growth.values)
-        return table
 
     def trim(self) -> None:
         """Forget all composites if they are many: those that are needed again are made anew.

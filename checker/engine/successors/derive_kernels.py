@@ -228,26 +228,33 @@ def effects_of(source, said, tables, loc, misses, control):
 
 
 @inlined
-def change_columns(effect, source, tables, loc):
-    """Write the columns that the effect at code[effect:] changes by itself to loc[0:]."""
+def change_columns(effect, origin, tables, loc):
+    """Write the columns that the effect at code[effect:] changes by itself to loc[0:].
+
+    Args:
+        origin: what `source_of` returns for its source.
+    """
     geo, code = tables.geo, tables.code
-    kind, actor, owner, column, _ = source_of(source, geo)
-    if code[effect + g.EFFECT_STATE] != -1:
-        put(loc, geo, actor, g.STATE, code[effect + g.EFFECT_STATE])
-    if code[effect + g.EFFECT_CONTENT] != -1 and kind == g.RESTART:
-        put_incoming(code[effect + g.EFFECT_CONTENT], actor, loc, geo)
-    elif code[effect + g.EFFECT_CONTENT] != -1:
-        put(loc, geo, owner, column, code[effect + g.EFFECT_CONTENT])
-    if kind == g.RESTART and code[effect + g.EFFECT_KIND] == g.CRASH_KIND:
-        put(loc, geo, 0, g.LOSSES, get(loc, 0, geo, 0, g.LOSSES) - geo[g.CRASHES])
-    if kind == g.LOSE and geo[g.BUDGET]:
-        put(loc, geo, 0, g.LOSSES, get(loc, 0, geo, 0, g.LOSSES) - 1)
+    kind, actor, owner, column, _ = origin
+    state, content = code[effect + g.EFFECT_STATE], code[effect + g.EFFECT_CONTENT]
+    if state != -1:
+        put(loc, geo, actor, g.STATE, state)
+    # What is lost is taken from the losses and crashes that a run has left.
+    lost = geo[g.BUDGET] if kind == g.LOSE else np.int64(0)
+    if kind == g.RESTART:
+        if content != -1:
+            put_incoming(content, actor, loc, geo)
+        if code[effect + g.EFFECT_KIND] == g.CRASH_KIND:
+            lost = geo[g.CRASHES]
+    elif content != -1:
+        put(loc, geo, owner, column, content)
+    if lost:
+        put(loc, geo, 0, g.LOSSES, get(loc, 0, geo, 0, g.LOSSES) - lost)
 
 
 @inlined
-def takes_no_packet(effect, source, content, tables):
+def takes_no_packet(effect, kind, content, tables):
     """Return whether the transition at code[effect:] leaves the column that it reads as it is."""
-    kind = source_of(source, tables.geo)[0]
     stays = tables.code[effect + g.EFFECT_CONTENT] == content
     return kind in (g.INTERNAL, g.RESTART) or (kind == g.RECEIVE and stays)
 
@@ -273,7 +280,8 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
     spot, content = effects_of(source, said, tables, loc, misses, control)
     if spot < 0:
         return waiting if spot == NO_EFFECTS else np.int64(g.MISSED)
-    kind, actor, owner = source_of(source, geo)[:3]
+    origin = source_of(source, geo)
+    kind, actor, owner = origin[:3]
     status = np.int64(g.OK)
     alternatives = code[spot]
     spot += 1
@@ -285,7 +293,7 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
         for k in range(size):
             loc[k] = loc[size + k]
         effect = spot
-        change_columns(effect, source, tables, loc)
+        change_columns(effect, origin, tables, loc)
         subject = code[effect + g.EFFECT_SUBJECT]
         complete = True
         if kind == g.SEND and subject != -1:
@@ -302,7 +310,7 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
         if deliveries > 1 or (deliveries and sender != owner):
             delivered = np.int64(SEVERAL)
         await_composites(loc, size, geo, cons, waiting_at(geo, waiting))
-        notes, stays = notes_at(geo, waiting), takes_no_packet(effect, source, content, tables)
+        notes, stays = notes_at(geo, waiting), takes_no_packet(effect, kind, content, tables)
         loc[notes + NOTE_KIND] = code[effect + g.EFFECT_KIND] << 16
         loc[notes + NOTE_SHOWN] = code[effect + g.EFFECT_SHOWN] | judged
         loc[notes + NOTE_HOW], loc[notes + NOTE_SUBJECT] = stays | (deliveries > 0) << 1, subject

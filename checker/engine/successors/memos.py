@@ -119,11 +119,8 @@ def tended(memo: Memo, counts: Words) -> Memo:
             figures[memo_kernels.LISTED] = memo_kernels.FIRST_LIST
     if 2 * figures[memo_kernels.EVENTS] > len(memo.items):
         memo = memo._replace(items=_longer(memo.items, 2))
-    if 4 * figures[memo_kernels.NAMED] > len(memo.events):
-        events = np.full(4 * len(memo.events), -1, np.int64)
-        used = memo.events[::2] != -1
-        entries_kernels.store(events, memo.events[::2][used], memo.events[1::2][used])
-        memo = memo._replace(events=events)
+    events = entries_kernels.with_room(memo.events, int(figures[memo_kernels.NAMED]))
+    memo = memo._replace(events=events)
     return _with_more_heads(memo, counts)
 
 

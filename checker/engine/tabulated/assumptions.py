@@ -62,23 +62,20 @@ class Assumptions:
     forgets: bool = True
     tried: list[Weights] = field(factory=list)
 
-    def filler(self, system: System, options: Options, *, symmetric: bool) -> TableFiller:
+    def filler(self, system: System, *, symmetric: bool) -> TableFiller:
         """Return tables that have what the initial state needs."""
         return TableFiller(
-            system,
-            symmetric=symmetric,
-            self_channels=self.self_channels,
-            parted=True,
+            system, symmetric=symmetric, self_channels=self.self_channels, parted=True
         )
 
     def best_filler(self, system: System, options: Options) -> TableFiller:
         """Return tables with symmetry if the system has it; otherwise note the reason."""
-        filler = self.filler(system, options, symmetric=False)
+        filler = self.filler(system, symmetric=False)
         if self.no_symmetry is None:
             self.no_symmetry = why_not(filler.tabulation, options.symmetry)
         if self.no_symmetry is None:
             try:
-                return self.filler(system, options, symmetric=True)
+                return self.filler(system, symmetric=True)
             except NotSymmetricError as reason:
                 self.no_symmetry = str(reason)
         return filler

@@ -9,7 +9,8 @@ plain Python.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
-from typing import Any, TypeAlias
+from itertools import product
+from typing import TypeAlias
 
 import numpy as np
 from attrs import define, field
@@ -91,34 +92,23 @@ class GlobalProperties:
         column = g.STATE if prop.what is What.STATES else g.POSITION
         actors = self.filler.system.actors
         start = columns.index(column) * actors
+        values_of = self.filler.tabulation.values_of_all
         answers = {
-            shown(prop, (self._values(column, each[start : start + actors]),)) for each in orbit
+            shown(prop, (values_of(column, each[start : start + actors]),)) for each in orbit
         }
         if len(answers) > 1:
             raise NotSymmetricError(f"{prop.name} depends on which actor is in which state")
         return answers.pop()
-
-    def _values(self, column: int, numbers: Combination) -> tuple[Any, ...]:
-        """Return the states of all actors, or their delivery sequences."""
-        tabulation = self.filler.tabulation
-        if column == g.STATE:
-            return tuple(tabulation.states[i].values[n] for i, n in enumerate(numbers))
-        return tuple(tabulation.positions[i].values[n].delivered for i, n in enumerate(numbers))
 
     def _orbit(self, combination: Combination, columns: tuple[int, ...]) -> set[Combination]:
         """Return the combination under every renaming of the actors that the search uses."""
         symmetry, actors = self.filler.tabulation.symmetry, self.filler.system.actors
         if symmetry is None:
             return {combination}
-        orbit = set()
-        for k, p in enumerate(symmetry.group):
-            renamed = [0] * len(combination)
-            for at, number in enumerate(combination):
-                which, actor = divmod(at, actors)
-                image = symmetry.renamed_column(k, columns[which], actor, number)
-                renamed[which * actors + p[actor]] = image
-            orbit.add(tuple(renamed))
-        return orbit
+        places = list(product(columns, range(actors)))
+        numbers = dict(zip(places, combination, strict=True))
+        orbit = (symmetry.renamed_together(k, numbers) for k in range(len(symmetry.group)))
+        return {tuple(map(renamed.__getitem__, places)) for renamed in orbit}
 
 
 def first_combinations(pieces: Iterable[list[Words]], width: int, first: int = 0) -> Words:

@@ -13,7 +13,6 @@ restart by depth.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +26,6 @@ from antecede.checker.engine.rows.fingerprint import fingerprint
 from antecede.checker.engine.rows.grading import Weights
 from antecede.checker.engine.rows.symmetry import NotSymmetricError, figures
 from antecede.checker.engine.rows.table_filler import TableFiller
-from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.checkpoint import (
     Checkpoints,
     Contents,
@@ -38,9 +36,10 @@ from antecede.checker.engine.storage.checkpoint import (
 )
 from antecede.checker.engine.storage.validation import seconds
 from antecede.checker.engine.tabulated.assumptions import UNFOUNDED, Assumptions, ByDepthError, Plan
-from antecede.checker.engine.tabulated.concretise import Concretiser
 from antecede.checker.engine.tabulated.global_properties import GlobalProperties
 from antecede.checker.engine.tabulated.search_state import SearchState
+from antecede.checker.engine.tabulated.second_searches import lost_after, shortest_runs
+from antecede.checker.engine.tabulated.traces import Traces
 from antecede.checker.engine.tabulated.transport import (
     Address,
     FirstTransport,
@@ -52,13 +51,12 @@ from antecede.checker.engine.tabulated.transport import (
     Transport,
 )
 from antecede.checker.model import Property, Where
-from antecede.checker.paths.places import transitions_at
 from antecede.checker.search.graph import Explored
 from antecede.checker.search.loop import Evidence, Explorer, Stop, decided
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.transition import System
-from antecede.checker.support.errors import CapacityError, ReplayError
+from antecede.checker.support.errors import ReplayError
 from antecede.checker.support.settings import checked
 
 RESUMED_OPTIONS = ("traces", "block", "forget_from")
@@ -159,6 +157,12 @@ class TabulatedSearch(Explorer):
     def transport(self) -> Transport:
         """The transport that has the search now."""
         return self.transports[-1]
+
+    @property
+    def _traces(self) -> Traces:
+        """Traces back what the search has met."""
+        moved_at = self.state.moved_at
+        return Traces(self.filler, self.threads, self.cluster if moved_at else None, moved_at)
 
     # Figures.
 
@@ -298,7 +302,7 @@ class TabulatedSearch(Explorer):
         """
         symmetric = self.assumptions.no_symmetry is None
         try:
-            self.filler = self.assumptions.filler(self.system, self.options, symmetric=symmetric)
+            self.filler = self.assumptions.filler(self.system, symmetric=symmetric)
             self.filler.adopt(record)
         except UNFOUNDED as error:
             raise ValueError(f"it assumes too much: {error}") from None
@@ -449,7 +453,7 @@ class TabulatedSearch(Explorer):
             if prop.name in self.found:
                 continue
             if self.options.traces:
-                self.found[prop.name] = self._run_to(address, place, prop)
+                self.found[prop.name] = self._traces.run_to(address, place, prop)
             elif prop.sought:  # a witness need only exist
                 self.found[prop.name] = Evidence(())
             else:
@@ -471,42 +475,6 @@ class TabulatedSearch(Explorer):
         if decided(self.system, self):
             raise ByDepthError("a search by depth finds the shortest run to a witness")
 
-    def _run_to(self, address: Address, place: int, prop: Property) -> Evidence:
-        """Return the run to a state, and on by the transition at `place` unless that is -1.
-
-        Raises:
-            ReplayError: there is no such run.
-        """
-        try:
-            places = [*self._places_to(address), *([place] if place >= 0 else [])]
-            return self._run(places, prop)
-        except LookupError:
-            raise ReplayError(f"no run for {prop.name} has the links of the states.") from None
-
-    def _places_to(self, address: Address) -> list[int]:
-        """Return the places of the transitions that lead from the initial state to another one."""
-        places: list[int] = []
-        for transport in reversed(self.transports):
-            its_places, start = transport.places_to(address)
-            places = its_places + places
-            if start is not None:
-                address = start
-        return places
-
-    def _run(self, places: list[int], prop: Property) -> Evidence:
-        """Return the run with transitions at these places, in original names."""
-        if not self.filler.symmetric:
-            return Evidence(transitions_at(self.system, places))
-        self.filler.refresh()
-        concretiser = Concretiser(self.filler, self.threads.fill, self._representative)
-        return Evidence(concretiser.run(places, prop))
-
-    def _representative(self, depth: int, row: Words) -> Words:
-        """Return the renaming of a row at some depth with which the search continued."""
-        if self.cluster is None or not 0 < self.state.moved_at <= depth:
-            return row
-        return self.cluster.representative(row)
-
     # Second searches.
 
     def _second(
@@ -526,29 +494,10 @@ class TabulatedSearch(Explorer):
 
         The verdict is reached, so the memory can go.
         """
-        names = ", ".join(sorted(violated))
-
-        def report() -> None:
-            with contextlib.suppress(Stop):
-                tick()
-
         self._drop()
-        try:
-            again = self._second(self.system, then_cluster=True, weighs=False, traces=True)
-            try:
-                while again.frontier and not violated <= again.found.keys():
-                    again.round(report)
-                self.state.unreduced = again.unreduced()
-            finally:
-                again.close()
-        except CapacityError as error:
-            raise CapacityError(
-                f"{names} is violated, but the second search, for the counterexample, failed: "
-                f"{error}"
-            ) from None
-        if not violated <= again.found.keys():
-            raise ReplayError(f"a second search does not find what violates {names}.")
-        self.state.found |= again.found
+        begin = partial(self._second, self.system, then_cluster=True, weighs=False, traces=True)
+        runs, self.state.unreduced = shortest_runs(violated, begin, tick)
+        self.state.found |= runs
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
         """Return a run to a state with no way back to what `prop` wants, or None."""
@@ -561,7 +510,7 @@ class TabulatedSearch(Explorer):
                 raise ReplayError(f"the graph lacks states that were explored: {reason}.") from None
             return self._lost_by_threads(prop, tick, symmetry=False)
         self.graph_figures = self.threads.graph_figures()
-        return None if places is None else self._run(places, prop)
+        return None if places is None else self._traces.run(places, prop)
 
     def _lost_by_threads(
         self, prop: Property, tick: Callable[[], None], **options: Any
@@ -575,19 +524,3 @@ class TabulatedSearch(Explorer):
     def so_far(self, tick: Callable[[], None]) -> Explored:
         """Return the graph as far as it is known: without the edges of the current level."""
         return self.threads.so_far(self.state.depth if self.frontier else None, tick)
-
-
-def lost_after(
-    search: TabulatedSearch, prop: Property, tick: Callable[[], None]
-) -> tuple[Evidence | None, dict[str, Any]]:
-    """Explore all states, close the search, and return what `Explorer.lost` does.
-
-    Returns:
-        The run, and figures of the graph of states.
-    """
-    try:
-        while search.frontier:
-            search.round(tick)
-        return search.lost(prop, tick), search.graph_figures
-    finally:
-        search.close()

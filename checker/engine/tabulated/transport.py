@@ -176,11 +176,6 @@ class Setup:
     weights: Weights
     forgets: bool = False
 
-    @property
-    def open_levels(self) -> int:
-        """The number of levels that a transition can lead down."""
-        return max(self.weights.values(), default=1)
-
 
 class Transport(Protocol):
     """Holds the states of a search, and expands them."""
@@ -215,12 +210,6 @@ class Transport(Protocol):
     def waiting_orbits(self) -> int | None:
         """Return how many states the representatives of the current level stand for, if known."""
 
-    def places_to(self, address: Address) -> tuple[list[int], Address | None]:
-        """Return the places of the transitions to a state, and the address from where they lead.
-
-        That address is one of the previous transport; None: they lead from the initial state.
-        """
-
     def statistics(self) -> dict[str, Any]:
         """Return figures of this transport, by name."""
 
@@ -242,6 +231,9 @@ class Transport(Protocol):
 
 class FirstTransport(Transport, Protocol):
     """A transport in this process, where every search starts."""
+
+    def places_to(self, address: Address) -> list[int]:
+        """Return the places of the transitions that lead from the initial state to another one."""
 
     def begin(self, setup: Setup) -> LevelReport:
         """Make the initial state the current level."""
@@ -280,6 +272,12 @@ class NextTransport(Transport, Protocol):
 
     def load(self, parts: Iterable[Part], depth: int, setup: Setup, tick: Pause) -> None:
         """Take over the states of a search between two levels; `depth` is of the current one."""
+
+    def places_to(self, address: Address) -> tuple[list[int], Address]:
+        """Return the places of the transitions to a state from one that the search moved here.
+
+        The second result is the address that this state had on the first transport.
+        """
 
     def representative(self, row: Words) -> Words:
         """Return the renaming of a row with which this transport continues, under symmetry."""

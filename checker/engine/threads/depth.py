@@ -16,6 +16,7 @@ from antecede.checker.engine.rows.table_filler import Repacking
 from antecede.checker.engine.storage.arena import Arena
 from antecede.checker.engine.threads import stepwise_kernels
 from antecede.checker.engine.threads.stepwise import Stepwise
+from antecede.checker.engine.visited.sets_kernels import STATES
 from antecede.checker.support.errors import ProtocolError
 
 FIRST_ROOM = 1 << 14
@@ -76,7 +77,7 @@ class LocalDepthFirst(Stepwise):
                 )
             )
         finally:  # Ctrl-C shows as soon as the kernel returns.
-            self.visited.states = int(figures[1])
+            self.visited.states = int(figures[STATES])
 
     def _places(self) -> list[int]:
         """Return the places of the transitions taken; the top frame may have taken none yet."""

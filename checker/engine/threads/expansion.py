@@ -19,7 +19,7 @@ from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows import hashing_kernels
-from antecede.checker.engine.rows.grading import NotGradedError, Weights
+from antecede.checker.engine.rows.grading import NotGradedError, Weights, open_levels
 from antecede.checker.engine.rows.table_filler import (
     Repacking,
     TableFiller,
@@ -81,11 +81,6 @@ class Expansion:
         self.shards = [self._shard(k) for k in range(self.options.threads or 1)]
 
     @property
-    def open_levels(self) -> int:
-        """The number of levels that a transition can lead down."""
-        return max(self.weights.values(), default=1)
-
-    @property
     def frontier(self) -> int:
         """States that were found and not expanded."""
         return sum(level.count for shard in self.shards for level in shard.levels)
@@ -99,7 +94,7 @@ class Expansion:
     def _shard(self, number: int) -> Shard:
         """Return a shard that has nothing yet."""
         row_words, block = self.filler.layout.row_words, self.block
-        arena, levels = self.arenas.make, self.open_levels
+        arena, levels = self.arenas.make, open_levels(self.weights)
         threads = self.options.threads or 1
         return Shard(
             number=number,
@@ -352,7 +347,7 @@ class Expansion:
         """Make new buffers between threads, for rows of another size or blocks of another."""
         stride = self.filler.layout.row_words + 1
         for shard in self.shards:
-            receivers = len(self.shards) * self.open_levels
+            receivers = len(self.shards) * open_levels(self.weights)
             shard.out = np.empty((receivers, self.block * stride), np.int64)
             shard.order = np.empty(receivers * self.block, np.uint16)
             shard.recent = np.full(RECENT * (stride - 1), -1, np.int64)

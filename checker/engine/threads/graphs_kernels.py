@@ -17,7 +17,7 @@ from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
 from antecede.checker.engine.rows.hashing_kernels import hash_words, home
 from antecede.checker.engine.rows.rows_kernels import copy_row
-from antecede.checker.engine.visited.sets_kernels import slot_of
+from antecede.checker.engine.visited.sets_kernels import CAPACITY, slot_of
 from antecede.checker.graphs import backwards, cycles
 from antecede.checker.search.graph import Passes
 
@@ -101,7 +101,7 @@ def find_states(out, size, row_words, slots, figures, offset, number, found):
     # Three steps per row, NEXT rows apart: fetch its slot, find it and fetch its number, read that.
     for e in range(size + NEXT):
         if e + NEXT < size:
-            later = home(hash_words(out, (e + NEXT) * stride, row_words), figures[0])
+            later = home(hash_words(out, (e + NEXT) * stride, row_words), figures[CAPACITY])
             prefetch(slots, later * row_words)
         if e < size:
             slot = slot_of(slots, figures, out, e * stride, row_words)

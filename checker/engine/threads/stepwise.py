@@ -29,7 +29,7 @@ from antecede.checker.engine.rows.table_filler import (
 from antecede.checker.engine.storage.arena import Arenas, reserve_bytes
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.successors import memos
-from antecede.checker.engine.tabulated.tabulated_search import lost_after
+from antecede.checker.engine.tabulated.second_searches import lost_after
 from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.engine.visited.visited import Visited
 from antecede.checker.model import Property

@@ -14,7 +14,7 @@ from antecede.checker.engine.rows.hashing_kernels import hash_words, home, mix
 from antecede.checker.engine.successors.derive_kernels import borrowed, judge_final, room_for
 from antecede.checker.engine.successors.memo_kernels import Work, borrowed_memo
 from antecede.checker.engine.tabulated.levels_kernels import remembered_or_derived
-from antecede.checker.engine.visited.sets_kernels import claim_row
+from antecede.checker.engine.visited.sets_kernels import CAPACITY, claim_row, is_full
 
 
 @inlined
@@ -119,7 +119,7 @@ def open_frame(stack, frames, depth, work, composites, visited, told):
         control[g.CUT] = 1
         count = np.int64(0)
     for e in range(end, end + count):
-        later = home(hash_words(stack, e * stride, row_words), figures[0])
+        later = home(hash_words(stack, e * stride, row_words), figures[CAPACITY])
         prefetch(visited.slots, later * row_words)
     control[g.ENTERING] = 0
     frames[new] = end
@@ -147,7 +147,7 @@ def take_next(stack, frames, depth, row_words, visited, told):
         frames[top] = entry + 1
         return np.int64(g.RAISES)
     fresh = np.int64(g.MISSED)
-    if figures[1] < figures[2]:
+    if not is_full(figures):
         fresh = claim_row(visited.slots, figures, stack, at, row_words)
     if fresh == g.MISSED:
         return np.int64(g.FULL_SET)
@@ -311,7 +311,7 @@ def wander(rows, places, generator, tables, memo, composites, sets, told):
             if control[g.WALKS] == 0:
                 break
             start_walk(rows, row_words, control)
-        full = visited.figures[1] >= visited.figures[2] or finals.figures[1] >= finals.figures[2]
+        full = is_full(visited.figures) or is_full(finals.figures)
         if full or control[g.LENGTH] == places.shape[0]:
             status = np.int64(g.FULL_SET if full else g.OVERFLOWED)
             break

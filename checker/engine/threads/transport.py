@@ -15,6 +15,7 @@ from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows import renaming_kernels
+from antecede.checker.engine.rows.grading import open_levels
 from antecede.checker.engine.rows.table_filler import Repacking, wrapping
 from antecede.checker.engine.storage.arena import Arenas, reserve_bytes
 from antecede.checker.engine.storage.arrays import Words
@@ -92,7 +93,7 @@ class Threads:
     def _make_room(self, setup: Setup, block: int) -> None:
         """Take room for a search, with no state in it."""
         options = self.options
-        arenas = (ARENAS + FURTHER * setup.open_levels) * (options.threads or 1)
+        arenas = (ARENAS + FURTHER * open_levels(setup.weights)) * (options.threads or 1)
         in_memory = () if options.spill_visited else (VISITED,)
         self.arenas = Arenas(options.spill, in_memory, reserve_bytes(arenas))
         make = WeightedExpansion if setup.weights else Expansion
@@ -197,9 +198,9 @@ class Threads:
             for level in shard.levels
         )
 
-    def places_to(self, address: Address) -> tuple[list[int], None]:
+    def places_to(self, address: Address) -> list[int]:
         """Return the places of the transitions that lead from the initial state to another one."""
-        return self.expansion.places_to(address), None
+        return self.expansion.places_to(address)
 
     def fill(self, missed: Words) -> Repacking | None:
         """Fill missing table entries, and pack all rows anew where that is needed."""

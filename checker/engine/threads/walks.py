@@ -16,6 +16,7 @@ from antecede.checker.engine.rows.table_filler import Repacking
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.threads import stepwise_kernels
 from antecede.checker.engine.threads.stepwise import Stepwise
+from antecede.checker.engine.visited.sets_kernels import STATES
 from antecede.checker.engine.visited.visited import Visited
 
 
@@ -76,8 +77,8 @@ class LocalRandomWalks(Stepwise):
                 )
             )
         finally:  # Ctrl-C shows as soon as the kernel returns.
-            self.visited.states = int(figures[1])
-            self.final_states.states = int(final_figures[1])
+            self.visited.states = int(figures[STATES])
+            self.final_states.states = int(final_figures[STATES])
 
     def _places(self) -> list[int]:
         return list(map(int, self.places[: self.control[g.LENGTH]]))

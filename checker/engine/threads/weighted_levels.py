@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.grading import open_levels
 from antecede.checker.engine.rows.table_filler import Repacking
 from antecede.checker.engine.storage.arena import Arena
 from antecede.checker.engine.threads.expansion import Expansion
@@ -34,7 +35,7 @@ class WeightedExpansion(Expansion):
 
     def read_depths(self) -> None:
         """Write to the open levels the least depths that their states have so far."""
-        for lead in range(self.open_levels):
+        for lead in range(open_levels(self.weights)):
             self.each(partial(self._read_depths_ahead, lead=lead))
 
     def _read_depths_ahead(self, finder: Shard, lead: int) -> None:
@@ -75,7 +76,7 @@ class WeightedExpansion(Expansion):
 
     def _advance(self) -> dict[int, int]:
         """Go on to the next sum of weights that some state has, and forget this one."""
-        for _ in range(self.open_levels):
+        for _ in range(open_levels(self.weights)):
             before = sum(shard.level.count for shard in self.shards)
             states = sum(shard.following.count for shard in self.shards)
             self.each(partial(self._read_depths_ahead, lead=0))

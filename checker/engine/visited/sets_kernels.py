@@ -14,6 +14,19 @@ from antecede.checker.engine.rows.fields_kernels import row_words_of
 from antecede.checker.engine.rows.hashing_kernels import hash_words, home, owner_by, owner_of
 from antecede.checker.engine.rows.rows_kernels import copy_row, same_row
 
+CAPACITY, STATES, LIMIT, SLOTS = range(4)
+"""The figures of a set.
+
+CAPACITY: the number of home slots. STATES: the number of rows. LIMIT: the most rows before the set
+must grow. SLOTS: the number of all slots; those behind the last home are for runs that reach there.
+"""
+
+
+@inlined
+def is_full(figures):
+    """Return whether a set must grow before it gets another row."""
+    return figures[STATES] >= figures[LIMIT]
+
 
 @inlined
 def claim_slot(slots, slot, limit, source, at, width):
@@ -46,31 +59,19 @@ def lower(depths, at, depth, fresh):
 
 
 @inlined
-def claim(slots, slot, limit, source, at, width):
-    """Put the row source[at:] into the visited set unless it is already there.
-
-    Returns:
-        1 if it is new, 0 if not, MISSED if the slots before `limit` are taken.
-    """
-    slot, fresh = claim_slot(slots, slot, limit, source, at, width)
-    if slot == g.MISSED:
-        return np.int64(g.MISSED)
-    return np.int64(fresh)
-
-
-@inlined
 def claim_row(slots, figures, source, at, row_words):
-    """Put the row source[at:] into a visited set unless it is already there; returns as `claim`.
+    """Put the row source[at:] into a visited set unless it is already there.
 
     Args:
-        figures: the set's figures, as for `insert`; the number of states is updated.
+        figures: the set's figures; the number of states is updated.
+
+    Returns:
+        1 if it is new, 0 if not, MISSED if there is no free slot.
     """
-    h = hash_words(source, at, row_words)
-    slot = home(h, figures[0])
-    fresh = claim(slots, slot, figures[4], source, at, row_words)
-    if fresh == 1:
-        figures[1] += 1
-    return fresh
+    slot = home(hash_words(source, at, row_words), figures[CAPACITY])
+    slot, fresh = claim_slot(slots, slot, figures[SLOTS], source, at, row_words)
+    figures[STATES] += fresh
+    return np.int64(g.MISSED) if slot == g.MISSED else np.int64(fresh)
 
 
 @kernel
@@ -84,8 +85,7 @@ def insert(out, sizes, start, tables, slots, depths, figures):
         start: [thread, entry] to begin with; updated.
         slots: the visited set, open addressing.
         depths: uint16; per slot, the least depth with which its row was sent; or empty.
-        figures: int64 [capacity, states, limit of states, words per slot, end of the slots];
-            states are updated.
+        figures: int64; see `CAPACITY`. The number of states is updated.
 
     Returns:
         0 when all entries are inserted, 1 when the visited set must grow.
@@ -93,12 +93,12 @@ def insert(out, sizes, start, tables, slots, depths, figures):
     row_words = row_words_of(tables)
     stride = row_words + 1
     slots, depths = borrow(slots), borrow(depths)
-    capacity = figures[0]
+    capacity = figures[CAPACITY]
     # The set is larger than the caches, so each look-up waits for the memory. The slots of the next
     # rows are fetched while this row is compared: `pending` has the homes of `ahead` rows.
     ahead = 12
     pending = np.empty(ahead, np.int64)
-    limit = figures[4]
+    limit = figures[SLOTS]
     for thread in range(start[0], sizes.shape[0]):
         first = start[1]
         size = sizes[thread]
@@ -109,7 +109,7 @@ def insert(out, sizes, start, tables, slots, depths, figures):
             prefetch(slots, slot * row_words)
             prefetch(depths, slot)
         for e in range(first, size):
-            if figures[1] >= figures[2]:  # grow first, and go on with this entry
+            if is_full(figures):  # grow first, and go on with this entry
                 start[0], start[1] = thread, e
                 return 1
             slot = pending[e % ahead]
@@ -127,7 +127,7 @@ def insert(out, sizes, start, tables, slots, depths, figures):
                 lower(depths, slot, source[at + row_words] >> 31, fresh)
             if not fresh:
                 continue
-            figures[1] += 1
+            figures[STATES] += 1
             source[at + row_words] |= g.NEW
         start[0], start[1] = thread + 1, 0
     return 0
@@ -152,15 +152,15 @@ def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
         if owner_of(rows, at, row_words, owners) != me:
             continue
         start[0] = r
-        if figures[1] >= figures[2]:
+        if is_full(figures):
             return 1
-        slot = home(hash_words(rows, at, row_words), figures[0])
-        slot, fresh = claim_slot(slots, slot, figures[4], rows, at, row_words)
+        slot = home(hash_words(rows, at, row_words), figures[CAPACITY])
+        slot, fresh = claim_slot(slots, slot, figures[SLOTS], rows, at, row_words)
         if slot == g.MISSED:
             return 1
         if slot_depths.shape[0]:
             lower(slot_depths, slot, np.int64(depths[r]), fresh)
-        figures[1] += fresh
+        figures[STATES] += fresh
     return 0
 
 
@@ -174,7 +174,7 @@ def read_depths(rows, row_words, me, owners, visited, slot_depths, depths):
         if r + 12 < count:  # fetch the slot of a later row while this one is compared
             h = hash_words(rows, (r + 12) * row_words, row_words)
             if owner_by(h, owners) == me:
-                slot = home(h, figures[0])
+                slot = home(h, figures[CAPACITY])
                 prefetch(slots, slot * row_words)
                 prefetch(slot_depths, slot)
         at = r * row_words
@@ -271,12 +271,9 @@ def slot_of(slots, figures, flat, at, flat_words):
 
     The row may be anywhere between its home slot and the next empty slot.
     """
-    slot = home(hash_words(flat, at, flat_words), figures[0])
+    slot = home(hash_words(flat, at, flat_words), figures[CAPACITY])
     while slots[slot * flat_words] != -1:
-        same = True
-        for k in range(flat_words):
-            same = same and slots[slot * flat_words + k] == flat[at + k]
-        if same:
+        if same_row(flat, at, slots, slot * flat_words, flat_words):
             return slot
         slot += 1
     return np.int64(-1)

@@ -156,7 +156,7 @@ class Visited:
         while not done:
             figures = self.figures()
             done = kernel(figures)
-            self.states = int(figures[1])
+            self.states = int(figures[sets_kernels.STATES])
             if not done:
                 self.grow()
 
@@ -175,9 +175,8 @@ class Visited:
         self._empty()
 
     def figures(self) -> Words:
-        """Return [capacity, states, limit, width, slot count] for `sets_kernels.insert`."""
-        figures = [self.capacity, self.states, self.limit, self.width, self.slot_count]
-        return np.array(figures, np.int64)
+        """Return the figures for kernels; see `sets_kernels.CAPACITY`."""
+        return np.array([self.capacity, self.states, self.limit, self.slot_count], np.int64)
 
     def parts(self) -> Iterator[Any]:
         """Yield the occupied slots in parts of shape (n, width)."""

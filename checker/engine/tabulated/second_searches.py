@@ -1,0 +1,79 @@
+"""Second searches: each answers one question of a search that cannot answer it.
+
+A search that kept no parents has no run to a violation, and a search that has forgotten its states
+cannot look for ways back. A second search explores the same system with other options.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from antecede.checker.model import Property
+from antecede.checker.search.loop import Evidence, Explorer, Stop
+from antecede.checker.search.result import Counts
+from antecede.checker.support.errors import CapacityError, ReplayError
+
+
+class SecondSearch(Explorer, Protocol):
+    """A search whose `lost` makes a graph of all states.
+
+    Attributes:
+        graph_figures: figures of this graph by name, once it was made.
+    """
+
+    graph_figures: dict[str, Any]
+
+
+def shortest_runs(
+    violated: set[str], begin: Callable[[], SecondSearch], tick: Callable[[], None]
+) -> tuple[dict[str, Evidence], Counts | None]:
+    """Return shortest runs that violate properties, and the counts without symmetry.
+
+    Args:
+        violated: the names of the properties.
+        begin: starts a search that keeps parents.
+        tick: called now and then. The verdict is reached, so it cannot stop this search.
+
+    Raises:
+        CapacityError: the search needs more memory than there is.
+        ReplayError: the search does not find what violates a property.
+    """
+    names = ", ".join(sorted(violated))
+
+    def report() -> None:
+        with contextlib.suppress(Stop):
+            tick()
+
+    try:
+        again = begin()
+        try:
+            while again.frontier and not violated <= again.found.keys():
+                again.round(report)
+            unreduced = again.unreduced()
+        finally:
+            again.close()
+    except CapacityError as error:
+        raise CapacityError(
+            f"{names} is violated, but the second search, for the counterexample, failed: {error}"
+        ) from None
+    if not violated <= again.found.keys():
+        raise ReplayError(f"a second search does not find what violates {names}.")
+    return again.found, unreduced
+
+
+def lost_after(
+    search: SecondSearch, prop: Property, tick: Callable[[], None]
+) -> tuple[Evidence | None, dict[str, Any]]:
+    """Explore all states, close the search, and return what `Explorer.lost` does.
+
+    Returns:
+        The run, and figures of the graph of states.
+    """
+    try:
+        while search.frontier:
+            search.round(tick)
+        return search.lost(prop, tick), search.graph_figures
+    finally:
+        search.close()
