@@ -46,7 +46,7 @@ def drawn_for_scripts(seed: str) -> Case:
             workload="script",
             resends=False,
             credit=min(case.credit, 1),
-            crashes=chance.choice((case.crashes, "0", "1:of=1")),
+            crashes=chance.choice((case.crashes, case.crashes, "1:of=1")),
             properties=tuple(name for name in names if name != "can-deliver"),
         )
     )
