@@ -93,7 +93,7 @@ def _sending_order(held: Held[Counted]) -> tuple[int, int]:
     return held.src, held.packet.V[held.src]
 
 
-# The algorithm ends here. Below: a property, a witness and a normal form for the checker.
+# The algorithms end here. Below: a property, a witness and a normal form for the checker.
 
 
 def respects_causality_at_the_server(delivery: Delivery) -> bool:
