@@ -133,6 +133,17 @@ def test_a_circle_of_messages_is_a_chain_with_its_lines(antecede: Command, tmp_p
     assert "m3 sent in line 6, processed in line 1" in said
 
 
+def test_a_sender_waits_only_before_its_send(tmp_path: Path) -> None:
+    """Actor b waits for q after it has sent x, so the shorter way by q is no circle of x."""
+    text = "a deliver x\na send y b\na deliver r\na send q b\n"
+    text += "b deliver p\nb send x a\nb deliver q\nb send r a\nc deliver y\nc send p b"
+    found = audit(log(tmp_path, text))
+    chains = {each.first: each.chain for each in found.findings if each.what == "too soon"}
+    assert {"x": ("x", "y", "p", "x"), "r": ("r", "q", "r"), "q": ("q", "r", "q")}.items() <= (
+        chains.items()
+    )
+
+
 def test_a_late_message_is_drawn_rather_than_an_earlier_finding(tmp_path: Path) -> None:
     found = audit(log(tmp_path, "a send m b\nb deliver m\nb deliver m" + ALICE_BOB_CAROL))
     assert ["integrity", "causal-delivery"] == [each.kind for each in found.findings]
