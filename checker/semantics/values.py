@@ -239,7 +239,7 @@ class Values:
             )
         for part in value if cls is frozenset else parts(value):  # any order: all are looked at
             self._admit(part, what)
-        if cls not in {tuple, frozenset} and field_names(value) is None:
+        if cls is not tuple and cls is not frozenset and field_names(value) is None:
             canonical(value)
         self.admitted[id(value)] = value
 
