@@ -82,7 +82,7 @@ def test_the_results_of_the_papers_are_found_again(tmp_path: Path) -> None:
     shown = texts(notebook)
     assert "'cykas-secret-mode': <Verdict.VIOLATED" in shown[2]
     assert ">VIOLATED (9)<" in matrix
-    assert "21 claims: 19 CONFIRMED, 2 UNDECIDED" in shown[4]
+    assert "22 claims: 21 CONFIRMED, 1 UNDECIDED" in shown[4]
     assert "<Proof of rst: PROVED>" in shown[5]
     assert pictures(read("papers")) == pictures(notebook), "run `make notebooks`"
 
