@@ -79,7 +79,11 @@ class PlainExplorer(Explorer):
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
-        return found_lost(self.system, prop, tick)
+        return found_lost(self.system, self._own(prop), tick)
+
+    def _own(self, prop: Property) -> Property:
+        """Return the explored property of this name: its predicate may compare its calls."""
+        return next((own for own in self.system.properties if own.name == prop.name), prop)
 
     def close(self) -> None:
         """Hold nothing that must be given back."""
@@ -198,7 +202,7 @@ class BreadthFirst(PlainExplorer):
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
-        path = path_to_lost(self.system, self.graph, prop, tick)
+        path = path_to_lost(self.system, self.graph, self._own(prop), tick)
         return None if path is None else Evidence((*self.before, *path))
 
     def so_far(self, _tick: Callable[[], None]) -> StateGraph:

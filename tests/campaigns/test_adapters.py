@@ -20,7 +20,7 @@ from tests.campaigns.test_random import SENDS_TWO
 NETWORK_SENT = evolve(SENDS_TWO, clock_at="network-send")
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(11))
 def test_random_objects_do_what_their_protocol_does(number: int, tmp_path: Path) -> None:
     assert [] == compare_adapters(f"ci/{number}", tmp_path, Counter())
 
@@ -62,7 +62,7 @@ def test_the_campaign_draws_what_finds_a_lost_delivery_and_writes_it_down(
 ) -> None:
     monkeypatch.setattr(objects, "Out", OldOut)
     monkeypatch.setattr(adapters, "SHRINK_SECONDS", 0.0)
-    seeds = (f"ci/{number}" for number in range(100))
+    seeds = (f"ci/{number}" for number in range(20, 100))
     found = next(filter(None, (compare_adapters(s, tmp_path, Counter()) for s in seeds)))
     (file,) = tmp_path.iterdir()
     assert str(file) in found[0]
@@ -95,13 +95,15 @@ def test_an_object_that_is_refused_for_what_it_kept_would_be_found(
 
 
 FORGETFUL_SEEDS = [f"forgets/{number}" for number in range(80)]
+LARGE_SEEDS = ("forgets/19", "forgets/66")
+"""The seeds of two systems that take as long as all others together."""
 
 
 def forgetful(where: Container[str] = tuple(adapters.KINDS)) -> Iterator[str | None]:
     """Yield the differences of drawn objects that forget a part of their state."""
     for seed in FORGETFUL_SEEDS:
         case, habits = adapters.drawn_for_objects(seed)
-        if habits.forgets and habits.where in where:
+        if habits.forgets and habits.where in where and seed not in LARGE_SEEDS:
             yield difference(case, habits)
 
 

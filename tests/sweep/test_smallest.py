@@ -174,6 +174,10 @@ COUNTS = Protocol(
 )
 
 
+def drops(state: Counted, _message: Message) -> Step:
+    return Step(state)
+
+
 def drops_second_of_the_last(state: Counted, message: Message) -> Step:
     drops = (state.me, message.number) == (2, 2)
     return Step(state) if drops else send_at_once(state, message)
@@ -214,6 +218,13 @@ USERS = {
         Where.AT_FINAL_STATES,
         is_no_second_of_the_last,
     ),
+    "way-back": Property(
+        "way-back",
+        "",
+        What.UNDELIVERED,
+        Where.FROM_EVERYWHERE_ON,
+        lambda undelivered: all(m.destinations != (0,) for m in undelivered),
+    ),
     "not-at-zero": Property(
         "not-at-zero", "", What.DELIVERY, Where.EVERYWHERE, lambda delivery: delivery.actor != 0
     ),
@@ -224,6 +235,7 @@ SPECIAL = {
     "an invariant": (COUNTS, "invariant:zero-gets-nothing", 1),
     "an invariant of all": (COUNTS, "invariant:two-after-one", 1),
     "undelivered": (evolve(COUNTS, causal_send=forgets_second), "not-second-of-two", 2),
+    "a way back": (evolve(COUNTS, causal_send=drops), "way-back", 1),
     "a delivery": (COUNTS, "not-at-zero", 1),
     "a recovery": (RECOVERS, "invariant:counts-one", 1),
     "a crash": (evolve(RECOVERS, recover=counts_twice), "invariant:counts-one", 1),
