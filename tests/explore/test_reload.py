@@ -31,7 +31,7 @@ def file(tmp_path: FilePath) -> FilePath:
         "    return Step(state + 1, sends=tuple((to, message) for to in message.destinations))\n"
         "def receive(state, src, packet):\n"
         "    return Step(state, deliveries=(packet,) if allows(packet) else ())\n"
-        "MINE = Protocol('mine', 'mine', 'here', initial=initial, causal_send=causal_send,\n"
+        "MINE = Protocol('mine', initial=initial, causal_send=causal_send,\n"
         "    receive=receive)\n"
     )
     return file
