@@ -23,6 +23,7 @@ to `at_abort` then end other processes that would survive.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import select
 import signal
@@ -40,6 +41,7 @@ from antecede.checker.support.platforms import WINDOWS
 if TYPE_CHECKING:
     import socket
     from concurrent.futures import Future
+    from types import FrameType
 
 Result = TypeVar("Result")
 
@@ -160,7 +162,7 @@ class _State:
         noticed: whether some code polled `wanted` since the request, or was interrupted.
         late: whether the signal came after the verdict was known.
         interrupted: whether the main thread was interrupted, and `reason_of` was not called yet.
-        overdue: whether no code polled in time.
+        overdue: whether the main thread is still to be interrupted.
         caught: the exception to raise at the end of the last shield.
         aborts: the functions to call before the process ends at once.
         stdout: standard output as the command got it.
@@ -335,7 +337,7 @@ def _reason_of_signal(number: int) -> str:
     return BY_USER if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
 
 
-def _on_signal(number: int, _frame: Any) -> None:
+def _on_signal(number: int, frame: FrameType | None) -> None:
     now = time.monotonic()
     if _state.signalled:
         if now - _state.since > DOUBLE:
@@ -344,16 +346,33 @@ def _on_signal(number: int, _frame: Any) -> None:
     _state.signalled, _state.since, _state.late = True, now, _state.concluded
     _state.wanted = _reason_of_signal(number)
     if not (_state.concluded or _state.looking):
-        _interrupt()
+        _interrupt(frame)
 
 
-def _interrupt() -> None:
-    """Raise `Ended`, now or at the end of the last shield."""
+def _interrupt(frame: FrameType | None) -> None:
+    """Raise `Ended`, now or at the end of the last shield, or after code that cannot raise it.
+
+    Args:
+        frame: the code that is interrupted.
+    """
     if _state.shields:
         _state.caught = True
+    elif _ignores(frame):
+        _state.overdue = True
     else:
         _state.noticed = _state.interrupted = True
         raise Ended(_state.wanted)
+
+
+def _ignores(frame: FrameType | None) -> bool:
+    """Return whether Python prints an exception of this code, and goes on as if there was none.
+
+    It does so in `__del__`, and in what the garbage collector calls.
+    """
+    called = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+    while frame is not None and frame.f_code.co_name != "__del__" and frame.f_code not in called:
+        frame = frame.f_back
+    return frame is not None
 
 
 def was_interrupted() -> bool:
@@ -393,6 +412,8 @@ def _insist(over: threading.Event, pressing: Callable[[], bool] = lambda: False)
     _wake()
     woken = time.monotonic()
     while not over.wait(PERIOD) and not _state.concluded:
+        if _state.overdue:
+            _wake()
         if _state.vital or (_state.noticed and not _is_stuck(woken)):
             woken = time.monotonic()
         elif time.monotonic() > woken + STUCK:
@@ -468,10 +489,10 @@ def _wake() -> None:
         signal.pthread_kill(ident, WAKE)
 
 
-def _on_wake(_number: int, _frame: Any) -> None:
+def _on_wake(_number: int, frame: FrameType | None) -> None:
     if _state.overdue and not _state.noticed:
         _state.overdue = False
-        _interrupt()
+        _interrupt(frame)
 
 
 def _abort() -> None:
@@ -579,7 +600,7 @@ def shielded(work: str = "") -> Iterator[None]:
         _state.vital -= not work
         if _state.caught and not _state.shields:
             _state.caught = False
-            _interrupt()
+            _interrupt(sys._getframe())
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import json
 import os
 import select
@@ -70,6 +71,47 @@ def test_what_is_shielded_is_interrupted_afterwards() -> None:
 
     with interrupts.handled(), pytest.raises(Ended):
         work()
+    assert ["in good order"] == done
+
+
+def is_signalled() -> None:
+    """Get a signal, and go on for a while."""
+    signal.raise_signal(signal.SIGTERM)
+    assert not interrupts.was_interrupted()
+
+
+class Finalized:
+    def __del__(self) -> None:
+        is_signalled()
+
+
+def collected() -> None:
+    """Collect garbage, with a callback that gets a signal."""
+
+    def called(phase: str, _information: object) -> None:
+        if phase == "start":
+            is_signalled()
+
+    gc.callbacks.append(called)
+    try:
+        gc.collect()
+    finally:
+        gc.callbacks.remove(called)
+
+
+@pytest.mark.parametrize("work", [Finalized, collected])
+def test_what_cannot_raise_an_interruption_is_interrupted_afterwards(
+    work: Callable[[], object],
+) -> None:
+    done = []
+
+    def whole() -> None:
+        work()
+        done.append("in good order")
+        time.sleep(WITHIN)
+
+    with interrupts.handled(), pytest.raises(Ended, match="SIGTERM"):
+        whole()
     assert ["in good order"] == done
 
 
