@@ -207,7 +207,8 @@ class Searches:
 
     def under_way(self) -> Search | None:
         """Return the search that has not ended, or None."""
-        return next((each for each in self._all.values() if not each.over.is_set()), None)
+        searches = list(self._all.values())  # a copy, because other threads begin searches
+        return next((each for each in searches if not each.over.is_set()), None)
 
     def numbered(self, number: str) -> Search | None:
         """Return the search of a number, if it is known."""
