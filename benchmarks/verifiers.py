@@ -1,4 +1,4 @@
-"""What the verifiers of Spin and of rumur share: they are generated in C, compiled and run."""
+"""The common part of Spin's and rumur's verifiers: they are generated in C, compiled and run."""
 
 from __future__ import annotations
 

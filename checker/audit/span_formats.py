@@ -201,7 +201,7 @@ def spans_in(value: Any) -> Iterator[tuple[Mapping[str, Any], Any]]:
 
 
 def _first(value: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """Return the first of some values that is there and not empty, or an empty list."""
+    """Return the first value of these names that is not empty, or an empty list."""
     return next((value[name] for name in names if value.get(name)), [])
 
 
@@ -251,7 +251,7 @@ def _kind(word: Any) -> str:
 
 
 def _nanoseconds(start: Any, duration: Any = 0) -> Any:
-    """Return a time in microseconds in nanoseconds; what is no number stays as it is."""
+    """Return microseconds as nanoseconds; a value that is no number stays as it is."""
     whole = isinstance(start, int) and isinstance(duration, int)
     return str((start + duration) * 1000) if whole else start
 

@@ -45,7 +45,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.search.sample import SAMPLES, sample
 from antecede.checker.semantics.crashes import of_live_actors
-from antecede.checker.semantics.failing import KINDS, failure_in
+from antecede.checker.semantics.failing import failure_in, is_declared
 from antecede.checker.semantics.handlers import keep_running
 from antecede.checker.semantics.tracing import Tracer, traced_handlers
 from antecede.checker.semantics.transition import EndlessSystem, System
@@ -356,7 +356,7 @@ def self_checking(system: System, mode: str) -> System:
 
 def _self_checking(prop: Property, protocol: Protocol, system: System) -> Property:
     """Return a property of `protocol` or of a user with a predicate that checks itself."""
-    if prop.name.partition(":")[0] in KINDS:
+    if is_declared(prop.name):
         return judged_by(protocol, prop.name, system.workload)
     return prop if prop.name in property_names() else watched_property(protocol, prop)
 

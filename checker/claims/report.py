@@ -177,7 +177,7 @@ def _finding_object(finding: Finding, saved: Saved | None) -> dict[str, Any]:
 
 
 def markdown(found: Sequence[Judged], files: Files, *, command: str, folder: Path) -> str:
-    """Return the report as a page of `folder`; it links to pages that are there."""
+    """Return the report as a page of `folder`; it links to pages that exist there."""
 
     def linked(text: str) -> str:
         return PAGE.sub(

@@ -27,7 +27,7 @@ from antecede.checker.render import coverage
 from antecede.checker.render.about import explanation_of
 from antecede.checker.render.prose import Wording
 from antecede.checker.search import measures
-from antecede.checker.semantics.failing import FAILURES, KINDS
+from antecede.checker.semantics.failing import FAILURES, is_declared
 from antecede.checker.semantics.names import names_from
 from antecede.checker.semantics.question import MODEL, Question, model_of
 from antecede.checker.semantics.transition import System
@@ -146,7 +146,7 @@ def _violated(path: Path) -> str | None:
     then asks for. A replay finds all other predicates that may fail in the protocol.
     """
     prop = "" if path.failure is None else path.failure.prop
-    return prop if prop and prop.partition(":")[0] not in KINDS else path.violates
+    return prop if prop and not is_declared(prop) else path.violates
 
 
 def counterexample_object(path: Path) -> dict[str, Any]:
@@ -366,8 +366,7 @@ def _refuse_unknown_property(spec: Spec, file: str) -> None:
                 f"{file} is about the property in {name!r}, and replaying it runs that file. If "
                 f"you trust the file, add --property {quote(name)}"
             )
-        is_declared = name.partition(":")[0] in KINDS
-        if not (name in known or is_declared or spec.own.named(name)):
+        if not (name in known or is_declared(name) or spec.own.named(name)):
             said = unknown("property", name, known)
             raise InputError(f"{file}: {said}; if it is your own, add --property FILE.py:NAME")
 

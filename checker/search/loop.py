@@ -62,7 +62,7 @@ class Progress:
     Attributes:
         waits_for: the faster engine for which the search waits, in words.
         levels: see `Explorer.levels`.
-        nearest: the bound of which most is used up, and its share; None without such bounds.
+        nearest: the bound that is used up most, and its used share; None without such bounds.
         measuring: set if the search is over, and the costs of the protocol are measured.
     """
 
@@ -106,7 +106,7 @@ class Explorer(Protocol):
         """Work through one round, calling `tick` often; it may raise Stop."""
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
-        """Return evidence of a state from which no run leads to what `prop` wants, or None.
+        """Return evidence of a state with no way back to the states that `prop` wants, or None.
 
         It is asked when every state was explored, and finds a shortest path; it may raise Stop.
         """
@@ -202,7 +202,7 @@ class _Watch:
 
     @property
     def seconds(self) -> float:
-        """How long the search has taken, without exploration in vain.
+        """The time in seconds that the search has taken, without exploration in vain.
 
         Time before a checkpoint is left out, because --max-seconds does not include it.
         """
@@ -210,7 +210,7 @@ class _Watch:
 
     @property
     def spent(self) -> float:
-        """How long the search has taken, with the time before a checkpoint."""
+        """The time in seconds that the search has taken, with the time before a checkpoint."""
         return self.explorer.seconds_before + self.seconds
 
     def tick(self, *, searching: bool = True) -> None:

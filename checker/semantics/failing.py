@@ -35,6 +35,12 @@ FAILURES = {
 KINDS = {"invariant": "invariant", "witness": "witness", "at-rest": "at-rest predicate"}
 """The kinds of properties that a protocol declares, as KIND:NAME -> the noun for a predicate."""
 
+
+def is_declared(name: str) -> bool:
+    """Return whether the name of a property is KIND:NAME, so that a protocol declares it."""
+    return name.partition(":")[0] in KINDS
+
+
 S = TypeVar("S", Step, Step | None)
 
 

@@ -200,18 +200,24 @@ def _other_files(path: Path) -> str:
     return "give FILE.py:OBJECT or a protocol name"
 
 
-def import_file(path: Path) -> ModuleType:
-    """Import a user's Python file, and return the module.
+def _place_of(path: Path) -> Path:
+    """Return where a file is.
 
     A name such as `protocols/rst.py` also stands for a file of antecede, in every folder that has
     no such file. Claims of papers name such files.
+    """
+    own = OWN / path
+    return own if own.is_file() and not os.path.isfile(path) else path
+
+
+def import_file(path: Path) -> ModuleType:
+    """Import a user's Python file, or one of antecede's own, and return the module.
 
     Raises:
         InputError: there is no such file.
         ProtocolError: it cannot be imported.
     """
-    if not os.path.isfile(path) and os.path.isfile(OWN / path):
-        path = OWN / path
+    path = _place_of(path)
     if not os.path.isfile(path):
         raise InputError(f"there is no file {str(path)!r}; {_other_files(path)}")
     spec = importlib.util.spec_from_file_location(_name_of(path), path)
@@ -366,25 +372,22 @@ PROPERTIES = Kind(
 def property_in_file(reference: str, protocol: Protocol | None = None) -> Property:
     """Return the property of FILE.py or FILE.py:NAME. In reports, its name is the reference.
 
-    A file that does not exist may be one of antecede's own, such as protocols/rst.py. If the
-    protocol is in the same file, the file is not imported again: the property would ask for classes
-    that no state of the protocol has.
+    If the protocol is in the same file, the file is not imported again: the property would ask for
+    classes that no state of the protocol has.
 
     Raises:
         InputError: there is no such file or property.
         ProtocolError: the file cannot be imported.
     """
-    path, colon, name = _parts(reference)
-    own = Path(__file__).parents[1] / path
-    place = path if os.path.isfile(path) or not own.is_file() else str(own)
-    module = None if protocol is None else _module_of(protocol, place)
-    found: Property = resolved(f"{place}{colon}{name}", {}, PROPERTIES, _no_file, module)
+    path, _, _ = _parts(reference)
+    module = None if protocol is None else _module_of(protocol, _place_of(Path(path)))
+    found: Property = resolved(reference, {}, PROPERTIES, _no_file, module)
     return evolve(found, name=reference)
 
 
-def _module_of(protocol: Protocol, file: str) -> ModuleType | None:
+def _module_of(protocol: Protocol, file: Path) -> ModuleType | None:
     """Return the module that has a protocol's functions if it is the module of a file."""
-    module = sys.modules.get(_name_of(Path(file)))
+    module = sys.modules.get(_name_of(file))
     functions = (protocol.initial, protocol.causal_send, protocol.receive)
     if module is None or not os.path.isfile(file):
         return None

@@ -27,7 +27,7 @@ from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import elapsed
 from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.semantics.failing import FAILURES, KINDS
+from antecede.checker.semantics.failing import FAILURES, is_declared
 from antecede.checker.semantics.question import FIELDS, Question, as_asked
 from antecede.checker.support import interrupts
 from antecede.checker.support.amounts import counted
@@ -109,12 +109,9 @@ def row_of(spec: Spec, options: Options, bounds: Bounds, around: Around = as_it_
 
 def _selfcheck(spec: Spec) -> str:
     """Return which calls a check repeats; the protocols and properties of antecede are pure."""
-    names = (*protocol_names(), *property_names())
-    asked = (
-        spec.protocol,
-        *(name for name in spec.properties if name.partition(":")[0] not in KINDS),
-    )
-    return "off" if set(asked) <= set(names) else "on"
+    known = property_names()
+    are_ours = all(name in known or is_declared(name) for name in spec.properties)
+    return "off" if are_ours and spec.protocol in protocol_names() else "on"
 
 
 def _with_result(row: Row, report: CheckReport) -> Row:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from inspect import unwrap
 from typing import Any
 
 from attrs import define, field
 
+from antecede.checker.engine.rows import entries_kernels
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.model import Property, State, Step
 from antecede.checker.semantics.crashes import CLOSED
@@ -100,21 +102,17 @@ NOT_ENABLED = -1
 """The result of a timeout or an action that is not enabled."""
 
 
-def call_of(kind: int, column: int, state: int, argument: int) -> int:
-    """Return the number of a call of the protocol.
+call_of: Callable[[int, int, int, int], int] = unwrap(entries_kernels.key_of)
+"""Return the number of a call of the protocol: a key like those of table entries.
 
-    Args:
-        kind: SEND, RECEIVE or INTERNAL.
-        column: the actor; for RECEIVE the channel to it.
-        state: the number of the actor's state.
-        argument: the number of the message or packet, or the place of the action in `internals`.
-    """
-    column |= kind << g.COLUMN_BITS
-    return (column << g.NUMBER_BITS | state) << g.NUMBER_BITS | argument
+Its kind is SEND, RECEIVE or INTERNAL, and its column is the actor, or for RECEIVE the channel to
+it. Then come the number of the actor's state, and the number of the message or packet, or the place
+of the action in `internals`.
+"""
 
 
 def in_call(call: int) -> tuple[int, int, int, int]:
-    """Return kind, column, state and argument of a call; the inverse of `call_of`."""
+    """Return kind, column, state and argument of a call, or the same parts of an entry's key."""
     least, column = g.NUMBER_LIMIT - 1, call >> 2 * g.NUMBER_BITS
     state = call >> g.NUMBER_BITS & least
     return column >> g.COLUMN_BITS, column & (1 << g.COLUMN_BITS) - 1, state, call & least

@@ -1,8 +1,8 @@
 """All successors of a state, in the order of `checker.semantics.transition.enabled`.
 
 This is the slow way to successors: decode the row into columns, look up the effects of each source
-of transitions, and look up the composites that result. The memo calls it for what it does not know
-yet, and for the few transitions that no memo can store.
+of transitions, and look up the composites that result. The memo calls it for transitions that it
+does not know yet, and for the few that no memo can store.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def happen(spot, complete, actor, tables, loc, misses, control):
 
 @inlined
 def effects_of(source, said, tables, loc, misses, control):
-    """Return where the effects of a source's transitions begin in `code`, and what it reads.
+    """Return where the effects of a source's transitions begin in `code`, and the source's content.
 
     Args:
         said: as for `derive`.
@@ -213,8 +213,8 @@ def effects_of(source, said, tables, loc, misses, control):
     if content == 0 and kind in (g.RECEIVE, g.LOSE):
         return np.int64(NO_EFFECTS), content
     if kind == g.SEND and geo[g.FOLLOWS]:
-        # If only one message is followed, an actor does not count its sends. What it may send
-        # depends on what it knows of the marked message, and on whether that was sent already.
+        # If only one message is followed, an actor does not count its sends. Its possible
+        # sends depend on its knowledge of the marked message, and on whether that was sent already.
         own = gate(actor, size, loc, geo, table, misses, control)
         content = own & (g.ROOM | g.TAINT) | said & g.MARK
     state = get(loc, size, geo, actor, g.STATE)
@@ -239,8 +239,8 @@ def change_columns(effect, origin, tables, loc):
     state, content = code[effect + g.EFFECT_STATE], code[effect + g.EFFECT_CONTENT]
     if state != -1:
         put(loc, geo, actor, g.STATE, state)
-    # What is lost is taken from the losses and crashes that a run has left.
-    lost = geo[g.BUDGET] if kind == g.LOSE else np.int64(0)
+    # A loss or a crash is taken from the losses and crashes that a run has left.
+    lost = np.int64(kind == g.LOSE and geo[g.BUDGET] != 0)
     if kind == g.RESTART:
         if content != -1:
             put_incoming(content, actor, loc, geo)
@@ -371,7 +371,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
     waiting = np.int64(0)
     said = np.int64(0)
     if geo[g.FOLLOWS]:
-        # A state in which the followed message was delivered everywhere needs no successors.
+        # If the followed message was delivered everywhere, the state needs no successors.
         said = gates(size, loc, geo, table, misses, control)
         if said == g.MISSED:
             return np.int64(g.MISSED)

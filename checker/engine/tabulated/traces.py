@@ -1,4 +1,4 @@
-"""Runs to what a search by levels has met: traced back on its transports, in original names."""
+"""Runs to the states of a search by levels: traced back on its transports, in original names."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def search_on_threads(
 ) -> TabulatedSearch:
     """Return a search that stays in this process.
 
-    It never moves to a cluster, whatever the options say.
+    It never moves to a cluster, even if the options allow it.
     """
     return TabulatedSearch(system, max_depth, options, Threads)
 
@@ -283,7 +283,7 @@ class Threads:
             self.expansion.adopt(record)
 
     def holds(self, open_states: int, current: int) -> bool:
-        """Return whether there are so many states to be expanded, and so many in this level.
+        """Return whether these are the numbers of states to be expanded, and of this level's.
 
         In the middle of a level, states were found that the first number leaves out.
         """
