@@ -10,6 +10,7 @@ import json
 import platform
 import tomllib
 from collections.abc import Mapping, Sequence
+from os.path import isfile
 from pathlib import Path as FilePath
 from shlex import quote
 from typing import Any
@@ -456,7 +457,7 @@ def _found_protocol(reference: str, folder: FilePath) -> str:
     """Return a protocol's name or file; a file may also be relative to the trace's folder."""
     name, colon, thing = reference.partition(".py:")
     name = reference if not colon else f"{name}.py"
-    if not name.endswith(".py") or FilePath(name).is_file() or not (folder / name).is_file():
+    if not name.endswith(".py") or isfile(name) or not isfile(folder / name):
         return reference
     return f"{folder / name}{':' if colon else ''}{thing}"
 

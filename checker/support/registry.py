@@ -207,7 +207,7 @@ def _place_of(path: Path) -> Path:
     no such file. Claims of papers name such files.
     """
     own = OWN / path
-    return own if own.is_file() and not os.path.isfile(path) else path
+    return own if os.path.isfile(own) and not os.path.isfile(path) else path
 
 
 def import_file(path: Path) -> ModuleType:

@@ -43,6 +43,18 @@ def test_a_name_too_long_for_a_file_is_refused(
     assert "x" * 300 in ran.err
 
 
+def test_a_trace_of_a_file_whose_name_is_too_long_is_refused(
+    tmp_path: Path, antecede: Command
+) -> None:
+    trace = tmp_path / "run.json"
+    antecede("check", "unordered", "--actors", "2", "--trace", trace)
+    text = trace.read_text(encoding="utf-8")
+    trace.write_text(text.replace('"unordered"', f'"{"x" * 300}.py"'), encoding="utf-8")
+    ran = antecede("replay", trace)
+    assert 2 == ran.code
+    assert "is about the protocol in 'xxx" in ran.err
+
+
 @pytest.mark.parametrize("target", ["x" * 5_000, "no/such/folder/x"])
 def test_a_file_that_cannot_be_written_is_said(target: str, antecede: Command) -> None:
     ran = antecede("check", "mfss", "--actors", "2", "--messages", "1", "--json", target)
