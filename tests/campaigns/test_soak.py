@@ -72,7 +72,7 @@ def test_little_memory_ends_a_check_in_good_order(tmp_path: Path) -> None:
     assert [] == hostile.little_memory(random.Random("1/0"), tmp_path)
 
 
-SCARCE = (("check", "mfss", "--actors", "2", "--messages", "1"), 200)
+SCARCE = (("check", "mfss", "--actors", "2", "--messages", "1"), 150)
 
 
 def test_little_address_space_ends_a_check_in_good_order(tmp_path: Path) -> None:
