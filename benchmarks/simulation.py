@@ -130,11 +130,10 @@ def about(counts: dict[str, int], chosen: list[Row]) -> str:
     codes = [f"| `{name}` | {', '.join(sorted(digests[name]))} |" for name in sorted(digests)]
     return "\n".join(
         [
-            f"The results on this page come from {len(chosen):,} runs. The first table says how "
-            "many programs (seeds) we ran for each point of a figure. The second table has a "
-            "digest of each protocol's code at the time of the runs. If the digest of the code is "
-            "different today, the code has changed since then. A protocol has two digests if its "
-            "code changed between two figures.",
+            f"The rulings come from {len(chosen):,} simulated runs. The first table says how many "
+            "programs (seeds) we ran for each point of a figure. The second table has a digest of "
+            "the code of each protocol. If today's code has another digest, it has changed since "
+            "the runs. A protocol has two digests if its code changed between two figures.",
             "",
             "| figure | programs |",
             "| --- | ---: |",

@@ -41,29 +41,29 @@ LEAST_SCORE = 0.95
 HEAD = """# Mutants: which bugs do the checks detect?
 
 A passing check is only as convincing as the bugs that it would catch. So we put bugs into correct
-protocols and check them. A *mutant* is a protocol with one small deliberate change, such as a
-dropped condition or a forgotten update. Read this page before you trust a verdict on one of these
-protocols, or to choose bounds for your own protocol.
+protocols on purpose, and see whether the checks find them. A *mutant* is a protocol with one small
+deliberate change, such as a dropped condition or a forgotten update. Read this page before you
+trust a verdict on one of these protocols, or to choose bounds for your own protocol.
 
 ```sh
 python -m tests.mutants.run fifo   # the mutants of one protocol
 make mutants                       # all of them; writes this page and the rows
 ```
 
-The real protocol passes a check within some bounds, and each mutant is checked within the same
-bounds. The mutant is *detected* if the check finds a violation, if one of its functions fails, or
-if the check never ends. If a mutant is not detected, there are two possible explanations:
+We check each mutant within the bounds of a check that the real protocol passes. The check *detects*
+the mutant if it finds a violation, if a function of the mutant fails, or if it never ends. If the
+check does not detect a mutant, there are two possible explanations:
 
-* *equivalent*: no property can distinguish it from the real protocol.
-* *needs*: only a larger check detects it. Its row names that check and its result.
+* *equivalent*: no property can distinguish the mutant from the real protocol.
+* *needs*: only a larger check detects the mutant. Its row names this check and its result.
 
 For each mutant, [the list of all mutants](../tests/mutants/detected.md) shows the change, and the
 check that detects it.
 
-The *score* of a protocol is the share of its mutants that are detected. Equivalent mutants do not
-count, because no check can detect them. A score below 95 % means that our checks are too weak, and
+The *score* of a protocol is the share of its mutants that our checks detect. Equivalent mutants do
+not count, because no check can detect them. If a score is below 95 %, our checks are too weak, and
 `make mutants` fails. It also fails if a mutant survives without an explanation, or if an
-explanation is no longer true. The mutants are data in [tests/mutants](../tests/mutants).
+explanation is no longer true. The folder [tests/mutants](../tests/mutants) lists the mutants.
 """
 
 
