@@ -36,14 +36,14 @@ WORD = 8
 
 @frozen
 class StoredArray:
-    """The place of an array in a file that an `ArrayFile` wrote.
+    """The place of an array in a file. It can travel between processes instead of the array.
 
     Attributes:
-        path: of the file.
+        path: the file, which an `ArrayFile` wrote.
         stamp: the number with which the file begins. A file that is used again gets another one.
-        offset: of the array in the file, in bytes.
+        offset: the byte of the file where the array begins.
         count: the number of elements.
-        dtype: the name of their type.
+        dtype: the name of the elements' type.
     """
 
     path: str
