@@ -24,11 +24,11 @@ MOST_LABELS = 1 << 15
 
 @frozen(eq=False)
 class Labels:
-    """Numbers for transitions: the labels of graph edges.
+    """The transitions of a system by number; a number is the label of a graph's edge.
 
     Attributes:
         code: as in `g.Tables`, with a transition's number in place of its kind.
-        transitions: by number; equal ones have one number.
+        transitions: number -> transition; all are different.
     """
 
     code: Any
@@ -36,7 +36,7 @@ class Labels:
 
 
 def labels_of(tabulation: Tabulation) -> Labels:
-    """Return the transitions that the tables offer; the application's messages are followed.
+    """Return a number for each transition that the tables offer, if only one message is followed.
 
     Raises:
         CapacityError: there are too many.
