@@ -145,8 +145,8 @@ def mark(flat, row_words, shift, keys, slots, figures, marks):
 
     Args:
         shift: as for `key_in`.
-        keys: by key, how many rows of the set have it.
-        slots, figures: of the set.
+        keys: per key, the number of rows of the set that have it.
+        slots, figures: the set; see `sets_kernels.insert`.
         marks: per slot; updated.
     """
     flat, slots, marks, keys = borrow(flat), borrow(slots), borrow(marks), borrow(keys)
@@ -160,7 +160,12 @@ def mark(flat, row_words, shift, keys, slots, figures, marks):
 
 @kernel
 def marked(flat, row_words, slots, figures, marks, out):
-    """Write to `out` whether the slot of each flat row is marked; all rows are in the set."""
+    """Write to `out` whether the slot of each flat row is marked.
+
+    Args:
+        flat: rows that are all in the set.
+        slots, figures, marks: as for `mark`.
+    """
     flat, slots, marks, out = borrow(flat), borrow(slots), borrow(marks), borrow(out)
     for r in range(out.shape[0]):
         out[r] = marks[slot_of(slots, figures, flat, r * row_words, row_words)]

@@ -32,7 +32,7 @@ class SharedTables:
     """The driver's tables; workers are sent the additions since the last time.
 
     Attributes:
-        sc: the cluster.
+        sc: the Spark context.
         filler: the tables.
         weights: the weights of kinds of transitions that decide which states are forgotten; a new
             entry must not contradict them; None: no states are forgotten.
@@ -99,7 +99,7 @@ class SharedTables:
 
     @property
     def growths(self) -> list[Any]:
-        """All additions so far, as tasks get them: broadcasts of several each."""
+        """All additions to the tables so far, as broadcasts of several `TableUpdate`s each."""
         if self._unsent:
             self._sent.append(self.sc.broadcast(self._unsent))
             self._unsent = []
@@ -124,7 +124,7 @@ class SharedTables:
         return evolve(growth, numbers=own.form.numbers, composites=composites)
 
     def number(self) -> None:
-        """Give numbers to the composites that were reported, and broadcast them."""
+        """Give numbers to the composites that tasks reported, and send them to the workers."""
         if any(len(records) for records, _ in self.unnumbered):
             self._grow()
 
@@ -152,11 +152,11 @@ class SharedTables:
         """Fill table entries, and those that some rows will miss next.
 
         Args:
-            keys: of entries that are missing.
-            flat: rows, packed as the tables are now.
+            keys: the keys of entries that are missing.
+            flat: flat rows, packed as the tables are now. The driver expands them.
 
         Returns:
-            Some successors of the rows.
+            Some successors of the rows, as flat rows.
         """
         following = NOTHING
         with wrapping():

@@ -27,15 +27,16 @@ def depths_of(marks: Marks) -> Words:
 
 
 def brought_nearer(marks: Marks, least: int) -> Marks:
-    """Return marks when the next level that has states, `least` ahead, is the current one."""
+    """Return marks after the next level that has states has become the current one.
+
+    Args:
+        least: the lead of this level before; all leads become smaller by `least` + 1.
+    """
     return marks - np.int32((least + 1) << LEAD_BITS)
 
 
 def current(marks: Marks) -> Any:
-    """Return which states are of the current level.
-
-    Their lead is -1.
-    """
+    """Return, per mark, whether its state is in the current level: its lead is -1 then."""
     return marks < 0
 
 
