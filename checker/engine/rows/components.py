@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from inspect import unwrap
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import define, field
 
 from antecede.checker.engine.rows import entries_kernels
 from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.model import Property, State, Step
 from antecede.checker.semantics.crashes import CLOSED
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named, with_pending
@@ -98,12 +99,15 @@ def in_bits(system: System, bits: int) -> Iterator[Property]:
     return (prop for rank, prop in enumerate(system.properties) if bits >> rank & 1)
 
 
+Call = TypeVar("Call", int, Words)
+"""The number of a call, or an array of such numbers."""
+
 NOT_ENABLED = -1
 """The result of a timeout or an action that is not enabled."""
 
 
-call_of: Callable[[int, int, int, int], int] = unwrap(entries_kernels.key_of)
-"""Return the number of a call of the protocol: a key like those of table entries.
+call_of: Callable[[Any, Any, Any, Any], Any] = unwrap(entries_kernels.key_of)
+"""Return the number of a call of the protocol: a key like those of table entries, or an array.
 
 Its kind is SEND, RECEIVE or INTERNAL, and its column is the actor, or for RECEIVE the channel to
 it. Then come the number of the actor's state, and the number of the message or packet, or the place
@@ -111,8 +115,11 @@ of the action in `internals`.
 """
 
 
-def in_call(call: int) -> tuple[int, int, int, int]:
-    """Return kind, column, state and argument of a call, or the same parts of an entry's key."""
+def in_call(call: Call) -> tuple[Call, Call, Call, Call]:
+    """Return the kind, column, state and argument of a call, or of each call in an array.
+
+    A key of a table entry has the same parts; its last two are the numbers x and y of `key_of`.
+    """
     least, column = g.NUMBER_LIMIT - 1, call >> 2 * g.NUMBER_BITS
     state = call >> g.NUMBER_BITS & least
     return column >> g.COLUMN_BITS, column & (1 << g.COLUMN_BITS) - 1, state, call & least

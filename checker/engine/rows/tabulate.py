@@ -140,7 +140,7 @@ class Tabulation(Histories):
         started = time.perf_counter()
         keys = distinct(keys)
         keys = self._with_renamings(keys[values_of(self.table, keys) == -1])
-        kinds = _kinds(keys)
+        kinds = in_call(keys)[0]
         recorded = kinds == g.RECORD
         values = np.empty(len(keys), np.int64)
         self._fill_records(keys, recorded, values)
@@ -212,7 +212,7 @@ class Tabulation(Histories):
 
     def _fill_records(self, keys: Words, chosen: Any, values: Words) -> None:
         """Number new sequences; a sequence is its predecessor plus one appended record."""
-        columns = keys >> (2 * g.NUMBER_BITS) & 0xFF
+        columns = in_call(keys)[1]
         for column in distinct(columns[chosen]):
             places = np.flatnonzero(chosen & (columns == column))
             count = self.sequences.get(int(column), 1)
@@ -228,7 +228,7 @@ class Tabulation(Histories):
         """Return `keys` together with the keys of all renamings of the new sequences."""
         if self.renamed is None:
             return keys
-        recorded = _kinds(keys) == g.RECORD
+        recorded = in_call(keys)[0] == g.RECORD
         if not recorded.any():
             return keys
         return np.concatenate([keys[~recorded], self.renamed.closed(keys[recorded], self.table)])
@@ -638,10 +638,6 @@ def distinct(keys: Words) -> Words:
     """Return the distinct keys in ascending order; `np.unique` would import another package."""
     keys = np.sort(keys)
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
-
-
-def _kinds(keys: Words) -> Words:
-    return keys >> (g.COLUMN_BITS + 2 * g.NUMBER_BITS)
 
 
 def _is_shown_by(delivery: Glimpse, prop: Property) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.components import call_of
 from antecede.checker.engine.rows.grading import NotGradedError, Weights
 from antecede.checker.engine.rows.layout import Layout
 from antecede.checker.engine.rows.table_filler import TableFiller, wrapping
@@ -140,9 +141,7 @@ class SharedTables:
                 since = self._renamed.get(where, 0)
                 self._renamed[where] = upto
                 numbers = np.arange(since, upto)
-                for p in range(permutations):
-                    key = (g.RENAME << g.COLUMN_BITS | p) << g.NUMBER_BITS
-                    keys.append((key | numbers) << g.NUMBER_BITS | where)
+                keys += [call_of(g.RENAME, p, numbers, where) for p in range(permutations)]
             missing = np.concatenate(keys)
             if not len(missing):
                 return

@@ -43,8 +43,7 @@ def labels_of(tabulation: Tabulation) -> Labels:
     """
     code, numbers = tabulation.code.copy(), dict[Transition, int]()
     for key, spot in tabulation.table.reshape(-1, 2).tolist():
-        kind = key >> (g.COLUMN_BITS + 2 * g.NUMBER_BITS)
-        if key == -1 or not g.SEND <= kind <= g.LOSE:
+        if key == -1 or not g.SEND <= in_call(key)[0] <= g.LOSE:
             continue
         at = spot + 1
         for transition in _offered(tabulation, key, spot):
