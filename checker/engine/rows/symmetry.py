@@ -26,7 +26,7 @@ renaming. The search also adds up the sizes of the orbits, which yields the unre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import permutations, repeat
 from typing import Any, TypeAlias
 
@@ -325,13 +325,13 @@ class Symmetry:
             return t.pending[target].number(pending)
         return self._renamed_channel(p, column - g.CHANNELS, actor, value)
 
-    def renamed_together(self, p: int, numbers: Mapping[Place, int]) -> dict[Place, int]:
-        """Return numbers in columns of several actors after renaming by group[p]."""
-        permutation = self.group[p]
-        return {
-            (column, permutation[actor]): self.renamed_column(p, column, actor, number)
-            for (column, actor), number in numbers.items()
-        }
+    def renamings_of(self, numbers: Mapping[Place, int]) -> Iterator[dict[Place, int]]:
+        """Yield numbers in columns of several actors after each renaming of the group."""
+        for p, permutation in enumerate(self.group):
+            yield {
+                (column, permutation[actor]): self.renamed_column(p, column, actor, number)
+                for (column, actor), number in numbers.items()
+            }
 
     def _renamed_channel(self, p: int, place: int, actor: int, value: int) -> int:
         t, permutation = self.components, self.group[p]

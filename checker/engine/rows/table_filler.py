@@ -14,10 +14,10 @@ import numpy as np
 from attrs import define, field, frozen
 
 from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.components import Components
 from antecede.checker.engine.rows.grading import Weights
 from antecede.checker.engine.rows.layout import Layout
 from antecede.checker.engine.rows.packing import Fields
-from antecede.checker.engine.rows.sequences import RenamedSequences
 from antecede.checker.engine.rows.symmetry import Symmetry
 from antecede.checker.engine.rows.tabulate import Tabulation
 from antecede.checker.engine.storage.arrays import Words
@@ -65,8 +65,9 @@ class TableFiller:
     """The tables of one system, as the kernels read them.
 
     Attributes:
+        self_channels: as in `Components`.
+        components: the numbered components of the system.
         tabulation: the system's functions as tables.
-        self_channels: as in `Tabulation`.
         parted: actors have two parts; needed for the `full` history, see `Layout`.
         symmetric: learn renamings, and let kernels replace states by representatives.
         layout: the packing of numbers into rows.
@@ -77,22 +78,18 @@ class TableFiller:
     symmetric: bool = False
     self_channels: bool = False
     parted: bool = False
+    components: Components = field(init=False)
     tabulation: Tabulation = field(init=False)
     layout: Layout = field(init=False)
     tables: g.Tables = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Number the components of the initial state."""
-        self.tabulation = Tabulation(self.system, self.self_channels)
-        if self.symmetric:
-            symmetry = self.tabulation.symmetry = Symmetry(self.tabulation)
-            if self.tabulation.full:
-                self.tabulation.renamed = RenamedSequences(symmetry)
+        self.components = Components(self.system, self.self_channels)
+        symmetry = Symmetry(self.components) if self.symmetric else None
+        self.tabulation = Tabulation(self.components, symmetry)
         columns = self.tabulation.start()
-        self.layout = Layout(
-            self.tabulation,
-            self.parted and self.tabulation.full,
-        )
+        self.layout = Layout(self.tabulation, self.parted and self.components.full)
         with wrapping():
             since = self.layout.counts.copy()
             self.layout.add(self.layout.encode(columns))
@@ -189,8 +186,8 @@ class TableFiller:
         """
         t = self.tabulation
         return {
-            "protocol_calls": t.calls,
-            "actor_states": sum(len(states.values) for states in t.states),
+            "protocol_calls": self.components.calls,
+            "actor_states": sum(len(states.values) for states in self.components.states),
             "table_entries": t.entries,
             "python_seconds": t.seconds,
             **t.met,

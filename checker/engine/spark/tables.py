@@ -12,11 +12,10 @@ import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.components import call_of
+from antecede.checker.engine.rows.components import Components, call_of
 from antecede.checker.engine.rows.grading import NotGradedError, Weights
 from antecede.checker.engine.rows.layout import Layout
 from antecede.checker.engine.rows.table_filler import TableFiller, wrapping
-from antecede.checker.engine.rows.tabulate import Tabulation
 from antecede.checker.engine.spark.codec import Codec, repacked, widened
 from antecede.checker.engine.spark.distinct import NOTHING
 from antecede.checker.engine.spark.numbering import MOST_NUMBERED
@@ -80,7 +79,7 @@ class SharedTables:
         filled, tabulation.filled = tabulation.filled or [], []
         sent, pending = NOTHING, NOTHING
         if self.weights is None:
-            sent, pending = progress_by_value(tabulation)
+            sent, pending = progress_by_value(self.filler.components)
         growth = TableUpdate(
             version=self.own.version + 1,
             geo=layout.geometry(),
@@ -137,7 +136,7 @@ class SharedTables:
             permutations = len(tabulation.symmetry.group) - 1
         while permutations:
             keys = [NOTHING]
-            for where, upto in _columns(tabulation, actors):
+            for where, upto in _columns(self.filler.components, actors):
                 since = self._renamed.get(where, 0)
                 self._renamed[where] = upto
                 numbers = np.arange(since, upto)
@@ -180,29 +179,29 @@ class SharedTables:
                     return following
 
 
-def _columns(tabulation: Tabulation, actors: int) -> Iterator[tuple[int, int]]:
+def _columns(components: Components, actors: int) -> Iterator[tuple[int, int]]:
     """Yield the columns that renamings are about, and how many values each has.
 
     A column is given as in the keys of RENAME: column << 4 | actor.
     """
     for actor in range(actors):
         found = {
-            g.STATE: tabulation.states[actor],
-            g.POSITION: tabulation.positions[actor],
-            g.KNOWS: tabulation.knows[actor],
-            g.PENDING: tabulation.pending[actor],
+            g.STATE: components.states[actor],
+            g.POSITION: components.positions[actor],
+            g.KNOWS: components.knows[actor],
+            g.PENDING: components.pending[actor],
         }
-        outgoing = (k for k, (src, _) in enumerate(tabulation.channels) if src == actor)
+        outgoing = (k for k, (src, _) in enumerate(components.channels) if src == actor)
         for place, channel in enumerate(outgoing):
-            found[g.CHANNELS + place] = tabulation.contents[channel]
+            found[g.CHANNELS + place] = components.contents[channel]
         for column, interner in found.items():
             yield column << 4 | actor, len(interner.values)
-        for column in (g.RECORDED, g.STAMPS) if tabulation.full else ():
+        for column in (g.RECORDED, g.STAMPS) if components.full else ():
             where = column << 4 | actor
-            yield where, tabulation.sequences.get(where, 1)
+            yield where, components.sequences.get(where, 1)
 
 
-def progress_by_value(tabulation: Tabulation) -> tuple[Words, Words]:
+def progress_by_value(components: Components) -> tuple[Words, Words]:
     """Return the progress that each position adds and each pending component subtracts.
 
     A causal-send raises the progress of a state by at least 1, because a message weighs more than
@@ -210,12 +209,12 @@ def progress_by_value(tabulation: Tabulation) -> tuple[Words, Words]:
 
     Both arrays are flat: value n of an actor is at actor * (length // actors) + n.
     """
-    workload = tabulation.system.workload
+    workload = components.system.workload
     weight = workload.fan_out + 1
-    sent = [[weight * workload.sent(p) for p in each.values] for each in tabulation.positions]
+    sent = [[weight * workload.sent(p) for p in each.values] for each in components.positions]
     undelivered = [
         [sum(len(entry.remaining) for entry in row) for row in each.values]
-        for each in tabulation.pending
+        for each in components.pending
     ]
     room = max(map(len, (*sent, *undelivered)))
 

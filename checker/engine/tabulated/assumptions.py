@@ -72,7 +72,7 @@ class Assumptions:
         """Return tables with symmetry if the system has it; otherwise note the reason."""
         filler = self.filler(system, symmetric=False)
         if self.no_symmetry is None:
-            self.no_symmetry = why_not(filler.tabulation, options.symmetry)
+            self.no_symmetry = why_not(filler.components, options.symmetry)
         if self.no_symmetry is None:
             try:
                 return self.filler(system, symmetric=True)

@@ -102,7 +102,7 @@ class GlobalProperties:
         column = g.STATE if prop.what is What.STATES else g.POSITION
         actors = self.filler.system.actors
         start = columns.index(column) * actors
-        values_of = self.filler.tabulation.values_of_all
+        values_of = self.filler.components.values_of_all
         answers = {
             shown(prop, (values_of(column, each[start : start + actors]),)) for each in orbit
         }
@@ -117,7 +117,7 @@ class GlobalProperties:
             return {combination}
         places = list(product(columns, range(actors)))
         numbers = dict(zip(places, combination, strict=True))
-        orbit = (symmetry.renamed_together(k, numbers) for k in range(len(symmetry.group)))
+        orbit = symmetry.renamings_of(numbers)
         return {tuple(map(renamed.__getitem__, places)) for renamed in orbit}
 
 

@@ -406,18 +406,18 @@ def wanted_composites(filler: TableFiller, props: tuple[Property, ...]) -> Any:
     Raises:
         NotSymmetricError: a property wants something else of a composite when it is renamed.
     """
-    layout, tabulation = filler.layout, filler.tabulation
+    layout, components = filler.layout, filler.components
     wanted = np.zeros((len(layout.counts), layout.room), np.uint8)
     for part, count in enumerate(layout.counts):
         actor = part // layout.each
         things: list[Any]
         for bit, prop in enumerate(props):
             if prop.what is What.UNDELIVERED:
-                column, values = g.PENDING, tabulation.pending[actor].values
+                column, values = g.PENDING, components.pending[actor].values
                 things = [tuple(entry.message for entry in entries) for entries in values]
             else:
-                column, ends = g.POSITION, tabulation.system.workload.ended
-                things = [ends(actor, position) for position in tabulation.positions[actor].values]
+                column, ends = g.POSITION, components.system.workload.ended
+                things = [ends(actor, position) for position in components.positions[actor].values]
             accepted = np.array([bool(prop.predicate(thing)) for thing in things], np.uint8)
             said = np.ones(count, np.uint8)
             if layout.part_of(actor, column) == part:
@@ -524,12 +524,12 @@ def followed_composites(filler: TableFiller) -> Any:
         uint8, of composite g of actor i at i * (the room for composites) + g; a state's marks are
         the bits that all its composites have.
     """
-    layout, tabulation = filler.layout, filler.tabulation
+    layout, components = filler.layout, filler.components
     marks = np.zeros((len(layout.counts), layout.room), np.uint8)
     for actor, count in enumerate(layout.counts):
-        pending = tabulation.pending[actor].values
+        pending = components.pending[actor].values
         waits = [follows((Ghost(knows=0, pending=entries),)) for entries in pending]
-        sent = [not may_mark((ghost,)) for ghost in tabulation.knows[actor].values]
+        sent = [not may_mark((ghost,)) for ghost in components.knows[actor].values]
         quiet = ~np.array(waits, np.bool_)[layout.column(actor, g.PENDING)]
         unmarked = ~np.array(sent, np.bool_)[layout.column(actor, g.KNOWS)]
         marks[actor, :count] = quiet * NOT_FOLLOWED + unmarked * NOT_MARKED

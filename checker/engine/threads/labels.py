@@ -67,17 +67,18 @@ def _after(code: Any, at: int) -> int:
 def _offered(tabulation: Tabulation, key: int, spot: int) -> Iterator[Transition]:
     """Yield the transitions that an entry offers, in its order."""
     kind, column, state, content = in_call(key)
+    components = tabulation.components
     if kind == g.SEND:
         for message in tabulation.followed_offers(column, content):
             yield CausalSend(column, message.destinations, message.number == MARKED)
     elif kind == g.INTERNAL:
-        for place, name in enumerate(tabulation.internals):
+        for place, name in enumerate(components.internals):
             call = call_of(g.INTERNAL, column, state, place)
-            if tabulation.results.get(call, NOT_ENABLED) != NOT_ENABLED:
+            if components.results.get(call, NOT_ENABLED) != NOT_ENABLED:
                 yield Timeout(column) if name is None else Internal(column, name)
     else:
-        network, (src, dst) = tabulation.system.network, tabulation.channels[column]
-        here = tabulation.contents[column].values[content]
+        network, (src, dst) = components.system.network, components.channels[column]
+        here = components.contents[column].values[content]
         if kind == g.RECEIVE:
             for packet, rest in network.take(here):
                 yield Receive(src, dst, packet, stays=rest == here)
