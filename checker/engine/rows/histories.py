@@ -18,7 +18,7 @@ from antecede.checker.semantics.marked import ordered
 
 @frozen
 class NetworkSend:
-    """The network-send of a message; it is numbered like a message."""
+    """The network-send of a message: its first packet leaves. It is numbered like a message."""
 
     message: Message
 

@@ -29,12 +29,12 @@ from antecede.checker.engine.storage.validation import numbers, wholes
 
 @define(eq=False)
 class Layout(CompositeStore):
-    """The packing of one system, and its composites.
+    """The packing of one system's components into local words and rows, with its composites.
 
     Attributes:
         tabulation: the tables whose numbers are packed.
         parted: an actor has two parts, its state and its history; otherwise it is one part.
-        col_widths: bits of each local column.
+        col_widths: the bits of each column of an actor.
     """
 
     tabulation: Tabulation
@@ -67,7 +67,7 @@ class Layout(CompositeStore):
         return actor * self.each + int(self._half[column])
 
     def column_sizes(self, actor: int) -> list[int]:
-        """Return, for each column of an actor, one more than the greatest number in it."""
+        """Return, for each column of an actor, how many values it may have: numbers from 0 on."""
         c = self.tabulation.components
         sizes = [
             len(c.states[actor].values),
@@ -82,7 +82,7 @@ class Layout(CompositeStore):
         return sizes + [1] * (len(self.col_widths) - len(sizes))
 
     def needed_columns(self, slack: int) -> list[int]:
-        """Return the bits that each column needs now, plus `slack`."""
+        """Return the bits that each column needs now, plus `slack` bits for later numbers."""
         c = self.tabulation.components
         sizes = [
             max(len(n.values) for n in c.states),
@@ -127,13 +127,13 @@ class Layout(CompositeStore):
         self._place_columns()
 
     def column(self, actor: int, column: int) -> Words:
-        """Return the numbers in a column of an actor, by composite of the part that holds it."""
+        """Return the numbers in a column of an actor, by composite of the part with this column."""
         part = self.part_of(actor, column)
         local = self.dec.reshape(len(self.counts), -1, self.words)[part, : self.counts[part]]
         return np.asarray(self._col.read(local, column), np.int64)
 
     def record(self) -> dict[str, Any]:
-        """Return the composites and their packing, as data for `adopt`."""
+        """Return the composites and their packing as data of a checkpoint; see `adopt`."""
         actors, most = len(self.counts), int(self.counts.max())
         return {
             "col_widths": list(self.col_widths),
@@ -177,7 +177,7 @@ class Layout(CompositeStore):
         """Check that the composites in flat rows exist.
 
         Raises:
-            ValueError: they do not.
+            ValueError: some composite does not exist.
         """
         self.row_fields.check("states", rows.reshape(-1, self.row_words), self.counts.tolist())
 
@@ -247,9 +247,12 @@ class Layout(CompositeStore):
 
 
 def fit(needs: Sequence[int], widths: Sequence[int]) -> bool:
-    """Return whether columns of these widths have as many bits as they need, or none.
+    """Return whether columns of these widths have as many bits as they need.
 
     A column that needs no bits must have none. Any other column may have more than it needs.
+
+    Args:
+        needs, widths: per column, the bits that it needs and has.
     """
     if len(needs) != len(widths):
         return False

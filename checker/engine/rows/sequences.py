@@ -24,12 +24,12 @@ Numbers = np.ndarray[Any, np.dtype[np.int32]]
 
 @define(eq=False)
 class RenamedSequences:
-    """The renamings of all sequences of records.
+    """The renamings of all sequences of records, by the sequences' numbers.
 
     Attributes:
         symmetry: the renamings of records.
-        images: (column, actor) as in a key of RECORD -> an array whose element [n, k] is the
-            number of sequence n after group[k]; 4 bytes per sequence and permutation.
+        images: column of a key of RECORD -> an array whose element [n, k] is the number of sequence
+            n after group[k]; 4 bytes per sequence and permutation.
         records: element [n, k] is the number of record n after group[k].
     """
 
@@ -52,7 +52,7 @@ class RenamedSequences:
 
         Args:
             keys: keys of RECORD, with the keys of all renamings.
-            values: the values of these keys.
+            values: the values of these keys: the numbers of the sequences.
             table: the table that has them.
         """
         numbers = values_of(table, self._renamed_keys(keys).ravel())
@@ -63,7 +63,7 @@ class RenamedSequences:
             self._room(int(column), int(values[chosen].max()))[values[chosen]] = by_key[chosen]
 
     def renamed(self, keys: Words) -> Words:
-        """Return the values of keys of RENAME whose columns hold sequences."""
+        """Return the numbers of renamed sequences, which are the values of keys of RENAME."""
         _, permutation, numbers, where = in_call(keys)
         values = np.empty(len(keys), np.int64)
         for column in np.unique(where):

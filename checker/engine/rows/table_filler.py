@@ -27,7 +27,7 @@ from antecede.checker.support.errors import CapacityError
 
 @contextmanager
 def wrapping() -> Iterator[None]:
-    """Silence NumPy's overflow warnings: without the JIT, hashes wrap around in NumPy."""
+    """Silence NumPy's overflow warnings in this block; uncompiled hashes wrap around."""
     with np.errstate(over="ignore"):
         yield
 
@@ -47,7 +47,12 @@ def refuse_crowds(transitions: int) -> None:
 
 @frozen(eq=False)
 class Repacking:
-    """The old and the new packing of rows."""
+    """A change of the packing of rows, to be applied to all rows that exist.
+
+    Attributes:
+        before, after: the fields of composites in rows.
+        old_words, new_words: the words per row.
+    """
 
     before: Fields
     after: Fields
@@ -62,14 +67,15 @@ class Repacking:
 
 @define(eq=False)
 class TableFiller:
-    """The tables of one system, as the kernels read them.
+    """The tables of one system, as the kernels read them, and how they are filled.
 
     Attributes:
+        system: the system.
+        symmetric: learn renamings, and let kernels replace states by representatives.
         self_channels: as in `Components`.
+        parted: actors have two parts; needed for the `full` history, see `Layout`.
         components: the numbered components of the system.
         tabulation: the system's functions as tables.
-        parted: actors have two parts; needed for the `full` history, see `Layout`.
-        symmetric: learn renamings, and let kernels replace states by representatives.
         layout: the packing of numbers into rows.
         tables: the arrays that kernels read; replaced after every `fill`.
     """
@@ -107,14 +113,14 @@ class TableFiller:
         return np.array([weights.get(kind, 1) - 1 for kind in kinds], np.int64)
 
     def record(self) -> dict[str, Any]:
-        """Return the calls that made the tables, as data for `adopt`."""
+        """Return the tables as data of a checkpoint: the calls that made them, and composites."""
         return {
             "tabulation": self.tabulation.record(),
             "layout": self.layout.record(),
         }
 
     def adopt(self, record: Mapping[str, Any]) -> None:
-        """Rebuild the tables of another run of this search.
+        """Rebuild the tables of another run of this search from what `record` returned.
 
         Raises:
             InputError: the protocol's handlers now return different values.
@@ -133,7 +139,7 @@ class TableFiller:
         self.tables = self.layout.tables()
 
     def misses(self) -> Words:
-        """Return an empty array of misses with the columns that kernels need now."""
+        """Return an empty array for misses; its records have as many words as kernels need now."""
         return self.layout.misses()
 
     def fill(self, missed: Words) -> Repacking | None:
@@ -172,13 +178,13 @@ class TableFiller:
             self.layout.widen_columns()
 
     def keep(self, marks: Any) -> Words:
-        """Forget composites that no row contains; see `Layout.keep`."""
+        """Forget the composites that no row contains; see `CompositeStore.keep`."""
         numbers = self.layout.keep(marks)
         self.refresh()
         return numbers
 
     def figures(self, fired: Words, fresh_kinds: Words | None) -> dict[str, Any]:
-        """Return statistics of the tables and of the transitions taken, by name.
+        """Return the figures of tables and transitions that `--statistics` shows, by name.
 
         Args:
             fired: per kind, the number of transitions taken.

@@ -58,23 +58,27 @@ class SelfPacketError(AntecedeError):
 
 @define(eq=False)
 class Tabulation:
-    """The tables of one system.
+    """The tables of one system: the results of its functions, by the numbers of their arguments.
 
     Attributes:
-        components: the components, whose numbers the tables have.
+        components: the components whose numbers the tables have.
         symmetry: learns renamings along with the tables; None without symmetry.
         final_states: makes the entries that judge final states.
         renamed: the renamings of sequences; None without symmetry or without sequences.
-        table, code: as in `g.Tables`.
         most_choices: per kind and column of a key, the most transitions that an entry offers.
         kinds: names of the kinds of transitions, such as `receive Ack`.
+        judgements: per judgement of a delivery, the bit set of properties that it shows; see
+            `g.BAD`.
+        table, code: as in `g.Tables`.
+        entries: the number of entries.
         asked: the keys of every completed `fill`; `make_again` rebuilds the tables from them.
         filled: keys and values that `fill` stored, if another process needs them; otherwise None.
+        used_code: the number of words of `code` that are used.
         grading: learns along with the tables whether every state has only one depth.
+        outcomes: (actor, effects) -> the sends and deliveries as the kernels read them.
         delivers: some entry delivers a message. Kernels request entries of taken transitions only,
             so a reachable transition delivers one.
-        outcomes: (actor, effects) -> the sends and deliveries as the kernels read them.
-        seconds: time spent in `fill`.
+        seconds: the time spent in `fill`.
     """
 
     components: Components
@@ -108,7 +112,7 @@ class Tabulation:
         self.code = np.empty(1 << 14, np.int64)
 
     def start(self) -> list[list[int]]:
-        """Return the columns of the initial state."""
+        """Return the numbers of the initial state, per actor and column; call it once."""
         c = self.components
         state = initial_state(c.system)
         ghosts = tuple(c.oracle.initial(i) for i in range(c.system.actors))
@@ -155,7 +159,7 @@ class Tabulation:
         self.seconds += time.perf_counter() - started
 
     def record(self) -> dict[str, Any]:
-        """Return the calls that made the tables, as data for `make_again`."""
+        """Return the keys of all entries as data of a checkpoint; see `make_again`."""
         return {
             "asked": np.concatenate([np.empty(0, np.int64), *self.asked]),
             "lengths": np.array([len(keys) for keys in self.asked], np.int64),
@@ -265,7 +269,10 @@ class Tabulation:
 
     @property
     def met(self) -> dict[str, Any]:
-        """Coverage: whether a message is delivered, and the most sends if sends may wait."""
+        """Facts for coverage: whether a message is delivered, and the most sends of an actor.
+
+        The second one is there only if sends may wait.
+        """
         c = self.components
         coverage, workload = {"delivers": self.delivers}, c.system.workload
         if workload.sends is None:
