@@ -17,13 +17,6 @@ REGISTRY = {
     "total-order": "antecede.properties.total_order:TOTAL_ORDER",
 }
 
-KINDS = {
-    "witness": "witnesses",
-    "invariant": "invariants",
-    "at-rest": "predicates at rest",
-}
-"""The kinds of properties that a protocol declares, with the plural noun for each."""
-
 DECLARED = "antecede.properties.declared:declared"
 
 DEFAULT = ("causal-delivery", "integrity", "all-delivered")

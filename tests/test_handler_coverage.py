@@ -198,7 +198,7 @@ def test_the_report_says_if_not_all_states_were_visited(
 def test_files_of_a_user_beside_the_packages_of_a_clone_are_traced(
     file: str, users: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tracing, "__file__", str(tmp_path / "checker" / "semantics" / "tracing.py"))
+    monkeypatch.setattr(tracing, "PACKAGE", tmp_path)
     (tmp_path / "checker").mkdir()
     (tmp_path / file).write_text("", encoding="utf-8")
-    assert users is tracing.is_users(compile("", str(tmp_path / file), "exec"))
+    assert users is tracing.is_users(str(tmp_path / file))

@@ -83,7 +83,7 @@ def _functions(protocol: Protocol) -> list[CodeType]:
     while todo:
         thing = todo.pop()
         code = code_of(thing)
-        if code is None or not is_users(code) or _place(code) in found:
+        if code is None or not is_users(code.co_filename) or _place(code) in found:
             continue
         found[_place(code)] = code
         todo += _used_by(function_of(thing), code)

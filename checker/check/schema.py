@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from antecede.checker.check.spec import COUNT_KEYS, EXPECTED, KINDS
 from antecede.checker.search.options import SEARCHES, Bounds
 from antecede.checker.semantics.failing import FAILURES
-from antecede.checker.semantics.failing import KINDS as KINDS_DECLARED
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.names import LONGEST
 from antecede.checker.semantics.network import NETWORKS
 from antecede.checker.semantics.programs import ANY_MESSAGE
 from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.workload import CHOICES, SUMMARIES
+from antecede.checker.support.registry import KINDS as KINDS_DECLARED
 from antecede.checker.support.registry import PIPE, property_names, protocol_names
 from antecede.checker.support.schemas import (
     NAME,

@@ -49,6 +49,7 @@ from antecede.checker.semantics.workloads import workload_from
 from antecede.checker.support.errors import InputError, unknown
 from antecede.checker.support.reading import toml_in
 from antecede.checker.support.registry import (
+    PACKAGE,
     PIPE,
     declared_names,
     default_properties,
@@ -414,7 +415,7 @@ def overridden(spec: Spec, values: Mapping[str, Any]) -> Spec:
     return changed
 
 
-SHIPPED = Path(__file__).parents[2] / "specs"
+SHIPPED = PACKAGE / "specs"
 """The folder of the specs that come with antecede; it exists in a clone and when installed."""
 
 

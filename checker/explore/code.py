@@ -10,7 +10,6 @@ import ast
 import linecache
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path as FilePath
 from types import CodeType
 from typing import Any
 
@@ -26,6 +25,7 @@ from antecede.checker.model import (
     Timeout,
 )
 from antecede.checker.paths.path import Path, PathStep
+from antecede.checker.render.source import from_here
 from antecede.checker.semantics.crashes import CRASH, RECOVER
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.tracing import Tracer, is_users, lines_of
@@ -76,9 +76,9 @@ class Call:
     def title(self) -> str:
         """The name of the handler, with its place if it has a source."""
         code = code_of(self.handler)
-        if code is None or not is_users(code):
+        if code is None or not is_users(code.co_filename):
             return self.name
-        return f"{self.name}: {_shown(code.co_filename)}, line {code.co_firstlineno}"
+        return f"{self.name}: {from_here(code.co_filename)}, line {code.co_firstlineno}"
 
 
 def call_of(path: Path, step: PathStep) -> Call | None:
@@ -144,12 +144,6 @@ def _known(codes: Iterable[CodeType]) -> set[tuple[object, ...]]:
         )
         for code in codes
     }
-
-
-def _shown(file: str) -> str:
-    """Return a file's path as people write it: from the current folder, if it is there."""
-    path, here = FilePath(file), FilePath.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else file
 
 
 def _functions(codes: Mapping[CodeType, set[int]], lines: list[str]) -> Iterator[tuple[Line, ...]]:

@@ -16,6 +16,7 @@ from antecede.checker.render.terminal import WIDTH, wrapped
 from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.crashes import is_live
+from antecede.checker.semantics.normal import envelopes_of
 from antecede.checker.semantics.question import Question, as_asked, options_of
 from antecede.checker.support.extras import is_installed
 from antecede.checker.support.interrupts import is_interruption
@@ -129,10 +130,9 @@ def _crash(path: Path) -> list[str]:
     crashed = [actor for actor in range(path.system.actors) if not is_live(state, actor)]
     if not crashed or prop is None or not (prop.at_end or prop.later):
         return []
-    words, actors = Wording.of(path), path.system.actors
+    words = Wording.of(path)
     who = listed([words.actor(actor) for actor in crashed])
-    to_crashed = [c for number, c in enumerate(state.channels) if number % actors in crashed]
-    packets = [words.label(packet) for channel in to_crashed for packet in channel]
+    packets = [words.label(each.packet) for each in envelopes_of(state) if each.dst in crashed]
     stay = "stays" if len(packets) == 1 else "stay"
     rest = f", so {listed(packets)} {stay} in flight" if packets else ""
     return [

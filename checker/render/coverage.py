@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 
 from antecede.checker.check.handler_coverage import FunctionCoverage, HandlerCoverage
+from antecede.checker.render.source import from_here
 from antecede.checker.render.terminal import wrapped
 from antecede.checker.semantics.tracing import lines_of
 from antecede.checker.support.amounts import counted
@@ -48,18 +48,12 @@ def text(found: HandlerCoverage, *, complete: bool) -> str:
 def remarks(found: HandlerCoverage) -> Iterator[str]:
     """Yield what never ran in each function, and the conditions that went one way only."""
     for each in found:
-        place = f"{each.name} ({shown(each.file)})"
+        place = f"{each.name} ({from_here(each.file)})"
         if each.never:
             many = "line" if len(each.never) == 1 else "lines"
             yield f"never ran: {many} {spans_text(each.never)} of {place}"
         for side in each.one_sided:
             yield f"always {str(side.always).lower()}: line {side.line} of {place}"
-
-
-def shown(file: str) -> str:
-    """Return a file's path: from the current folder if the file is there, else the whole path."""
-    path, here = Path(file), Path.cwd()
-    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
 
 def spans(lines: Sequence[int]) -> list[tuple[int, int]]:
@@ -81,7 +75,7 @@ def as_object(found: HandlerCoverage | None) -> list[dict[str, Any]] | None:
     return [
         {
             "function": each.name,
-            "file": shown(each.file),
+            "file": from_here(each.file),
             "lines": list(each.lines),
             "never_ran": list(each.never),
             "conditions": each.conditions,
@@ -118,7 +112,7 @@ class Listing:
 
 def listing(each: FunctionCoverage) -> Listing:
     """Return the lines of a function as a page shows them."""
-    return Listing(each.name, shown(each.file), lines(each))
+    return Listing(each.name, from_here(each.file), lines(each))
 
 
 def lines(each: FunctionCoverage) -> list[Line]:

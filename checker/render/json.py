@@ -35,7 +35,7 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import identifying, message_in
 from antecede.checker.support.errors import InputError, ReplayError, unknown
 from antecede.checker.support.reading import json_in, text_in
-from antecede.checker.support.registry import PIPE, property_names, protocol_names
+from antecede.checker.support.registry import PACKAGE, PIPE, property_names, protocol_names
 from antecede.checker.support.settings import check_text, is_kind, kind_named, settings_of, shown
 
 RESULT_SCHEMA = "antecede/result/1"
@@ -133,7 +133,7 @@ def own_version() -> str:
     try:
         return metadata.version("antecede")
     except metadata.PackageNotFoundError:
-        project = FilePath(__file__).resolve().parents[2] / "pyproject.toml"
+        project = PACKAGE / "pyproject.toml"
         if not project.is_file():
             return "not installed"
         table = tomllib.loads(project.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The source lines of a protocol's handlers."""
+"""The source lines of a protocol's handlers, and the paths of files as reports show them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ from typing import Any
 from attrs import frozen
 
 from antecede.checker.support.sources import code_of, last_line
+
+
+def from_here(file: str) -> str:
+    """Return a file's path: from the current folder if the file is there, else the whole path."""
+    path, here = Path(file), Path.cwd()
+    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
 
 @frozen

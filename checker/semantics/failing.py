@@ -21,6 +21,7 @@ from antecede.checker.semantics.handlers import answer_of, called, traceback_of,
 from antecede.checker.semantics.judge import is_joint, is_of_one_state
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import HandlerError, ProtocolError
+from antecede.checker.support.registry import KINDS
 
 HANDLER_RETURNS, PREDICATE_RETURNS = "handler-returns", "predicate-returns"
 REST_RETURNS = "at-rest-returns"
@@ -30,10 +31,6 @@ FAILURES = {
     REST_RETURNS: "no predicate on final states raises",
 }
 """Names and summaries of the properties that a failing protocol violates."""
-
-
-KINDS = {"invariant": "invariant", "witness": "witness", "at-rest": "at-rest predicate"}
-"""The kinds of properties that a protocol declares, as KIND:NAME -> the noun for a predicate."""
 
 
 def is_declared(name: str) -> bool:
@@ -66,9 +63,11 @@ def guarded(protocol: Protocol, prop: Property) -> Property:
     if prop.where is Where.ON_FAIR_RUNS:
         return prop
     kind, _, name = prop.name.partition(":")
-    predicate, title = prop.predicate, f"{KINDS.get(kind)} {name!r}"
-    if kind not in KINDS:
-        name, title = prop.name, f"property {prop.name!r}"
+    predicate, title = prop.predicate, f"property {prop.name!r}"
+    if kind in KINDS:
+        title = f"{KINDS[kind][0]} {name!r}"
+    else:
+        name = prop.name
 
     @wraps(predicate)  # drawings and citations need its source lines
     def judged(thing: Any) -> bool:

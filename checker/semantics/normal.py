@@ -30,15 +30,19 @@ from antecede.checker.model import (
 from antecede.checker.semantics.network import Network
 
 
-def renaming_of(normal: NormalForm, state: State) -> Renaming:
-    """Return the renaming that writes `state` in normal form."""
+def envelopes_of(state: State) -> tuple[Envelope, ...]:
+    """Return the packets in flight in a state, each with its source and destination."""
     actors = len(state.actors)
-    flying = (
+    return tuple(
         Envelope(*divmod(at, actors), packet)
         for at, channel in enumerate(state.channels)
         for packet in channel
     )
-    return normal(state.actors, tuple(flying))
+
+
+def renaming_of(normal: NormalForm, state: State) -> Renaming:
+    """Return the renaming that writes `state` in normal form."""
+    return normal(state.actors, envelopes_of(state))
 
 
 def normal_form(normal: NormalForm, network: Network, state: State) -> State:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from attrs import define, field
 
+from antecede.checker.support.registry import PACKAGE
 from antecede.checker.support.sources import is_followed
 
 Turn: TypeAlias = tuple[int, int]
@@ -45,7 +46,7 @@ class Tracer:
 
     def _called(self, frame: FrameType, event: str, _argument: Any) -> Any:
         code = frame.f_code
-        if event != "call" or not is_users(code):
+        if event != "call" or not is_users(code.co_filename):
             return None
         ran = self.ran.setdefault(code, set())
         ran.add(code.co_firstlineno)
@@ -93,13 +94,13 @@ def stop() -> None:
 PACKAGES = ("checker", "protocols", "properties")
 
 
-def is_users(code: CodeType) -> bool:
-    """Return whether a function is the user's or a protocol's, and its source can be shown."""
-    return _is_users(code.co_filename)
-
-
 @functools.lru_cache(maxsize=1_000)
-def _is_users(name: str) -> bool:
+def is_users(name: str) -> bool:
+    """Return whether a file is the user's or a protocol's, and its lines can be shown.
+
+    Args:
+        name: the file's name, or that of a cell of a notebook, as in the code of a function.
+    """
     if name.startswith("<"):  # a cell of a notebook has a source; generated methods are not shown
         return not name.startswith(("<attrs", "<frozen", "<string")) and bool(lines_of(name))
     file = Path(name).resolve()
@@ -108,11 +109,10 @@ def _is_users(name: str) -> bool:
 
 def _module_of(file: Path) -> str:
     """Return the name that a module of antecede has, for `is_followed`; else the file's stem."""
-    folder = Path(__file__).resolve().parents[2]
     # In a clone, the user's own files may lie beside these packages.
-    if not any(file.is_relative_to(folder / package) for package in PACKAGES):
+    if not any(file.is_relative_to(PACKAGE / package) for package in PACKAGES):
         return file.stem
-    return ".".join(("antecede", *file.relative_to(folder).with_suffix("").parts))
+    return ".".join(("antecede", *file.relative_to(PACKAGE).with_suffix("").parts))
 
 
 def lines_of(file: str) -> list[str]:

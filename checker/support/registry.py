@@ -30,8 +30,18 @@ PIPE = "pipe:"
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
-OWN = Path(__file__).parents[2]
-"""The folder of the package, which has `protocols` and `properties`."""
+PACKAGE = Path(__file__).resolve().parents[2]
+"""The folder that has `checker`, `protocols`, `properties` and `specs`; in a clone, its root."""
+
+KINDS = {
+    "invariant": ("invariant", "invariants"),
+    "witness": ("witness", "witnesses"),
+    "at-rest": ("at-rest predicate", "predicates at rest"),
+}
+"""The kinds of properties that a protocol declares, with the nouns for one and for several.
+
+The name of such a property is KIND:NAME.
+"""
 
 _objects: dict[str, Protocol] = {}
 """Protocols that a program gave as objects, by name; see `objects_named`."""
@@ -206,7 +216,7 @@ def _place_of(path: Path) -> Path:
     A name such as `protocols/rst.py` also stands for a file of antecede, in every folder that has
     no such file. Claims of papers name such files.
     """
-    own = OWN / path
+    own = PACKAGE / path
     return own if os.path.isfile(own) and not os.path.isfile(path) else path
 
 
@@ -414,26 +424,24 @@ def property_named(name: str, protocol: Protocol | None = None) -> Property:
     kind, colon, declared = name.partition(":")
     if name not in package.REGISTRY and (name.endswith(".py") or ".py:" in name):
         return property_in_file(name, protocol)
-    if colon and kind in package.KINDS and protocol is not None:
+    if colon and kind in KINDS and protocol is not None:
+        _, nouns = KINDS[kind]
         own, joint = _declared(protocol, kind)
         choices = {**own, **joint}
         if declared in joint and declared in own:
-            both = package.KINDS[kind]
             raise InputError(
-                f"the protocol {protocol.name!r} has two {both} {declared!r}, one of each "
+                f"the protocol {protocol.name!r} has two {nouns} {declared!r}, one of each "
                 "actor and one of all actors; give each a name of its own"
             )
         if declared not in choices:
             if not choices:
-                raise InputError(
-                    f"the protocol {protocol.name!r} declares no {package.KINDS[kind]}"
-                )
+                raise InputError(f"the protocol {protocol.name!r} declares no {nouns}")
             raise unknown(f"{kind} of {protocol.name}", declared, choices)
         make = load(package.DECLARED)
         made: Property = make(kind, declared, choices[declared], joint=declared in joint)
         return made
     if name not in package.REGISTRY:
-        declared_ones = (f"{kind}:NAME" for kind in package.KINDS)
+        declared_ones = (f"{kind}:NAME" for kind in KINDS)
         raise unknown("property", name, (*package.REGISTRY, *declared_ones, "FILE.py:NAME"))
     prop: Property = load(package.REGISTRY[name])
     return prop

@@ -13,9 +13,9 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.check.spec import load_spec, system_of
-from antecede.checker.engine.rows import geometry
-from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.tabulate import _FILLERS, Tabulation
+from antecede.checker.engine.rows import geometry, histories
+from antecede.checker.engine.rows.components import Components
+from antecede.checker.engine.rows.final_states import FinalStates
 from antecede.checker.engine.spark.cluster import Cluster
 from antecede.checker.model import Property, What, Where
 from antecede.checker.search import loop
@@ -152,7 +152,7 @@ def test_final_states_that_are_not_judged_together_are_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The seeded bug: the tables say that no combination of actors' states fails a property."""
-    monkeypatch.setattr(Tabulation, "_failed_together", lambda _self, _combination: 0)
+    monkeypatch.setattr(FinalStates, "_failed_together", lambda _self, _combination: 0)
     wrong = evolve(IN_ORDER, properties=("few-sequences-at-final-states",))
     assert disagreements(wrong, "any", spark=False, tally=Counter())
 
@@ -223,10 +223,11 @@ NAMES_ACTORS = evolve(
 """Whether actor 1 sends its message to actor 0 depends on the run."""
 
 
-def judged_under_one_name(self: Tabulation, actor: int, pending: int, position: int) -> int:
+def judged_under_one_name(self: FinalStates, actor: int, pending: int, position: int) -> int:
     """Judge a final state as it was done before its renamings were judged."""
-    messages = tuple(entry.message for entry in self.pending[actor].values[pending])
-    return self._failed_at_end(actor, messages, self.positions[actor].values[position])
+    c = self.components
+    messages = tuple(entry.message for entry in c.pending[actor].values[pending])
+    return self._left(actor, messages, c.positions[actor].values[position])
 
 
 def test_a_search_that_judges_one_name_of_a_final_state_is_found(
@@ -238,7 +239,7 @@ def test_a_search_that_judges_one_name_of_a_final_state_is_found(
         return [each for several in found for each in several]
 
     assert [] == wrong()
-    monkeypatch.setitem(_FILLERS, g.FINAL, judged_under_one_name)
+    monkeypatch.setattr(FinalStates, "final", judged_under_one_name)
     assert wrong()
     assert not any("--no-symmetry" in each.tried for each in wrong())
 
@@ -292,7 +293,7 @@ def test_what_a_violation_leaves_undecided_may_differ_between_encodings() -> Non
 CRASHES = evolve(SENDS_TWO, messages=1, properties=SAFETY[:3], crashes="1", to_crashed="lost")
 
 
-def everything_is_owed(_tables: Tabulation, _actor: int, pending: int, _crashed: int) -> int:
+def everything_is_owed(_components: Components, _actor: int, pending: int, _crashed: int) -> int:
     """Forget no message to a crashed actor."""
     return pending
 
@@ -301,7 +302,7 @@ def everything_is_owed(_tables: Tabulation, _actor: int, pending: int, _crashed:
 def test_a_wrong_rule_about_crashes_is_found(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [] == disagreements(CRASHES, "any", spark=False, tally=Counter())
     if how == "owed":
-        monkeypatch.setitem(_FILLERS, geometry.OWED, everything_is_owed)
+        monkeypatch.setitem(histories.ENTRIES, geometry.OWED, everything_is_owed)
     if how == "final":
         monkeypatch.setattr("antecede.checker.search.plain.is_final", lambda some: not some)
     if how == "budget":

@@ -32,10 +32,13 @@ CLASSES: dict[str, tuple[type, ...]] = {
 
 @frozen
 class ArrayKind:
-    """The kind of an array.
+    """The kind of an array: what compiled code must know to read it.
 
     Attributes:
-        layout: C: its elements are contiguous; F: they are in its transpose; A: neither.
+        dtype: the type of the elements.
+        dimensions: the number of dimensions.
+        layout: C if the elements are contiguous, F if those of the transpose are, otherwise A.
+        writeable: a kernel may write to the array.
     """
 
     dtype: np.dtype[Any]
@@ -50,7 +53,12 @@ class ArrayKind:
 
 @frozen
 class TupleKind:
-    """The kind of a tuple, or of a named tuple of class `cls`."""
+    """The kind of a tuple: its class, and the kinds of its elements.
+
+    Attributes:
+        cls: `tuple`, or the class of a named tuple.
+        parts: the kind of each element.
+    """
 
     cls: type
     parts: tuple[Kind, ...]
@@ -64,10 +72,9 @@ Kind: TypeAlias = str | ArrayKind | TupleKind
 
 
 def kind_of(value: Any) -> Kind:
-    """Return the kind of a value.
+    """Return the kind of a value, for example "a flat array of int64".
 
-    The kind of a value decides which machine code a kernel uses, for example "a flat array of
-    int64".
+    The kinds of its arguments decide which machine code a kernel uses.
 
     Raises:
         TypeError: no kernel takes such a value.
@@ -87,10 +94,10 @@ def kind_of(value: Any) -> Kind:
 
 
 def packer(kinds: Sequence[Kind]) -> Callable[[Sequence[Any]], bytes | None]:
-    """Return a function that packs arguments into words; it returns None for arguments of others.
+    """Return a function that packs the arguments of a kernel into bytes, eight per word.
 
-    It runs before every call of a kernel, with some dozens of arrays. So it is a function without
-    loops that is written for these kinds.
+    It returns None if the arguments are not of these kinds. It runs before every call of a kernel,
+    with some dozens of arrays. So it is a function without loops that is written for these kinds.
     """
     writer = _Writer()
     writer.unpack("given", kinds)

@@ -66,7 +66,10 @@ _SOURCES = ("compiled/*.py", "rows/geometry.py", "*/*_kernels.py")
 
 
 def home_of(file: str) -> Path | None:
-    """Return the folder of a file with stand-alone kernels; None for the kernels of a search."""
+    """Return the folder of a file with kernels that no search uses, such as the audit's.
+
+    The result is None for the kernels of a search. Each such folder has a cache of its own.
+    """
     folder = Path(file).parent
     return None if _ENGINE in folder.parents else folder
 
@@ -145,7 +148,11 @@ def _temporary(reasons: str) -> list[Path]:
 
 
 def compiled_in(home: Path | None = None) -> Path | None:
-    """Return the folder that has the kernels of these sources, or None if they must be compiled."""
+    """Return the folder in the cache with kernels of the present sources; None if there is none.
+
+    Args:
+        home: as in `digest`.
+    """
     folders = (place / f"kernels-{digest(home)}" for place in places())
     wanted = ("levels_kernels.expand" if home is None else "judging.judge") + f"-*{SUFFIX}"
     return next((folder for folder in folders if _holds(folder, wanted)), None)
@@ -185,6 +192,9 @@ def folder(home: Path | None = None) -> Path | None:
     """Return the folder for compiled kernels; None if no place can be written to.
 
     The folder is named by `digest`, so other sources have another folder.
+
+    Args:
+        home: as in `digest`.
     """
     compiled = compiled_in(home)
     if compiled is not None and _writable(compiled):
@@ -248,10 +258,11 @@ def _seal(data: bytes, file: str) -> bytes:
 
 
 def keep(file: str | None, content: bytes) -> None:
-    """Write the file of a kernel; print a message if that is impossible.
+    """Write a compiled kernel to its file; print a message if that is impossible.
 
     Args:
-        file: None: there is no folder for kernels.
+        file: its path; None: there is no folder for kernels.
+        content: as `loading.packed` returns it.
     """
     if file is None:
         say(

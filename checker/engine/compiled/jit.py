@@ -170,7 +170,7 @@ def _check_memory(needed: int) -> None:
 
 
 def kernel(function: Callable[..., Any], **options: Any) -> Any:
-    """Return a function that is compiled at its first call; the result is cached.
+    """Return a function that is compiled at its first call; its machine code is cached on the disk.
 
     A kernel called from another kernel stays a separate function, so rare work takes no registers
     from frequent work.

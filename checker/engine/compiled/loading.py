@@ -55,7 +55,7 @@ def _target() -> Any:
 
 
 class Entry:
-    """A kernel in the memory of this process, compiled for arguments of certain kinds."""
+    """A kernel in the memory of this process, as machine code for arguments of certain kinds."""
 
     def __init__(self, code: bytes, returns: str | tuple[str, ...]) -> None:
         """Link an object file.
@@ -74,7 +74,10 @@ class Entry:
         self._returns = returns
 
     def run(self, words: bytes) -> Any:
-        """Call the kernel; other threads run meanwhile.
+        """Call the kernel, and return its result; other threads run meanwhile.
+
+        Args:
+            words: the arguments, as the function from `arguments.packer` packs them.
 
         Raises:
             Exception: the kernel raised it.
@@ -98,13 +101,23 @@ def _exception(address: int) -> Exception:
 
 
 def packed(code: bytes, returns: str | tuple[str, ...], kinds: str) -> bytes:
-    """Return the content of a file for a kernel; `kinds` describes the arguments."""
+    """Return the content of a kernel's file: a description, and the object file.
+
+    Args:
+        code: the object file.
+        returns: as in `compiler.ObjectCode`.
+        kinds: the kinds of the arguments, as text.
+    """
     head = json.dumps({"processor": processor(), "kinds": kinds, "returns": returns}).encode()
     return len(head).to_bytes(4, "little") + head + code
 
 
 def unpacked(content: bytes, kinds: str) -> Entry | None:
-    """Return a kernel from the content of its file; None if it is for another processor.
+    """Return the kernel in the content of a file; None if it is for another processor.
+
+    Args:
+        content: as `packed` returned it.
+        kinds: the kinds of the arguments, as text.
 
     Raises:
         ValueError: the file has another kernel.

@@ -1,7 +1,8 @@
 """The components of a system's states, numbered: equal values get one number.
 
-The components are an actor's state, its workload position, the two parts of its ghost and the
-content of a channel. The protocol is called at most once for each distinct argument.
+Each actor has four components, which are its state, its position in the workload, and the two parts
+of its ghost: what it knows, and its messages that are not delivered yet. Each channel has one, its
+content. The protocol is called at most once for each distinct argument.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from inspect import unwrap
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import define, field
 
 from antecede.checker.engine.rows import entries_kernels
 from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.model import Property, State, Step
 from antecede.checker.semantics.crashes import CLOSED
 from antecede.checker.semantics.history import Ghost, Oracle, oracle_named, with_pending
@@ -36,6 +38,7 @@ class Interner:
         share: the number of parts of a key's field for numbers; these numbers use one part.
         numbers: value -> number, by equality.
         places: id of an object in `values` -> number; avoids hashing a value that is known.
+        values: number -> value.
     """
 
     what: str
@@ -83,27 +86,30 @@ class Interner:
 
 
 def bits_of(system: System, chosen: Callable[[Property], bool]) -> int:
-    """Return the bit set of the chosen properties, as tables and kernels use it.
+    """Return the set of the chosen properties as a number, the *bit set*.
 
     Bit k stands for property k of the system.
+
+    Args:
+        chosen: returns whether a property is in the set.
     """
     return sum(1 << rank for rank, prop in enumerate(system.properties) if chosen(prop))
 
 
 def in_bits(system: System, bits: int) -> Iterator[Property]:
-    """Yield the properties in a bit set.
-
-    Bit k stands for property k of the system.
-    """
+    """Yield the properties in a set that is given as a number, as `bits_of` returns it."""
     return (prop for rank, prop in enumerate(system.properties) if bits >> rank & 1)
 
+
+Call = TypeVar("Call", int, Words)
+"""The number of a call, or an array of such numbers."""
 
 NOT_ENABLED = -1
 """The result of a timeout or an action that is not enabled."""
 
 
-call_of: Callable[[int, int, int, int], int] = unwrap(entries_kernels.key_of)
-"""Return the number of a call of the protocol: a key like those of table entries.
+call_of: Callable[[Any, Any, Any, Any], Any] = unwrap(entries_kernels.key_of)
+"""Return the number of a call of the protocol: a key like those of table entries, or an array.
 
 Its kind is SEND, RECEIVE or INTERNAL, and its column is the actor, or for RECEIVE the channel to
 it. Then come the number of the actor's state, and the number of the message or packet, or the place
@@ -111,31 +117,43 @@ of the action in `internals`.
 """
 
 
-def in_call(call: int) -> tuple[int, int, int, int]:
-    """Return kind, column, state and argument of a call, or the same parts of an entry's key."""
+def in_call(call: Call) -> tuple[Call, Call, Call, Call]:
+    """Return the kind, column, state and argument of a call, or of each call in an array.
+
+    A key of a table entry has the same parts; its last two are the numbers x and y of `key_of`.
+    """
     least, column = g.NUMBER_LIMIT - 1, call >> 2 * g.NUMBER_BITS
     state = call >> g.NUMBER_BITS & least
     return column >> g.COLUMN_BITS, column & (1 << g.COLUMN_BITS) - 1, state, call & least
 
 
 def in_result(result: int) -> tuple[int, int]:
-    """Return the numbers of the next state and of the effects in the result of a call."""
+    """Return the numbers of the actor's next state and of the effects in the result of a call."""
     return result & (g.NUMBER_LIMIT - 1), result >> g.NUMBER_BITS
 
 
 @define(eq=False)
 class Components:
-    """The components of one system.
+    """The components of one system, and the calls of its protocol.
 
     Attributes:
+        system: the system.
         self_channels: actors may send packets to themselves.
+        oracle: the functions of the history.
         channels, channel_of: (source, destination) of each channel, and the number of each.
-        sequences: column of records -> the number of numbered sequences.
-        packets: received packets.
+        states, positions, knows, pending: per actor, the components named at the top.
+        contents: per channel, its contents.
+        bundles: per channel, the sequences of packets that one step puts into it.
+        messages: the application's messages, and network-sends of them.
+        sent: messages together with their stamps, which are what their senders knew.
+        stamps: pairs of a message and its stamp.
+        records: the records in sequences of the `full` history.
+        packets: packets that were received.
         effects: pairs of the sends and the deliveries of a call; 0: there are none.
-        results: call -> its result, as in `call_of` and `in_result`, or NOT_ENABLED.
         asks_of_states: some property looks at the states of single actors.
         shown_states: states that `shown` judged; many table entries lead to one state.
+        sequences: column of records -> the number of numbered sequences.
+        results: call -> its result, as in `call_of` and `in_result`, or NOT_ENABLED.
         judged: number of a state in `shown_states` -> the result of `shown`.
         calls: the number of calls of the protocol.
     """
@@ -200,22 +218,29 @@ class Components:
 
     @property
     def crash_unit(self) -> int:
-        """What a crash that is left adds to the number of losses that are left, or 0."""
+        """The amount by which a crash lowers the column LOSSES; 0 if no actor can crash.
+
+        A lost packet lowers it by 1, so the column tells how many losses and how many crashes are
+        left.
+        """
         return 0 if self.system.crashes is None else 1 + (self.system.network.budget or 0)
 
     @property
     def most_left(self) -> int:
-        """The number of losses and crashes that are left at the start; see `crash_unit`."""
+        """The value of the column LOSSES in the initial state; see `crash_unit`."""
         crashes = 0 if self.system.crashes is None else self.system.crashes.most
         return (self.system.network.budget or 0) + self.crash_unit * crashes
 
     @property
     def full(self) -> bool:
-        """The history also records sequences."""
+        """The history is `full`: it also records sequences of sends and deliveries."""
         return self.system.oracle.name == "full"
 
     def columns(self, state: State) -> list[list[int]]:
-        """Return, per actor, the numbers in its columns; `state` has no records."""
+        """Return, per actor, the numbers of its components in a state, column by column.
+
+        The columns of records are 0, because the initial state has none.
+        """
         rows = []
         for i in range(self.system.actors):
             row = [
@@ -246,7 +271,11 @@ class Components:
         )
 
     def shown(self, state: Any) -> int:
-        """Return the bit set of invariants that `state` violates and witnesses that it reaches."""
+        """Return the bit set of the invariants that a state violates and witnesses that it reaches.
+
+        Args:
+            state: the state of one actor.
+        """
         if not self.asks_of_states:
             return 0
         number = self.shown_states.number(state)
@@ -258,7 +287,7 @@ class Components:
         return bits
 
     def values_of_all(self, column: int, numbers: Iterable[int]) -> tuple[Any, ...]:
-        """Return the states of all actors, or their delivery sequences.
+        """Return the states of all actors, or the sequences of messages that they have delivered.
 
         Args:
             column: STATE or POSITION.
@@ -276,7 +305,11 @@ class Components:
         return (*timeout, *protocol.actions)
 
     def make(self, call: int) -> int:
-        """Call the protocol, and return the result; see `results`."""
+        """Make a call of the protocol.
+
+        Returns:
+            Its result as a number, as in `in_result`, or NOT_ENABLED.
+        """
         self.calls += 1
         kind, column, state, argument = in_call(call)
         handlers, actor = self.system.handlers, column
@@ -295,7 +328,7 @@ class Components:
         return NOT_ENABLED if step is None else self.result_of(actor, step)
 
     def result_of(self, actor: int, step: Step) -> int:
-        """Return a step of an actor as one number, as in `in_result`."""
+        """Return the result of a call, an actor's step, as a number; see `in_result`."""
         effects = 0
         if step.sends or step.deliveries:
             effects = self.effects.number((step.sends, step.deliveries))

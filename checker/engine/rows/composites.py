@@ -37,13 +37,15 @@ ROW_BITS = 4
 
 @define(eq=False)
 class CompositeStore:
-    """Numbers local words: finds, adds and renames composites, and grows as needed.
+    """The composites of one process: numbers for the distinct local words of each part.
+
+    It finds, adds and renames composites, and grows as needed.
 
     Attributes:
-        words: local words per part of an actor.
-        counts: composites per part.
-        row_widths: bits of each part's composite in a row.
-        row_words: words per row.
+        words: the number of local words per part of an actor.
+        counts: per part, the number of composites.
+        row_widths: per part, the bits of its composite in a row.
+        row_words: the number of words per row.
         row_fields: the fields of the parts' composites in a row.
         cons, dec: as in `g.Tables`.
         orbits: the orbits of the composites.
@@ -63,7 +65,7 @@ class CompositeStore:
 
         Args:
             parts: the number of parts of all actors.
-            perms: as in `Orbits`.
+            perms: the permutations of the parts, as in `Orbits`.
             room: the number of composites of each part to make room for.
             each: the number of parts of an actor.
         """
@@ -73,7 +75,13 @@ class CompositeStore:
         self.hold(np.zeros((parts, 0), np.int64), room)
 
     def hold(self, dec: Words, room: int) -> None:
-        """Take over `counts` composites, given as local words per part; none has an orbit yet."""
+        """Take over `counts` composites in place of all others; none has an orbit yet.
+
+        Args:
+            dec: (parts, local words of its composites): the composites in the order of their
+                numbers.
+            room: the number of composites of each part to make room for.
+        """
         actors = len(self.counts)
         self.dec = wider(dec, room * self.words, 0)
         self.orbits.forget(room)
@@ -104,7 +112,7 @@ class CompositeStore:
 
     @property
     def one_word(self) -> bool | None:
-        """As in `g.Tables`."""
+        """True if rows have one word and actors one part, otherwise None; see `g.Tables`."""
         return True if self.row_words == 1 and self.orbits.each == 1 else None
 
     @property
@@ -124,7 +132,7 @@ class CompositeStore:
         return np.append(np.minimum(self.row_fields.mask + 1, self.room), slots * 2 // 3)
 
     def misses(self) -> Words:
-        """Return an empty array of misses with the columns that kernels need now."""
+        """Return an empty array for misses; its records have as many words as kernels need now."""
         return np.empty((MISSES, 1 + self.words), np.int64)
 
     def add(self, records: Words) -> bool:
@@ -161,7 +169,11 @@ class CompositeStore:
         return np.concatenate(parts)
 
     def repack(self, before: Placement, after: Placement) -> None:
-        """Pack the local words anew, with wider columns; composites keep their numbers."""
+        """Pack the local words anew, with wider columns; composites keep their numbers.
+
+        Args:
+            before, after: the places of the columns.
+        """
         slots, each = len(self.cons) // (self.words + 1), int(after.half.max()) + 1
         old = self.dec.reshape(-1, each, self.room, self.words)
         dec = np.zeros((*old.shape[:3], after.words), np.int64)
@@ -185,7 +197,10 @@ class CompositeStore:
             self.index(capacity)
 
     def wider_rows(self) -> None:
-        """Widen the fields of rows that are full."""
+        """Widen the fields of rows for the composites that there are, with room for as many again.
+
+        All rows must be packed anew then.
+        """
         needs = [max(int(count).bit_length() + 1, ROW_BITS) for count in self.counts]
         if max(needs) > MOST_BITS:
             raise CapacityError(f"more than 2^{MOST_BITS} combinations of one actor's components")
@@ -195,12 +210,12 @@ class CompositeStore:
     def rename_since(
         self, since: Words, tables: Callable[[], g.Tables], fill: Callable[[Words], None]
     ) -> None:
-        """Rename composites by every permutation; their renamings become composites, too.
+        """Make the renamings of new composites by every permutation; they become composites, too.
 
         Args:
             since: per part, the first composite without an orbit.
             tables: returns the arrays that the kernels read.
-            fill: adds the entries that a kernel missed.
+            fill: adds the entries and composites that a kernel missed.
         """
         while self.orbits.order and (since < self.counts).any():
             upto = self.counts.copy()
@@ -250,13 +265,13 @@ class CompositeStore:
         return numbers.ravel()
 
     def row_of(self, composites: list[int]) -> Words:
-        """Return the row of a state given as one composite per actor."""
+        """Return the row of a state, given as one composite per part."""
         row = np.zeros(self.row_words, np.int64)
         for actor, number in enumerate(composites):
             self.row_fields.write(row, actor, number)
         return row
 
     def composites(self, rows: Words) -> list[Words]:
-        """Return, per actor, the composites in flat rows."""
+        """Return, per part, the composites in flat rows."""
         shaped = rows.reshape(-1, self.row_words)
         return [self.row_fields.read(shaped, actor) for actor in range(len(self.counts))]

@@ -1,8 +1,9 @@
 """Local words of one actor and the numbers of their combinations, its composites.
 
 A *local word* packs the numbers of one actor's components; `get` and `put` read and write one of
-them. The table `cons` maps the words of a part to its composite, and `dec` maps a composite to its
-words.
+them. A *part* is all of an actor's local words, or under `full` those of its state or its history.
+The table `cons` maps the words of a part to its composite, and `dec` maps a composite to its words.
+The kernels call the index of a part `actor`.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from antecede.checker.engine.rows.hashing_kernels import hash_words
 
 @inlined
 def get(loc, base, geo, actor, column):
-    """Return a column of `actor` from the local words at loc[base:].
+    """Return the number in a column of `actor`, for example of its state (STATE).
 
-    A column is one component's number, for example the actor's state (STATE).
+    The local words of all actors are at loc[base:].
     """
     word = loc[base + actor * geo[g.WORDS] + geo[g.COL_WORD + column]]
     return (word >> geo[g.COL_SHIFT + column]) & geo[g.COL_MASK + column]
@@ -27,9 +28,9 @@ def get(loc, base, geo, actor, column):
 
 @inlined
 def put(loc, geo, actor, column, value):
-    """Set a column of `actor` in the local words at loc[0:].
+    """Set the number in a column of `actor`, in the local words of all actors at loc[0:].
 
-    The other columns keep their values.
+    The other columns keep their numbers.
     """
     at = actor * geo[g.WORDS] + geo[g.COL_WORD + column]
     shift = geo[g.COL_SHIFT + column]
@@ -49,7 +50,11 @@ def seek(cons, words, loc, base, actor):
 
 @inlined
 def probe(cons, words, loc, base, actor, slot):
-    """Return the composite of `actor` with the local words loc[base:], or -1; see `seek`."""
+    """Return the composite of `actor` with the local words loc[base:], or -1.
+
+    Args:
+        slot: where to begin, as `seek` returns it.
+    """
     stride = words + 1
     mask = cons.shape[0] // stride - 1
     while True:
@@ -80,7 +85,12 @@ def find_composite(cons, words, loc, base, actor):
 
 @kernel
 def index_composite(cons, mask, dec, at, words, actor, number):
-    """Add one composite, with its local words at dec[at:], to `cons`."""
+    """Add one composite, with its local words at dec[at:], to `cons`, which has room for it.
+
+    Args:
+        mask: the number of slots of `cons`, minus 1.
+        number: the composite.
+    """
     slot = np.int64((hash_words(dec, at, words) + np.uint64(actor)) >> np.uint64(16)) & mask
     while cons[slot * (words + 1) + words] != -1:
         slot = (slot + 1) & mask
@@ -176,7 +186,7 @@ def compose_missed(misses, control, tables, composites):
 
 @kernel
 def mark_composites(rows, count, geo, marks):
-    """Mark the composites of the first `count` rows.
+    """Mark the composites that occur in the first `count` rows.
 
     Args:
         marks: bool, flat; composite g of part i is at i * (length // parts) + g.

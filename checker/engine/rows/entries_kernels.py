@@ -17,10 +17,12 @@ from antecede.checker.engine.rows.hashing_kernels import mix
 
 @inlined
 def key_of(kind, column, x, y):
-    """Return the table key of a look-up.
+    """Return the key under which the table has the result of a function, for example of RECEIVE.
 
-    The kind says which function is called, for example RECEIVE; the column is an actor or a
-    channel; x and y are the numbers of two arguments, below NUMBER_LIMIT.
+    Args:
+        kind: the function that is called.
+        column: an actor or a channel.
+        x, y: the numbers of two arguments, below NUMBER_LIMIT.
     """
     return (((kind << g.COLUMN_BITS | column) << g.NUMBER_BITS) | x) << g.NUMBER_BITS | y
 
@@ -65,7 +67,10 @@ def find(table, key):
 def look_up(table, key, misses, control):
     """Return the value of `key`, or -1 after recording that it is missing.
 
-    Python fills the recorded keys in before the row is expanded again.
+    Python makes the recorded entries before the row is expanded again.
+
+    Args:
+        misses, control: as in `Told`.
     """
     value = find(table, key)
     if value == -1:
@@ -89,7 +94,7 @@ def put_entry(table, key, value):
 
 @kernel
 def find_all(table, keys, values):
-    """Write the value of every key, or -1, to `values`."""
+    """Write the value of every key to `values`; -1 for a key that the table lacks."""
     for k in range(keys.shape[0]):
         values[k] = find(table, keys[k])
 
@@ -102,7 +107,7 @@ def store(table, keys, values):
 
 
 def with_room(table: Any, entries: int) -> Any:
-    """Return the table, or a larger copy, so that so many entries fill at most half of it."""
+    """Return the table, or a larger copy, so that `entries` entries fill at most half of it."""
     capacity = len(table) // 2
     if 2 * entries <= capacity:
         return table

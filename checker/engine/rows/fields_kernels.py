@@ -24,16 +24,13 @@ class Field(NamedTuple):
 
 @inlined
 def row_words_of(tables):
-    """Return geo[ROW_WORDS], which the compiler knows if rows have one word."""
+    """Return the words of a row, which the compiler knows if rows have one word."""
     return np.int64(1) if tables.one_word is not None else tables.geo[g.ROW_WORDS]
 
 
 @inlined
 def field_of(geo, part):
-    """Return the field of a part.
-
-    It is made of three elements of the geometry array.
-    """
+    """Return the field of a part: its word in a row, its lowest bit there, and its mask."""
     return Field(geo[g.ROW_WORD + part], geo[g.ROW_SHIFT + part], geo[g.ROW_MASK + part])
 
 

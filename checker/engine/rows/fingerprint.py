@@ -13,6 +13,7 @@ from typing import Any
 from attrs import asdict
 
 from antecede.checker.semantics.transition import System
+from antecede.checker.support.registry import PACKAGE
 from antecede.checker.support.sources import digest_of, sources_of
 
 
@@ -48,7 +49,7 @@ def _sources(system: System) -> dict[str, str]:
 @functools.cache
 def _own_sources() -> dict[str, str]:
     """Return the digest of each module of the checker, as its file was when the process began."""
-    own = Path(__file__).parents[2]
+    own = PACKAGE / "checker"
     files = [own / "model.py", *(file for room in _ROOMS for file in (own / room).rglob("*.py"))]
     return {_dotted(file.relative_to(own)): digest_of(file.read_bytes()) for file in sorted(files)}
 

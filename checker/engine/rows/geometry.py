@@ -184,7 +184,7 @@ class Tables(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """Where a kernel records what the tables lack.
+    """The arrays in which a kernel records what the tables lack.
 
     Attributes:
         misses, control: as in `Told`.
@@ -195,7 +195,7 @@ class Missing(NamedTuple):
 
 
 class Outbox(NamedTuple):
-    """The successors that one thread sends to the owners in a chunk.
+    """The successors that one thread sends to their owners in a chunk.
 
     Attributes:
         out: successors as entries, flat, with the same room for each owner. If the search has
@@ -233,17 +233,20 @@ BY_DEPTH = Weighing(np.empty(0, np.int64), np.empty(0, np.uint16), np.empty(0, n
 class Memo(NamedTuple):
     """The transitions that one thread remembers; the arrays are flat.
 
+    `memo_kernels` explains the terms.
+
     Attributes:
-        figures: int64; the numbers named below.
+        figures: int64; the numbers that `memo_kernels` names, such as IN_USE.
         source_part: int64; per source of transitions (see `source_of`), the part whose composites
             have its list.
         source_slot: int64; per source, the slot of its list among the heads of a composite.
         source_receiver: int64; per source, the part that receives its packets, or -1 if there is
             none but the part that has its list.
-        heads: int32; where the list of a composite and a slot begins in `lists`; 0: not known yet.
-            The first slot is for its steps. Composite g of part p has figures[SLOTS] of them, at
-            (p * figures[MEMO_ROOM] + g) * figures[SLOTS]. If actors have two parts, this is so for
-            the first ones. The histories follow; each has the head of its steps and its moment.
+        heads: int32; the place in `lists` where the list of a composite and a slot begins; 0: not
+            known yet. The first slot is for its steps. Composite g of part p has figures[SLOTS]
+            of them, at (p * figures[MEMO_ROOM] + g) * figures[SLOTS]. If actors have two parts,
+            this is so for the first ones. The histories follow; each has the head of its steps and
+            its moment.
         lists: int32. A list of transitions is its length and its entries. An own transition has the
             composite that follows, its kind, the code of the properties that it shows (see
             `coded`), 1 + the delivered item, and 1 + the event of the history. An offer has the
@@ -272,11 +275,12 @@ class Memo(NamedTuple):
 
 
 class Told(NamedTuple):
-    """Output arrays of `expand`.
+    """The arrays in which `expand` returns its results.
 
     Attributes:
         postponed: indices of rows that miss something; control[POSTPONED] counts them.
-        misses: (n, 1 + words): records; control[MISSES] counts them.
+        misses: (n, 1 + words): records, each of a key (0, key) or of a composite (256 * COMPOSE +
+            part, local words); control[MISSES] counts them.
         shown: (n, 3): property bit set, row index * owners + me, index of the transition (-1: the
             state itself); control[FOUND] counts them.
         fired: per kind, the number of transitions taken.
@@ -293,7 +297,7 @@ class Told(NamedTuple):
 
 
 class Frontier(NamedTuple):
-    """The states of one depth that a thread expands.
+    """The states of one depth that a thread has found and not expanded.
 
     Attributes:
         rows: the rows, flat.
@@ -306,7 +310,7 @@ class Frontier(NamedTuple):
 
 
 class Composites(NamedTuple):
-    """The numbers of composites.
+    """How many composites there are, and how many there may be.
 
     Attributes:
         counts: per part, the number so far.
@@ -318,10 +322,10 @@ class Composites(NamedTuple):
 
 
 class RowSet(NamedTuple):
-    """An exact set of rows.
+    """An exact set of rows, as kernels take it.
 
     Attributes:
-        slots: open addressing.
+        slots: open addressing; each slot has room for a row, and -1 is an empty slot.
         figures: as for `sets_kernels.insert`.
     """
 
@@ -333,8 +337,8 @@ class Met(NamedTuple):
     """The states that random walks have met.
 
     Attributes:
-        visited: all of them.
-        finals: the final ones.
+        visited: all states.
+        finals: the final states.
     """
 
     visited: RowSet
@@ -342,7 +346,7 @@ class Met(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Output arrays of `descend` and `wander`.
+    """The arrays in which `descend` and `wander` return their results.
 
     Attributes:
         misses: as in `Told`.

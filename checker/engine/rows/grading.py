@@ -54,7 +54,12 @@ Change = dict[str, int]
 
 
 def packets_of(packets: Iterable[object], times: int = 1) -> Change:
-    """Return the change when these packets are added (`times` > 0) or removed (`times` < 0)."""
+    """Return the change of weighted quantities when packets enter channels, or leave them.
+
+    Args:
+        packets: the packets.
+        times: 1 if they enter, -1 if they leave.
+    """
     change: Change = {}
     for packet in packets:
         name = f"packet {type(packet).__qualname__}"
@@ -63,7 +68,7 @@ def packets_of(packets: Iterable[object], times: int = 1) -> Change:
 
 
 def open_levels(weights: Weights) -> int:
-    """Return the number of levels that a transition can lead down.
+    """Return the greatest number of levels between a state and its successor.
 
     It is 1 if a level is a depth, because then no kind of transition has a weight.
     """
@@ -76,13 +81,16 @@ class NotGradedError(AntecedeError):
 
 @define(eq=False)
 class Grading:
-    """Ranks of actors' states, as linear forms in the weights, and conditions on the weights.
+    """The proof that a graph is graded, as far as the tables go.
+
+    It consists of ranks of actors' states, as linear forms in the weights, and of conditions on the
+    weights.
 
     Attributes:
         ranks: the rank of each reached state of an actor.
         conditions: linear forms that must be 0, in echelon form, by the weight they are solved for.
-        equations: those of the transitions so far; symmetric transitions have the same one.
-        seen: conditions that are implied already.
+        equations: the equations of the transitions so far; symmetric transitions have the same.
+        seen: conditions that follow from `conditions`.
         weights: a solution; empty while all transitions may weigh 1; None if there is none.
         reason: the reason why some states may have several depths; None while all have one.
     """
@@ -95,11 +103,15 @@ class Grading:
     reason: str | None = None
 
     def start(self, state: Hashable) -> None:
-        """Give the initial state of an actor its rank."""
+        """Give the initial state of an actor the rank 0.
+
+        Args:
+            state: a name for the state; states that differ by a renaming have one name.
+        """
         self.ranks[state] = {}
 
     def refute(self, reason: str) -> None:
-        """Give the proof up: paths to a state may have any lengths.
+        """Give the proof up, because paths to a state may have any lengths.
 
         All ranks and conditions are useless now, and are dropped.
         """
@@ -110,7 +122,7 @@ class Grading:
         """Add the equation of a transition that takes an actor from one state to another.
 
         Args:
-            before: the state of the actor; the other actors do not change.
+            before: the state of the actor, as in `start`; the other actors do not change.
             after: the actor's next state.
             change: all other changes.
             kind: the kind of the transition.

@@ -1,4 +1,7 @@
-"""Hashes of rows; they determine a row's slot in a set and the thread that owns it."""
+"""Hashes of rows; they determine a row's slot in a set and the thread that owns it.
+
+A hash is a uint64 that depends only on the words, so it is the same in every process.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,7 @@ def mix(word):
 
 @inlined
 def hash_words(array, start, count):
-    """Return the uint64 hash of `count` words from array[start].
-
-    Equal rows have equal hashes in every process.
-    """
+    """Return the uint64 hash of `count` words from array[start], the same in every process."""
     h = mix(array[start])
     for k in range(1, count):
         h = mix(np.int64(h >> np.uint64(1)) ^ array[start + k])
@@ -33,22 +33,29 @@ def hash_words(array, start, count):
 
 @inlined
 def home(h, capacity):
-    """Return the home slot of a hash; greater hashes have greater homes.
+    """Return the slot of a set where the search for a row begins.
 
-    So a set that grows keeps its order, and can grow in place.
+    Greater hashes have greater homes, so a set that grows keeps its order and can grow in place.
+
+    Args:
+        h: the uint64 hash of the row.
+        capacity: the number of home slots.
     """
     return np.int64(((h >> np.uint64(32)) * np.uint64(capacity)) >> np.uint64(32))
 
 
 @inlined
 def owner_by(h, owners):
-    """Return the thread that owns rows with hash `h`; homes use the other half of the hash."""
+    """Return the number of the owner of rows with hash `h`, from 0 to `owners` - 1.
+
+    Homes use the other half of the hash.
+    """
     return np.int64(((h & np.uint64(0xFFFFFFFF)) * np.uint64(owners)) >> np.uint64(32))
 
 
 @inlined
 def owner_of(array, start, row_words, owners):
-    """Return the thread that owns a row.
+    """Return the number of the owner of the row array[start:], from 0 to `owners` - 1.
 
     All threads compute the same owner without asking each other.
     """

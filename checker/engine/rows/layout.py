@@ -29,12 +29,12 @@ from antecede.checker.engine.storage.validation import numbers, wholes
 
 @define(eq=False)
 class Layout(CompositeStore):
-    """The packing of one system, and its composites.
+    """The packing of one system's components into local words and rows, with its composites.
 
     Attributes:
         tabulation: the tables whose numbers are packed.
         parted: an actor has two parts, its state and its history; otherwise it is one part.
-        col_widths: bits of each local column.
+        col_widths: the bits of each column of an actor.
     """
 
     tabulation: Tabulation
@@ -50,7 +50,7 @@ class Layout(CompositeStore):
         self._place_columns()
         symmetry = self.tabulation.symmetry
         perms = [self._of_parts(p) for p in symmetry.group] if symmetry is not None else []
-        parts = self.tabulation.system.actors * self.each
+        parts = self.tabulation.components.system.actors * self.each
         self.begin(parts, perms, room=256, each=self.each)
 
     @property
@@ -67,42 +67,42 @@ class Layout(CompositeStore):
         return actor * self.each + int(self._half[column])
 
     def column_sizes(self, actor: int) -> list[int]:
-        """Return, for each column of an actor, one more than the greatest number in it."""
-        t = self.tabulation
+        """Return, for each column of an actor, how many values it may have: numbers from 0 on."""
+        c = self.tabulation.components
         sizes = [
-            len(t.states[actor].values),
-            len(t.positions[actor].values),
-            len(t.knows[actor].values),
-            len(t.pending[actor].values),
-            t.sequences.get(g.RECORDED << 4 | actor, 1),
-            t.sequences.get(g.STAMPS << 4 | actor, 1),
-            t.most_left * (actor == 0) + 1,
-            *(len(t.contents[k].values) for k, (src, _) in enumerate(t.channels) if src == actor),
+            len(c.states[actor].values),
+            len(c.positions[actor].values),
+            len(c.knows[actor].values),
+            len(c.pending[actor].values),
+            c.sequences.get(g.RECORDED << 4 | actor, 1),
+            c.sequences.get(g.STAMPS << 4 | actor, 1),
+            c.most_left * (actor == 0) + 1,
+            *(len(c.contents[k].values) for k, (src, _) in enumerate(c.channels) if src == actor),
         ]
         return sizes + [1] * (len(self.col_widths) - len(sizes))
 
     def needed_columns(self, slack: int) -> list[int]:
-        """Return the bits that each column needs now, plus `slack`."""
-        t = self.tabulation
+        """Return the bits that each column needs now, plus `slack` bits for later numbers."""
+        c = self.tabulation.components
         sizes = [
-            max(len(n.values) for n in t.states),
-            max(len(n.values) for n in t.positions),
-            max(len(n.values) for n in t.knows),
-            max(len(n.values) for n in t.pending),
-            max((t.sequences.get(g.RECORDED << 4 | i, 1) for i in range(16)), default=1),
-            max((t.sequences.get(g.STAMPS << 4 | i, 1) for i in range(16)), default=1),
-            t.most_left + 1,
+            max(len(n.values) for n in c.states),
+            max(len(n.values) for n in c.positions),
+            max(len(n.values) for n in c.knows),
+            max(len(n.values) for n in c.pending),
+            max((c.sequences.get(g.RECORDED << 4 | i, 1) for i in range(16)), default=1),
+            max((c.sequences.get(g.STAMPS << 4 | i, 1) for i in range(16)), default=1),
+            c.most_left + 1,
         ]
         outgoing: list[int] = []
-        for k, (src, _dst) in enumerate(t.channels):
-            place = sum(s == src for s, _ in t.channels[:k])
+        for k, (src, _dst) in enumerate(c.channels):
+            place = sum(s == src for s, _ in c.channels[:k])
             if place == len(outgoing):
                 outgoing.append(1)
-            outgoing[place] = max(outgoing[place], len(t.contents[k].values))
+            outgoing[place] = max(outgoing[place], len(c.contents[k].values))
         needs = [max(int(size - 1).bit_length(), 1) + slack for size in sizes + outgoing]
-        if not t.full:
+        if not c.full:
             needs[g.RECORDED] = needs[g.STAMPS] = 0
-        if t.system.network.budget is None and t.system.crashes is None:
+        if c.system.network.budget is None and c.system.crashes is None:
             needs[g.LOSSES] = 0
         return needs
 
@@ -127,13 +127,13 @@ class Layout(CompositeStore):
         self._place_columns()
 
     def column(self, actor: int, column: int) -> Words:
-        """Return the numbers in a column of an actor, by composite of the part that holds it."""
+        """Return the numbers in a column of an actor, by composite of the part with this column."""
         part = self.part_of(actor, column)
         local = self.dec.reshape(len(self.counts), -1, self.words)[part, : self.counts[part]]
         return np.asarray(self._col.read(local, column), np.int64)
 
     def record(self) -> dict[str, Any]:
-        """Return the composites and their packing, as data for `adopt`."""
+        """Return the composites and their packing as data of a checkpoint; see `adopt`."""
         actors, most = len(self.counts), int(self.counts.max())
         return {
             "col_widths": list(self.col_widths),
@@ -177,7 +177,7 @@ class Layout(CompositeStore):
         """Check that the composites in flat rows exist.
 
         Raises:
-            ValueError: they do not.
+            ValueError: some composite does not exist.
         """
         self.row_fields.check("states", rows.reshape(-1, self.row_words), self.counts.tolist())
 
@@ -192,38 +192,39 @@ class Layout(CompositeStore):
 
     def geometry(self) -> Words:
         """Return the geometry array; `rows.geometry` names its elements."""
-        t, system = self.tabulation, self.tabulation.system
+        t, c = self.tabulation, self.tabulation.components
+        system = c.system
         geo = np.full(g.GEOMETRY_SIZE, -1, np.int64)
         geo[: g.BAD] = [
             system.actors,
             self.words * self.each,
             self.row_words,
-            len(t.channels),
-            t.full,
-            t.oracle.forget is not None,
+            len(c.channels),
+            c.full,
+            c.oracle.forget is not None,
             system.workload.reacts,
             self.stride,
             max(self.orbits.order - 1, 0),
             self.room,
             len(self.col_widths),
-            bool(t.internals),
+            bool(c.internals),
             system.network.lose is not None,
             system.network.budget is not None,
             sum(t.most_choices.values()),
-            t.sought_endings,
-            t.oracle.trim is not None,
-            t.oracle.number is not None,
+            t.final_states.sought,
+            c.oracle.trim is not None,
+            c.oracle.number is not None,
             len(self.counts),
             self.words,
-            t.oracle.network_send is not None,
-            t.joint,
-            t.crash_unit,
+            c.oracle.network_send is not None,
+            t.final_states.joint,
+            c.crash_unit,
         ]
         geo[g.BAD : g.BAD + 8] = t.judgements
         self._placed.in_actor.note(geo, (g.COL_WORD, g.COL_SHIFT, g.COL_MASK))
         self.row_fields.note(geo, (g.ROW_WORD, g.ROW_SHIFT, g.ROW_MASK))
         place = [0] * system.actors
-        for k, (src, dst) in enumerate(t.channels):
+        for k, (src, dst) in enumerate(c.channels):
             geo[g.CHAN_SRC + k] = src
             geo[g.CHAN_DST + k] = dst
             geo[g.CHAN_COL + k] = g.CHANNELS + place[src]
@@ -246,9 +247,12 @@ class Layout(CompositeStore):
 
 
 def fit(needs: Sequence[int], widths: Sequence[int]) -> bool:
-    """Return whether columns of these widths have as many bits as they need, or none.
+    """Return whether columns of these widths have as many bits as they need.
 
     A column that needs no bits must have none. Any other column may have more than it needs.
+
+    Args:
+        needs, widths: per column, the bits that it needs and has.
     """
     if len(needs) != len(widths):
         return False

@@ -24,13 +24,13 @@ MOST_ORDERED = 6
 
 @define(eq=False)
 class Orbits:
-    """The storage behind `g.Renamings`.
+    """The orbits of composites, in arrays that grow; kernels read them as `g.Renamings`.
 
     An orbit takes four bytes per permutation, and each of its composites eight bytes. Most orbits
     have as many composites as there are permutations.
 
     Attributes:
-        actors: the number of renamed things: the actors, or their parts.
+        actors: the number of things that are renamed: the actors, or their parts.
         perms: the group, the identity first; empty without symmetry.
         room: the number of composites per actor that there is room for.
         each: the number of parts of an actor, if its parts are renamed.
@@ -62,7 +62,7 @@ class Orbits:
 
     @property
     def order(self) -> int:
-        """The number of permutations."""
+        """The number of permutations; 0 without symmetry."""
         return len(self.targets) // self.actors
 
     def forget(self, room: int) -> None:
@@ -100,7 +100,10 @@ class Orbits:
         )
 
     def closed(self, marks: Any) -> Any:
-        """Return the marks of all renamings of marked composites; both of shape (actors, room)."""
+        """Return marks for all composites in the orbits of marked composites.
+
+        The marks and the result have the shape (actors, room).
+        """
         if not self.order:
             return marks
         orbit = self.kin.reshape(marks.shape) >> 8
@@ -112,7 +115,7 @@ class Orbits:
         return closed
 
     def kept(self, marks: Any, numbers: Words) -> dict[str, Any]:
-        """Return the storage after composites were forgotten, as `record` would.
+        """Return the orbits after composites were forgotten, as `record` would.
 
         Orbits stay in the order of their numbers, so the representative of a row does not change.
 
@@ -139,7 +142,11 @@ class Orbits:
         return {"kin": new_kin, "images": numbers[targets, images].astype(np.int32).ravel()}
 
     def record(self, most: int) -> dict[str, Any]:
-        """Return the storage as data for `adopt`; no actor has more than `most` composites."""
+        """Return the orbits as data of a checkpoint; see `adopt`.
+
+        Args:
+            most: no actor has more composites.
+        """
         if not self.order:
             return {}
         return {
@@ -148,7 +155,12 @@ class Orbits:
         }
 
     def adopt(self, record: dict[str, Any], room: int) -> None:
-        """Take over a `record`, with room for `room` composites of each actor."""
+        """Take over the orbits of another run.
+
+        Args:
+            record: as `record` returned it, after `check`.
+            room: the number of composites of each actor to make room for.
+        """
         self.forget(room)
         if self.order:
             self.kin.reshape(self.actors, -1)[:, : record["kin"].shape[1]] = record["kin"]

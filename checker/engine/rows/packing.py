@@ -29,10 +29,10 @@ These columns have few values, and so have the other columns; but very many comb
 
 
 def pack_widths(widths: list[int]) -> tuple[int, list[int], list[int]]:
-    """Assign fields of the given widths to words, first fit in order.
+    """Assign numbers of the given widths, in bits, to words, first fit in order.
 
     Returns:
-        The number of words, and each field's word and shift.
+        The number of words, and each number's word and its lowest bit there.
     """
     words, shifts, used = [], [], [0]
     for width in widths:
@@ -45,7 +45,11 @@ def pack_widths(widths: list[int]) -> tuple[int, list[int], list[int]]:
 
 
 def spread(needs: list[int]) -> list[int]:
-    """Widen fields evenly until they fill the words that they need anyway."""
+    """Return widths that fill the words that the needed widths take anyway, as evenly as possible.
+
+    Args:
+        needs: the bits that each number needs.
+    """
     widths = [max(need, 1) for need in needs]
     count = pack_widths(widths)[0]
     while True:
@@ -65,7 +69,7 @@ def spread(needs: list[int]) -> list[int]:
 
 
 class Fields(NamedTuple):
-    """The positions of fields: each field's word, its lowest bit there, and its mask."""
+    """The places of numbers in words: each number's word, its lowest bit there, and its mask."""
 
     word: Words
     shift: Words
@@ -86,7 +90,7 @@ class Fields(NamedTuple):
         words[..., self.word[field]] |= values << self.shift[field]
 
     def check(self, what: str, rows: Words, counts: Sequence[int]) -> None:
-        """Check numbers that another process packed.
+        """Check numbers that another process packed, for example in a checkpoint.
 
         Args:
             what: the noun for the rows in an error.
@@ -112,7 +116,12 @@ class Fields(NamedTuple):
             array[start : start + len(values)] = values
 
     def packed_as(self, other: Fields, rows: Words, words: int) -> Words:
-        """Return rows of shape (n, old words) in the packing `other`, of shape (n, words)."""
+        """Return rows packed with other fields.
+
+        Args:
+            other: the fields of the result.
+            rows: of shape (n, words); the result has the shape (n, `words`).
+        """
         packed = np.zeros((len(rows), words), np.int64)
         for field in range(len(self.word)):
             other.write(packed, field, self.read(rows, field))
@@ -121,7 +130,7 @@ class Fields(NamedTuple):
 
 @frozen(eq=False)
 class Placement:
-    """The positions of an actor's columns in its local words.
+    """The places of an actor's columns in its local words.
 
     Attributes:
         fields: the columns' fields in the local words of their part.
@@ -168,7 +177,12 @@ class Placement:
 
 
 def wider(array: Any, columns: int, empty: int) -> Any:
-    """Return a two-dimensional array with more columns, flat; `empty` fills the new columns."""
+    """Return a two-dimensional array with more columns, flat.
+
+    Args:
+        columns: the number of columns of the result.
+        empty: the value in the new columns.
+    """
     larger = np.full((len(array), columns), empty, array.dtype)
     larger[:, : array.shape[1]] = array
     return larger.ravel()

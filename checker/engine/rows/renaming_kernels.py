@@ -33,7 +33,7 @@ def kin_of(row, at, geo, renamings, part):
 
 @inlined
 def room_to_represent(geo):
-    """Return the length of the working space of `represent`."""
+    """Return the number of words of the working space that `represent` needs."""
     return 3 * geo[g.PARTS] + geo[g.PERMUTATIONS] + 1
 
 
@@ -177,9 +177,9 @@ def stand_in(row, geo, renamings):
 
 @kernel
 def orbits(rows, count, geo, renamings):
-    """Return the sum of the sizes of the orbits of the first `count` rows.
+    """Return the number of states that the first `count` rows, representatives, stand for.
 
-    The sum is the number of states that the rows stand for.
+    It is the sum of the sizes of their orbits.
     """
     row_words = geo[g.ROW_WORDS]
     loc = np.empty(room_to_represent(geo), np.int64)
@@ -194,7 +194,7 @@ def orbits(rows, count, geo, renamings):
 
 @kernel
 def weigh(geo, dec, salts, since, counts, weights):
-    """Write the weights of new composites, which depend only on their columns.
+    """Write the weights of new composites: hashes of their columns, equal in every process.
 
     Args:
         geo, dec: as in `Tables`.
@@ -220,7 +220,11 @@ def is_in(geo, column, part):
 
 @inlined
 def weight_of(loc, geo, part, salts):
-    """Return a hash of a part's columns in loc[0:]."""
+    """Return the weight of a part's composite: a hash of its columns, with local words in loc[0:].
+
+    Args:
+        salts: as for `weigh`.
+    """
     h, actor = np.int64(part), part // (geo[g.PARTS] // geo[g.ACTORS])
     for column in range(geo[g.COLUMN_COUNT]):
         if is_in(geo, column, part):
@@ -289,12 +293,13 @@ def comes_before(one, other, geo, dec):
 def relate_composites(tables, since, upto, misses, control):
     """Number the orbits of composites, and record the images of each orbit's first composite.
 
-    If something is missing (a renamed column or a composite), it is recorded in `misses`. Add it to
-    the tables and call again.
+    A renamed column or a composite may be missing, and is then recorded in `misses`. Add it to the
+    tables and call again.
 
     Args:
         tables: the tables; their renamings have room for one orbit per composite in the range.
         since, upto: per part, the range of composites.
+        misses, control: as in `Told`.
     """
     geo, renamings = tables.geo, tables.renamings
     parts, order = geo[g.PARTS], geo[g.PERMUTATIONS] + 1

@@ -1,7 +1,8 @@
 """Translation of a row into the local words of all actors, and back.
 
 Decoding looks each composite up in `dec`. Encoding looks the words of each changed part up in
-`cons`; a part without a composite is a miss.
+`cons`; a part without a composite is a miss. In all functions, row[at:] is a row, loc[base:] is
+working space for local words, and `geo` is the geometry array.
 """
 
 from __future__ import annotations
@@ -94,9 +95,13 @@ def emit(loc, base, row, at, tables, out, start, missing):
 
 @inlined
 def number_of(loc, first, part, slot, geo, cons, misses, control):
-    """Return the composite of a part with the local words loc[first:], or MISSED; see `seek`.
+    """Return the composite of a part with the local words loc[first:], or MISSED.
 
     A miss is recorded with the words, so that Python can number them.
+
+    Args:
+        slot: where probing in `cons` begins, as `seek` returns it.
+        misses, control: as in `Told`.
     """
     words = geo[g.PART_WORDS]
     number = probe(cons, words, loc, first, part, slot)
@@ -113,7 +118,7 @@ def number_of(loc, first, part, slot, geo, cons, misses, control):
 
 @inlined
 def copy_row(source, at, target, start, row_words):
-    """Copy the row source[at:] to target[start:].
+    """Copy the row source[at:], of `row_words` words, to target[start:].
 
     The first word is copied outside of the loop, because most rows have no other.
     """
@@ -124,10 +129,7 @@ def copy_row(source, at, target, start, row_words):
 
 @inlined
 def same_row(one, at, other, start, row_words):
-    """Return whether the rows one[at:] and other[start:] are equal.
-
-    Rows have the same composites exactly if they are the same state.
-    """
+    """Return whether the rows one[at:] and other[start:] are equal, and so are the same state."""
     same = one[at] == other[start]
     for k in range(1, row_words):
         same = same and one[at + k] == other[start + k]

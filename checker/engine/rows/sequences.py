@@ -15,22 +15,21 @@ from attrs import define, field
 
 from antecede.checker.engine.rows import entries_kernels
 from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.components import call_of, in_call
 from antecede.checker.engine.rows.symmetry import Symmetry
 from antecede.checker.engine.storage.arrays import Words
 
 Numbers = np.ndarray[Any, np.dtype[np.int32]]
 
-_LIMIT = g.NUMBER_LIMIT - 1
-
 
 @define(eq=False)
 class RenamedSequences:
-    """The renamings of all sequences of records.
+    """The renamings of all sequences of records, by the sequences' numbers.
 
     Attributes:
         symmetry: the renamings of records.
-        images: (column, actor) as in a key of RECORD -> an array whose element [n, k] is the
-            number of sequence n after group[k]; 4 bytes per sequence and permutation.
+        images: column of a key of RECORD -> an array whose element [n, k] is the number of sequence
+            n after group[k]; 4 bytes per sequence and permutation.
         records: element [n, k] is the number of record n after group[k].
     """
 
@@ -53,25 +52,24 @@ class RenamedSequences:
 
         Args:
             keys: keys of RECORD, with the keys of all renamings.
-            values: the values of these keys.
+            values: the values of these keys: the numbers of the sequences.
             table: the table that has them.
         """
         numbers = values_of(table, self._renamed_keys(keys).ravel())
         by_key = numbers.reshape(len(self.symmetry.group), -1).T
-        columns = _columns(keys)
+        columns = in_call(keys)[1]
         for column in np.unique(columns):
             chosen = columns == column
             self._room(int(column), int(values[chosen].max()))[values[chosen]] = by_key[chosen]
 
     def renamed(self, keys: Words) -> Words:
-        """Return the values of keys of RENAME whose columns hold sequences."""
-        permutation, where = _columns(keys) + 1, keys & _LIMIT
-        numbers = keys >> g.NUMBER_BITS & _LIMIT
+        """Return the numbers of renamed sequences, which are the values of keys of RENAME."""
+        _, permutation, numbers, where = in_call(keys)
         values = np.empty(len(keys), np.int64)
         for column in np.unique(where):
             chosen = where == column
             images = self._room(int(column), 0)
-            values[chosen] = images[numbers[chosen], permutation[chosen]]
+            values[chosen] = images[numbers[chosen], permutation[chosen] + 1]
         return values
 
     def _room(self, column: int, number: int) -> Numbers:
@@ -86,16 +84,15 @@ class RenamedSequences:
 
     def _renamed_keys(self, keys: Words) -> Words:
         """Return, per permutation, the keys of the renamed sequences, as array (group, keys)."""
-        before, records = keys >> g.NUMBER_BITS & _LIMIT, keys & _LIMIT
-        columns, group = _columns(keys), self.symmetry.group
+        _, columns, before, records = in_call(keys)
+        group = self.symmetry.group
         images = np.zeros((len(keys), len(group)), np.int64)
         for column in np.unique(columns):
             chosen = columns == column
             images[chosen] = self._room(int(column), 0)[before[chosen]]
         appended = self._renamed_records()[records]
         actors, column = np.array(group)[:, columns & 0xF], columns & 0xF0
-        shifted = (g.RECORD << g.COLUMN_BITS | column | actors) << g.NUMBER_BITS
-        renamed: Words = (shifted | images.T) << g.NUMBER_BITS | appended.T
+        renamed: Words = call_of(g.RECORD, column | actors, images.T, appended.T)
         return renamed
 
     def _renamed_records(self) -> Words:
@@ -110,10 +107,6 @@ class RenamedSequences:
         return (
             self.records if len(self.records) == len(interner.values) else self._renamed_records()
         )
-
-
-def _columns(keys: Words) -> Words:
-    return keys >> 2 * g.NUMBER_BITS & 0xFF
 
 
 def values_of(table: Words, keys: Words) -> Words:

@@ -26,7 +26,7 @@ renaming. The search also adds up the sizes of the orbits, which yields the unre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import permutations, repeat
 from typing import Any, TypeAlias
 
@@ -65,9 +65,10 @@ class NotSymmetricError(AntecedeError):
 
 
 def group(actors: int) -> list[Permutation]:
-    """Return a group of permutations of the actors, the identity first.
+    """Return the permutations of the actors that symmetry uses, the identity first.
 
-    It has all permutations for up to four actors, and the rotations for more.
+    They are all permutations for up to four actors, and the rotations for more. Both are groups:
+    two of them, one after the other, are again one of them.
     """
     if actors <= MOST_FULLY_PERMUTED:
         return list(permutations(range(actors)))
@@ -128,7 +129,7 @@ def why_not(components: Components, asked: bool | None) -> str | None:
 def figures(
     symmetry: Symmetry | None, reason: str | None, reduction: float | None
 ) -> dict[str, Any]:
-    """Return statistics of the reduction, or the reason why symmetry is off.
+    """Return statistics of symmetry reduction, or the reason why symmetry is off.
 
     Args:
         symmetry: the renamings of the search, or None.
@@ -189,9 +190,12 @@ class Symmetry:
                 raise NotSymmetricError(f"{where} differ between actors")
 
     def learn(self, call: int) -> None:
-        """Make a call and its renamings, and compare their results, unless that has been done.
+        """Make a call of the protocol and its renamings, and compare their results, but only once.
 
         Every renamed call is made: its result is compared, not computed.
+
+        Args:
+            call: as `call_of` returns it.
 
         Raises:
             NotSymmetricError: the results are no renamings of each other.
@@ -309,7 +313,10 @@ class Symmetry:
                 raise NotSymmetricError(f"packets in {where} differ between actors")
 
     def renamed_column(self, p: int, column: int, actor: int, value: int) -> int:
-        """Return the number in a column of `actor` after renaming by group[p]."""
+        """Return what a number in a column of `actor` becomes under group[p].
+
+        The result belongs to the same column of the actor to which `actor` is renamed.
+        """
         t, permutation = self.components, self.group[p]
         target = permutation[actor]
         if column == g.STATE:
@@ -325,13 +332,17 @@ class Symmetry:
             return t.pending[target].number(pending)
         return self._renamed_channel(p, column - g.CHANNELS, actor, value)
 
-    def renamed_together(self, p: int, numbers: Mapping[Place, int]) -> dict[Place, int]:
-        """Return numbers in columns of several actors after renaming by group[p]."""
-        permutation = self.group[p]
-        return {
-            (column, permutation[actor]): self.renamed_column(p, column, actor, number)
-            for (column, actor), number in numbers.items()
-        }
+    def renamings_of(self, numbers: Mapping[Place, int]) -> Iterator[dict[Place, int]]:
+        """Yield what numbers in columns of several actors become under each renaming of the group.
+
+        Args:
+            numbers: (column, actor) -> the number there.
+        """
+        for p, permutation in enumerate(self.group):
+            yield {
+                (column, permutation[actor]): self.renamed_column(p, column, actor, number)
+                for (column, actor), number in numbers.items()
+            }
 
     def _renamed_channel(self, p: int, place: int, actor: int, value: int) -> int:
         t, permutation = self.components, self.group[p]

@@ -14,10 +14,10 @@ import numpy as np
 from attrs import define, field, frozen
 
 from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.components import Components
 from antecede.checker.engine.rows.grading import Weights
 from antecede.checker.engine.rows.layout import Layout
 from antecede.checker.engine.rows.packing import Fields
-from antecede.checker.engine.rows.sequences import RenamedSequences
 from antecede.checker.engine.rows.symmetry import Symmetry
 from antecede.checker.engine.rows.tabulate import Tabulation
 from antecede.checker.engine.storage.arrays import Words
@@ -27,7 +27,7 @@ from antecede.checker.support.errors import CapacityError
 
 @contextmanager
 def wrapping() -> Iterator[None]:
-    """Silence NumPy's overflow warnings: without the JIT, hashes wrap around in NumPy."""
+    """Silence NumPy's overflow warnings in this block; uncompiled hashes wrap around."""
     with np.errstate(over="ignore"):
         yield
 
@@ -47,7 +47,12 @@ def refuse_crowds(transitions: int) -> None:
 
 @frozen(eq=False)
 class Repacking:
-    """The old and the new packing of rows."""
+    """A change of the packing of rows, to be applied to all rows that exist.
+
+    Attributes:
+        before, after: the fields of composites in rows.
+        old_words, new_words: the words per row.
+    """
 
     before: Fields
     after: Fields
@@ -62,13 +67,15 @@ class Repacking:
 
 @define(eq=False)
 class TableFiller:
-    """The tables of one system, as the kernels read them.
+    """The tables of one system, as the kernels read them, and how they are filled.
 
     Attributes:
-        tabulation: the system's functions as tables.
-        self_channels: as in `Tabulation`.
-        parted: actors have two parts; needed for the `full` history, see `Layout`.
+        system: the system.
         symmetric: learn renamings, and let kernels replace states by representatives.
+        self_channels: as in `Components`.
+        parted: actors have two parts; needed for the `full` history, see `Layout`.
+        components: the numbered components of the system.
+        tabulation: the system's functions as tables.
         layout: the packing of numbers into rows.
         tables: the arrays that kernels read; replaced after every `fill`.
     """
@@ -77,22 +84,18 @@ class TableFiller:
     symmetric: bool = False
     self_channels: bool = False
     parted: bool = False
+    components: Components = field(init=False)
     tabulation: Tabulation = field(init=False)
     layout: Layout = field(init=False)
     tables: g.Tables = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Number the components of the initial state."""
-        self.tabulation = Tabulation(self.system, self.self_channels)
-        if self.symmetric:
-            symmetry = self.tabulation.symmetry = Symmetry(self.tabulation)
-            if self.tabulation.full:
-                self.tabulation.renamed = RenamedSequences(symmetry)
+        self.components = Components(self.system, self.self_channels)
+        symmetry = Symmetry(self.components) if self.symmetric else None
+        self.tabulation = Tabulation(self.components, symmetry)
         columns = self.tabulation.start()
-        self.layout = Layout(
-            self.tabulation,
-            self.parted and self.tabulation.full,
-        )
+        self.layout = Layout(self.tabulation, self.parted and self.components.full)
         with wrapping():
             since = self.layout.counts.copy()
             self.layout.add(self.layout.encode(columns))
@@ -110,14 +113,14 @@ class TableFiller:
         return np.array([weights.get(kind, 1) - 1 for kind in kinds], np.int64)
 
     def record(self) -> dict[str, Any]:
-        """Return the calls that made the tables, as data for `adopt`."""
+        """Return the tables as data of a checkpoint: the calls that made them, and composites."""
         return {
             "tabulation": self.tabulation.record(),
             "layout": self.layout.record(),
         }
 
     def adopt(self, record: Mapping[str, Any]) -> None:
-        """Rebuild the tables of another run of this search.
+        """Rebuild the tables of another run of this search from what `record` returned.
 
         Raises:
             InputError: the protocol's handlers now return different values.
@@ -136,7 +139,7 @@ class TableFiller:
         self.tables = self.layout.tables()
 
     def misses(self) -> Words:
-        """Return an empty array of misses with the columns that kernels need now."""
+        """Return an empty array for misses; its records have as many words as kernels need now."""
         return self.layout.misses()
 
     def fill(self, missed: Words) -> Repacking | None:
@@ -175,13 +178,13 @@ class TableFiller:
             self.layout.widen_columns()
 
     def keep(self, marks: Any) -> Words:
-        """Forget composites that no row contains; see `Layout.keep`."""
+        """Forget the composites that no row contains; see `CompositeStore.keep`."""
         numbers = self.layout.keep(marks)
         self.refresh()
         return numbers
 
     def figures(self, fired: Words, fresh_kinds: Words | None) -> dict[str, Any]:
-        """Return statistics of the tables and of the transitions taken, by name.
+        """Return the figures of tables and transitions that `--statistics` shows, by name.
 
         Args:
             fired: per kind, the number of transitions taken.
@@ -189,8 +192,8 @@ class TableFiller:
         """
         t = self.tabulation
         return {
-            "protocol_calls": t.calls,
-            "actor_states": sum(len(states.values) for states in t.states),
+            "protocol_calls": self.components.calls,
+            "actor_states": sum(len(states.values) for states in self.components.states),
             "table_entries": t.entries,
             "python_seconds": t.seconds,
             **t.met,

@@ -2,7 +2,8 @@
 
 Components of a state are numbered (see `checker.engine.rows.components`). A table entry is made by
 calling the protocol, the network kind, the workload or the oracle once per distinct argument.
-The kernels then work on numbers alone.
+The kernels then work on numbers alone. The entries of the history are made in `histories`, and the
+entries that judge final states in `final_states`.
 
 The `full` history is tabulated as `clocks` plus two sequences of records per actor: its
 deliveries, and the stamps of its own messages. The numbers of sequences need no Python call.
@@ -19,37 +20,31 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from antecede.checker.engine.rows import entries_kernels
+from antecede.checker.engine.rows import entries_kernels, histories
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.components import (
     NOT_ENABLED,
-    Interner,
+    Components,
     bits_of,
     call_of,
-    in_bits,
     in_call,
     in_result,
 )
+from antecede.checker.engine.rows.final_states import FinalStates
 from antecede.checker.engine.rows.grading import ARMED, LOST, SENT, Change, Grading, packets_of
-from antecede.checker.engine.rows.histories import Histories, NetworkSend
+from antecede.checker.engine.rows.histories import NetworkSend
 from antecede.checker.engine.rows.sequences import RenamedSequences, values_of
-from antecede.checker.engine.rows.symmetry import (
-    NotSymmetricError,
-    Place,
-    Sends,
-    Symmetry,
-    renamed_messages,
-)
+from antecede.checker.engine.rows.symmetry import Sends, Symmetry
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import numbers, seconds, whole
-from antecede.checker.model import Internal, Message, Packet, Property, Step, What, Where
+from antecede.checker.model import Internal, Message, Packet, Property, Step
 from antecede.checker.semantics.crashes import CLOSED, CRASH, RECOVER, Crashed
-from antecede.checker.semantics.history import Ghost, without
+from antecede.checker.semantics.history import Ghost
 from antecede.checker.semantics.judge import Glimpse, in_deliveries, in_state
 from antecede.checker.semantics.marked import is_over, may_mark
 from antecede.checker.semantics.transition import initial_state, network_sent
 from antecede.checker.semantics.values import packet_class
-from antecede.checker.semantics.workload import ARM, EndlessWorkload, Position, most_sent
+from antecede.checker.semantics.workload import ARM, EndlessWorkload, most_sent
 from antecede.checker.support.errors import AntecedeError, CapacityError, InputError
 from antecede.checker.support.memory import without_collections
 
@@ -62,25 +57,34 @@ class SelfPacketError(AntecedeError):
 
 
 @define(eq=False)
-class Tabulation(Histories):
-    """The tables of one system.
+class Tabulation:
+    """The tables of one system: the results of its functions, by the numbers of their arguments.
 
     Attributes:
-        table, code: as in `g.Tables`.
+        components: the components whose numbers the tables have.
+        symmetry: learns renamings along with the tables; None without symmetry.
+        final_states: makes the entries that judge final states.
+        renamed: the renamings of sequences; None without symmetry or without sequences.
         most_choices: per kind and column of a key, the most transitions that an entry offers.
         kinds: names of the kinds of transitions, such as `receive Ack`.
+        judgements: per judgement of a delivery, the bit set of properties that it shows; see
+            `g.BAD`.
+        table, code: as in `g.Tables`.
+        entries: the number of entries.
         asked: the keys of every completed `fill`; `make_again` rebuilds the tables from them.
         filled: keys and values that `fill` stored, if another process needs them; otherwise None.
-        symmetry: learns renamings along with the tables; None without symmetry.
-        renamed: the renamings of sequences; None without symmetry or without sequences.
+        used_code: the number of words of `code` that are used.
         grading: learns along with the tables whether every state has only one depth.
+        outcomes: (actor, effects) -> the sends and deliveries as the kernels read them.
         delivers: some entry delivers a message. Kernels request entries of taken transitions only,
             so a reachable transition delivers one.
-        outcomes: (actor, effects) -> the sends and deliveries as the kernels read them.
-        combinations: combinations of the first actors' states, for properties of final states.
-        seconds: time spent in `fill`.
+        seconds: the time spent in `fill`.
     """
 
+    components: Components
+    symmetry: Symmetry | None = None
+    final_states: FinalStates = field(init=False)
+    renamed: RenamedSequences | None = None
     most_choices: dict[int, int] = field(factory=dict)
     kinds: list[str] = field(factory=list)
     judgements: Words = field(init=False)
@@ -90,41 +94,36 @@ class Tabulation(Histories):
     filled: list[tuple[Words, Words]] | None = None
     code: Words = field(init=False)
     used_code: int = 0
-    symmetry: Symmetry | None = None
-    renamed: RenamedSequences | None = None
     grading: Grading = field(factory=Grading)
     _orbits: dict[tuple[int, int], tuple[int, int]] = field(factory=dict)
     _envelopes: dict[tuple[int, int], list[tuple[int, int, bool]]] = field(factory=dict)
     _receipts: dict[tuple[int, int, int, bool], tuple[int, ...]] = field(factory=dict)
     outcomes: dict[tuple[int, int], list[int]] = field(factory=dict)
     delivers: bool = False
-    combinations: Interner = field(factory=partial(Interner, "combinations of actors' states"))
     seconds: float = 0.0
 
     def __attrs_post_init__(self) -> None:
-        """Start with empty tables.
-
-        Raises:
-            CapacityError: the system has more actors or properties than there is room for.
-        """
-        super().__attrs_post_init__()
-        self.combinations.number(())
+        """Start with empty tables."""
+        self.final_states = FinalStates(self.components, self.symmetry)
+        if self.symmetry is not None and self.components.full:
+            self.renamed = RenamedSequences(self.symmetry)
         self.judgements = self._judge_deliveries()
         self.table = np.full(2 << 14, -1, np.int64)
         self.code = np.empty(1 << 14, np.int64)
 
     def start(self) -> list[list[int]]:
-        """Return the columns of the initial state."""
-        state = initial_state(self.system)
-        ghosts = tuple(self.oracle.initial(i) for i in range(self.system.actors))
-        if self.oracle.number is not None:
+        """Return the numbers of the initial state, per actor and column; call it once."""
+        c = self.components
+        state = initial_state(c.system)
+        ghosts = tuple(c.oracle.initial(i) for i in range(c.system.actors))
+        if c.oracle.number is not None:
             self.grading.refute("the application never stops")
-        if self.system.crashes is not None:
+        if c.system.crashes is not None:
             self.grading.refute("an actor may crash at any time")
             assert self._kind(f"{Internal.kind} {CRASH}") == g.CRASH_KIND
-        for actor, number in enumerate(self.initial_states()):
+        for actor, number in enumerate(c.initial_states()):
             self.grading.start(self._orbit(actor, number))
-        return self.columns(evolve(state, history=ghosts))
+        return c.columns(evolve(state, history=ghosts))
 
     @without_collections()
     def fill(self, keys: Words) -> None:
@@ -140,7 +139,7 @@ class Tabulation(Histories):
         started = time.perf_counter()
         keys = distinct(keys)
         keys = self._with_renamings(keys[values_of(self.table, keys) == -1])
-        kinds = _kinds(keys)
+        kinds = in_call(keys)[0]
         recorded = kinds == g.RECORD
         values = np.empty(len(keys), np.int64)
         self._fill_records(keys, recorded, values)
@@ -160,12 +159,12 @@ class Tabulation(Histories):
         self.seconds += time.perf_counter() - started
 
     def record(self) -> dict[str, Any]:
-        """Return the calls that made the tables, as data for `make_again`."""
+        """Return the keys of all entries as data of a checkpoint; see `make_again`."""
         return {
             "asked": np.concatenate([np.empty(0, np.int64), *self.asked]),
             "lengths": np.array([len(keys) for keys in self.asked], np.int64),
             "made": self._made(),
-            "calls": self.calls,
+            "calls": self.components.calls,
             "seconds": self.seconds,
         }
 
@@ -193,16 +192,17 @@ class Tabulation(Histories):
                 "the protocol's handlers return something else than when the checkpoint was "
                 "written: are they pure functions? start again"
             )
-        self.calls = whole("the number of calls", record["calls"])
+        self.components.calls = whole("the number of calls", record["calls"])
         self.seconds = seconds("the time of calls", record["seconds"])
 
     def _made(self) -> str:
         """Return a digest of the tables' content."""
+        c = self.components
         hasher = hashlib.blake2b(digest_size=16)
         hasher.update(self.code[: self.used_code].tobytes())
-        for interner in (*self.states, *self.bundles):
+        for interner in (*c.states, *c.bundles):
             hasher.update(interner.digest().encode())
-        hasher.update(repr((self.entries, self.kinds, sorted(self.sequences.items()))).encode())
+        hasher.update(repr((self.entries, self.kinds, sorted(c.sequences.items()))).encode())
         return hasher.hexdigest()
 
     def _note_choices(self, key: int, spot: int) -> None:
@@ -212,23 +212,23 @@ class Tabulation(Histories):
 
     def _fill_records(self, keys: Words, chosen: Any, values: Words) -> None:
         """Number new sequences; a sequence is its predecessor plus one appended record."""
-        columns = keys >> (2 * g.NUMBER_BITS) & 0xFF
+        columns = in_call(keys)[1]
         for column in distinct(columns[chosen]):
             places = np.flatnonzero(chosen & (columns == column))
-            count = self.sequences.get(int(column), 1)
+            count = self.components.sequences.get(int(column), 1)
             if count + len(places) >= g.NUMBER_LIMIT:
                 raise CapacityError(
                     f"more than {g.NUMBER_LIMIT:,} distinct delivery sequences of an actor; "
                     "use --history clocks or knowledge, which judge the same"
                 )
             values[places] = count + np.arange(len(places))
-            self.sequences[int(column)] = count + len(places)
+            self.components.sequences[int(column)] = count + len(places)
 
     def _with_renamings(self, keys: Words) -> Words:
         """Return `keys` together with the keys of all renamings of the new sequences."""
         if self.renamed is None:
             return keys
-        recorded = _kinds(keys) == g.RECORD
+        recorded = in_call(keys)[0] == g.RECORD
         if not recorded.any():
             return keys
         return np.concatenate([keys[~recorded], self.renamed.closed(keys[recorded], self.table)])
@@ -243,7 +243,10 @@ class Tabulation(Histories):
         return chosen
 
     def _value(self, key: int) -> int:
+        """Return the value of an entry, which is made by the function for its kind."""
         kind, column, x, y = in_call(key)
+        if kind in histories.ENTRIES:
+            return histories.ENTRIES[kind](self.components, column, x, y)
         return _FILLERS[kind](self, column, x, y)
 
     def _emit(self, codes: list[int]) -> int:
@@ -266,31 +269,31 @@ class Tabulation(Histories):
 
     @property
     def met(self) -> dict[str, Any]:
-        """Coverage: whether a message is delivered, and the most sends if sends may wait."""
-        coverage, workload = {"delivers": self.delivers}, self.system.workload
+        """Facts for coverage: whether a message is delivered, and the most sends of an actor.
+
+        The second one is there only if sends may wait.
+        """
+        c = self.components
+        coverage, workload = {"delivers": self.delivers}, c.system.workload
         if workload.sends is None:
             return coverage
-        return coverage | {"most_sent": most_sent(workload, [p.values for p in self.positions])}
-
-    @property
-    def sought_endings(self) -> int:
-        """The bit set of properties that require some final state."""
-        return bits_of(self.system, lambda prop: prop.where is Where.AT_SOME_FINAL_STATE)
+        return coverage | {"most_sent": most_sent(workload, [p.values for p in c.positions])}
 
     def initially_shown(self) -> int:
         """Return the bit set of invariants violated and witnesses reached in the initial state."""
-        state = initial_state(self.system)
-        return bits_of(self.system, lambda prop: in_state(prop, state))
+        state = initial_state(self.components.system)
+        return bits_of(self.components.system, lambda prop: in_state(prop, state))
 
     def _result(self, kind: int, column: int, state: int, argument: int) -> int:
         """Return the result of a call of the protocol, which is made once; see `call_of`."""
+        c = self.components
         call = call_of(kind, column, state, argument)
-        if call not in self.results:
+        if call not in c.results:
             if self.symmetry is None:
-                self.results[call] = self.make(call)
+                c.results[call] = c.make(call)
             else:
                 self.symmetry.learn(call)
-        return self.results[call]
+        return c.results[call]
 
     def _outcome(self, actor: int, effects: int) -> list[int]:
         """Return the effects of a call as the kernels read them."""
@@ -301,35 +304,36 @@ class Tabulation(Histories):
 
     def _outcome_codes(self, actor: int, effects: int) -> list[int]:
         bundles: dict[int, list[Packet]] = {}
-        sends, deliveries = self.effects.values[effects]
+        sends, deliveries = self.components.effects.values[effects]
         for destination, packet in sends:
             bundles.setdefault(destination, []).append(packet)
         codes = [len(bundles)]
         for destination, packets in bundles.items():
             channel = self._channel(actor, destination)
-            codes += [destination, self.bundles[channel].number(tuple(packets))]
+            codes += [destination, self.components.bundles[channel].number(tuple(packets))]
         events = self._events(actor, sends, deliveries)
         codes.append(len(events) // 2)
         return codes + events
 
     def _events(self, actor: int, sends: Sends, deliveries: tuple[Message, ...]) -> list[int]:
         """Return the history's events in a step, after its causal-send, in their order."""
-        at_network = self.oracle.network_send is not None
+        c = self.components
+        at_network = c.oracle.network_send is not None
         self.delivers |= bool(deliveries)
         events = []
         for message in deliveries:
-            is_actor = 0 <= message.sender < self.system.actors
+            is_actor = 0 <= message.sender < c.system.actors
             if at_network and message.sender == actor:
-                events += [self.messages.number(NetworkSend(message)), g.NETWORK_SENT]
-            events += [self.messages.number(message), message.sender if is_actor else -1]
+                events += [c.messages.number(NetworkSend(message)), g.NETWORK_SENT]
+            events += [c.messages.number(message), message.sender if is_actor else -1]
         for message in network_sent(actor, sends) if at_network else ():
-            events += [self.messages.number(NetworkSend(message)), g.NETWORK_SENT]
+            events += [c.messages.number(NetworkSend(message)), g.NETWORK_SENT]
         return events
 
     def _channel(self, src: int, dst: int) -> int:
-        if (src, dst) not in self.channel_of:
+        if (src, dst) not in self.components.channel_of:
             raise SelfPacketError(f"actor {src} sends itself a packet")
-        return self.channel_of[src, dst]
+        return self.components.channel_of[src, dst]
 
     def _fill_send(self, actor: int, state: int, position: int) -> int:
         """Entry of SEND: per choice [state, shown, kind, position, message, step …]."""
@@ -341,9 +345,9 @@ class Tabulation(Histories):
                 self.grading.still({ARMED: 1}, "arm")
                 codes += [state, 0, self._kind("arm"), after, -1, 0, 0]
                 continue
-            number = self.messages.number(message)
+            number = self.components.messages.number(message)
             result = self._result(g.SEND, actor, state, number)
-            splits = self.system.workload.splits
+            splits = self.components.system.workload.splits
             self._grade(actor, state, result, {SENT: 1, ARMED: -splits}, "causal-send")
             local, effects = in_result(result)
             codes += [local, self._shown(actor, local), kind, after, number]
@@ -356,13 +360,14 @@ class Tabulation(Histories):
         The message None is the decision to send. If only one message is followed, positions carry
         no information, and bits of GATE replace the number of the position.
         """
-        workload = self.system.workload
-        if self.oracle.number is not None:
+        c = self.components
+        workload = c.system.workload
+        if c.oracle.number is not None:
             yield from ((message, -1) for message in self.followed_offers(actor, position))
             return
-        here = self.positions[actor].values[position]
+        here = c.positions[actor].values[position]
         for destinations in workload.choices(actor, here):
-            after = self.positions[actor].number(workload.after_send(actor, here, destinations))
+            after = c.positions[actor].number(workload.after_send(actor, here, destinations))
             number = workload.sent(here) + 1
             armed = destinations == ARM
             yield None if armed else workload.message(actor, number, destinations), after
@@ -374,22 +379,24 @@ class Tabulation(Histories):
             actor: the sender.
             gate: bits of GATE.
         """
-        assert self.oracle.number is not None
-        workload, ghost = self.system.workload, Ghost(knows=int(gate & g.TAINT > 0))
+        c = self.components
+        assert c.oracle.number is not None
+        workload, ghost = c.system.workload, Ghost(knows=int(gate & g.TAINT > 0))
         if not gate & g.ROOM:
             return
         for destinations in workload.choices(actor, workload.initial(actor)):
             for marked in (False,) if gate & g.MARK else (False, True):
-                yield Message(actor, self.oracle.number(ghost, marked), destinations)
+                yield Message(actor, c.oracle.number(ghost, marked), destinations)
 
     def _is_down(self, actor: int, state: int) -> bool:
         """Return whether an actor in a state has crashed."""
-        return isinstance(self.states[actor].values[state], Crashed)
+        return isinstance(self.components.states[actor].values[state], Crashed)
 
     def _fill_gate(self, actor: int, knows: int, pending: int) -> int:
         """Entry of GATE: bits derived from an actor's ghost, if only one message is followed."""
-        workload, entries = self.system.workload, self.pending[actor].values[pending]
-        ghost = evolve(self.knows[actor].values[knows], pending=entries)
+        c = self.components
+        workload, entries = c.system.workload, c.pending[actor].values[pending]
+        ghost = evolve(c.knows[actor].values[knows], pending=entries)
         assert isinstance(workload, EndlessWorkload)
         bits: int = (
             g.ROOM * (len(entries) < workload.buffer)
@@ -401,7 +408,7 @@ class Tabulation(Histories):
 
     def _fill_receive(self, channel: int, state: int, content: int) -> int:
         """Entry of RECEIVE: per envelope [state, shown, kind, what remains, packet, step …]."""
-        if self._is_down(self.channels[channel][1], state):
+        if self._is_down(self.components.channels[channel][1], state):
             return self._emit([0])
         envelopes = self._envelopes.get((channel, content))
         if envelopes is None:
@@ -417,15 +424,16 @@ class Tabulation(Histories):
 
     def _taken(self, channel: int, content: int) -> list[tuple[int, int, bool]]:
         """Return the packets that may arrive, with what remains, and whether they remain, too."""
-        packets, number = self.contents[channel].values[content], self.contents[channel].number
+        c = self.components
+        packets, number = c.contents[channel].values[content], c.contents[channel].number
         return [
-            (self.packets.number(packet), number(rest), len(rest) == len(packets))
-            for packet, rest in self.system.network.take(packets)
+            (c.packets.number(packet), number(rest), len(rest) == len(packets))
+            for packet, rest in c.system.network.take(packets)
         ]
 
     def _receipt(self, channel: int, state: int, number: int, stays: bool) -> tuple[int, ...]:
         """Return the part of an entry of RECEIVE that does not depend on the other packets."""
-        dst, packet = self.channels[channel][1], self.packets.values[number]
+        dst, packet = self.components.channels[channel][1], self.components.packets.values[number]
         result = self._result(g.RECEIVE, channel, state, number)
         kind = f"receive {packet_class(packet)}"
         if not stays:
@@ -437,12 +445,12 @@ class Tabulation(Histories):
         return (after, self._shown(dst, after), self._kind(kind), number, *outcome)
 
     def _shown(self, actor: int, state: int) -> int:
-        return self.shown(self.states[actor].values[state])
+        return self.components.shown(self.components.states[actor].values[state])
 
     def _grade(self, actor: int, state: int, result: int, change: Change, kind: str) -> None:
         """Learn from a transition whether every state has one depth, or one sum of weights."""
         after, effects = in_result(result)
-        sends, _ = self.effects.values[effects]
+        sends, _ = self.components.effects.values[effects]
         if sends:
             change = dict(change)
             for name, count in packets_of(packet for _, packet in sends).items():
@@ -462,7 +470,8 @@ class Tabulation(Histories):
     def _fill_internal(self, actor: int, state: int, _unused: int) -> int:
         """Entry of INTERNAL: per enabled action as in RECEIVE; -1: no content, no packet."""
         codes = [0]
-        for place, name in enumerate(() if self._is_down(actor, state) else self.internals):
+        internals = () if self._is_down(actor, state) else self.components.internals
+        for place, name in enumerate(internals):
             result = self._result(g.INTERNAL, actor, state, place)
             if result == NOT_ENABLED:
                 continue
@@ -477,15 +486,16 @@ class Tabulation(Histories):
 
     def _fill_lose(self, channel: int, _unused: int, content: int) -> int:
         """Entry of LOSE: per envelope, as in RECEIVE; -1: the state is unchanged."""
-        lose = self.system.network.lose
+        c = self.components
+        lose = c.system.network.lose
         assert lose is not None
-        alternatives = lose(self.contents[channel].values[content])
+        alternatives = lose(c.contents[channel].values[content])
         codes = [len(alternatives)]
         for packet, rest in alternatives:
             kind = f"lose {packet_class(packet)}"
-            budget = self.system.network.budget is not None
+            budget = c.system.network.budget is not None
             self.grading.still({**packets_of([packet], -1), LOST: int(budget)}, kind)
-            codes += [-1, 0, self._kind(kind), self.contents[channel].number(rest), -1, 0, 0]
+            codes += [-1, 0, self._kind(kind), c.contents[channel].number(rest), -1, 0, 0]
         return self._emit(codes)
 
     def _fill_restart(self, actor: int, state: int, crash: int) -> int:
@@ -494,20 +504,21 @@ class Tabulation(Histories):
         In the place of what remains of a channel, it has the content of all channels to the actor
         afterwards; -1: they stay as they are.
         """
-        here, system, crashes = self.states[actor].values[state], self.system, self.system.crashes
+        c = self.components
+        here, system, crashes = c.states[actor].values[state], c.system, c.system.crashes
         assert crashes is not None
         is_down = isinstance(here, Crashed)
         happens = not is_down and actor in crashes.of if crash else is_down
         if not happens or not (crash or system.protocol.recover):
             return self._emit([0])
-        self.calls += 1
+        c.calls += 1
         if crash:
             step = Step(Crashed(system.handlers.durable(here)))
         else:
             step = system.handlers.recover(actor, here.durable)
-        after, effects = in_result(self.result_of(actor, step))
+        after, effects = in_result(c.result_of(actor, step))
         kind = self._kind(f"{Internal.kind} {CRASH if crash else RECOVER}")
-        content = self.contents[0].number(CLOSED if crash else ()) if crashes.lost else -1
+        content = c.contents[0].number(CLOSED if crash else ()) if crashes.lost else -1
         codes = [1, after, self._shown(actor, after), kind, content, -1]
         return self._emit(codes + self._outcome(actor, effects))
 
@@ -515,111 +526,27 @@ class Tabulation(Histories):
         """Entry of LIVE: whether the state of an actor is not the state of a crashed one."""
         return int(not self._is_down(actor, state))
 
-    def _fill_owed(self, actor: int, pending: int, crashed: int) -> int:
-        """Entry of OWED: what remains of `pending` without the messages to a crashed actor."""
-        entries = (without(entry, crashed) for entry in self.pending[actor].values[pending])
-        return self.pending[actor].number(tuple(entry for entry in entries if entry.remaining))
-
     def _fill_append(self, channel: int, content: int, bundle: int) -> int:
-        packets = self.contents[channel].values[content]
-        for packet in self.bundles[channel].values[bundle]:
-            before, packets = packets, self.system.network.put(packets, packet)
+        c = self.components
+        packets = c.contents[channel].values[content]
+        for packet in c.bundles[channel].values[bundle]:
+            before, packets = packets, c.system.network.put(packets, packet)
             if len(packets) == len(before):
                 self.grading.refute("a packet sent again merges with the one in flight")
-        return self.contents[channel].number(packets)
+        return c.contents[channel].number(packets)
 
     def _fill_react(self, actor: int, position: int, message: int) -> int:
-        before, workload = self.positions[actor].values[position], self.system.workload
-        after = workload.after_delivery(actor, before, self.messages.values[message])
+        c = self.components
+        before, workload = c.positions[actor].values[position], c.system.workload
+        after = workload.after_delivery(actor, before, c.messages.values[message])
         if workload.sent(after) != workload.sent(before):
             self.grading.refute("a delivery changes how many messages were sent")
-        return self.positions[actor].number(after)
+        return c.positions[actor].number(after)
 
     def _fill_rename(self, p: int, value: int, where: int) -> int:
         column, actor = divmod(where, 16)
         assert self.symmetry is not None
         return self.symmetry.renamed_column(p + 1, column, actor, value)
-
-    def _fill_final(self, actor: int, pending: int, position: int) -> int:
-        """Entry of FINAL: bit set of the final-state properties whose predicate the actor fails.
-
-        Raises:
-            NotSymmetricError: with other names of the actors, a predicate answers differently.
-        """
-        undelivered = tuple(entry.message for entry in self.pending[actor].values[pending])
-        here = self.positions[actor].values[position]
-        failed = self._failed_at_end(actor, undelivered, here)
-        for p in () if self.symmetry is None else self.symmetry.group:
-            renamed = self._failed_at_end(p[actor], renamed_messages(undelivered, p), here)
-            for prop in in_bits(self.system, failed ^ renamed):
-                raise NotSymmetricError(f"{prop.name} depends on actors' names")
-        return failed
-
-    def _failed_at_end(
-        self, actor: int, undelivered: tuple[Message, ...], position: Position
-    ) -> int:
-        """Return the bit set of the final-state properties whose predicate an actor fails."""
-        ended = self.system.workload.ended(actor, position)
-        things: Mapping[What, Any] = {What.UNDELIVERED: undelivered, What.ENDED: ended}
-        return bits_of(
-            self.system,
-            lambda prop: (
-                prop.at_end and prop.what in things and not prop.predicate(things[prop.what])
-            ),
-        )
-
-    @property
-    def joint(self) -> int:
-        """What of all actors together is judged in final states, as in `g.JOINT`."""
-        ends = {prop.what for prop in self.system.properties if prop.at_end}
-        states = bool(ends & {What.STATE, What.STATES})
-        return g.JOINT_STATES * states | g.JOINT_POSITIONS * (What.SEQUENCES in ends)
-
-    def _fill_together(self, column: int, combination: int, number: int) -> int:
-        """Entry of TOGETHER: a longer combination, or the properties that the actors fail.
-
-        Args:
-            column: the actor, plus MOST_ACTORS if `number` is of its position, not of its state.
-            combination: the number of the combination so far; 0: it is empty.
-
-        Raises:
-            NotSymmetricError: with other names of the actors, a predicate answers differently.
-        """
-        of_position, actor = divmod(column, g.MOST_ACTORS)
-        place = g.POSITION if of_position else g.STATE, actor
-        longer = (*self.combinations.values[combination], (place, number))
-        if len(longer) < self.system.actors * self.joint.bit_count():
-            return self.combinations.number(longer)
-        numbers = dict(longer)
-        failed = self._failed_together(numbers)
-        for k in range(0 if self.symmetry is None else len(self.symmetry.group)):
-            assert self.symmetry is not None
-            renamed = self._failed_together(self.symmetry.renamed_together(k, numbers))
-            for prop in in_bits(self.system, failed ^ renamed):
-                raise NotSymmetricError(f"{prop.name} depends on actors' names")
-        return failed
-
-    def _failed_together(self, numbers: Mapping[Place, int]) -> int:
-        """Return the bit set of the final-state properties that a combination fails."""
-        states, delivered = (
-            self.values_of_all(
-                kind, [numbers[kind, i] for i in range(self.system.actors) if (kind, i) in numbers]
-            )
-            for kind in (g.STATE, g.POSITION)
-        )
-        things: Mapping[What, Any] = {
-            What.STATE: states,
-            What.STATES: (states,),
-            What.SEQUENCES: (delivered,),
-        }
-        return bits_of(
-            self.system,
-            lambda prop: (
-                prop.at_end
-                and prop.what in things
-                and not all(map(prop.predicate, things[prop.what]))
-            ),
-        )
 
     def _judge_deliveries(self) -> Words:
         """Return the bit set of violated or reached properties for each judgement of a delivery."""
@@ -630,7 +557,7 @@ class Tabulation(Histories):
                 known=bool(judgement & 1),
                 overtaken=bool(judgement & 2),
             )
-            bit_sets.append(bits_of(self.system, partial(_is_shown_by, delivery)))
+            bit_sets.append(bits_of(self.components.system, partial(_is_shown_by, delivery)))
         return np.array(bit_sets, np.int64)
 
 
@@ -638,10 +565,6 @@ def distinct(keys: Words) -> Words:
     """Return the distinct keys in ascending order; `np.unique` would import another package."""
     keys = np.sort(keys)
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
-
-
-def _kinds(keys: Words) -> Words:
-    return keys >> (g.COLUMN_BITS + 2 * g.NUMBER_BITS)
 
 
 def _is_shown_by(delivery: Glimpse, prop: Property) -> bool:
@@ -652,23 +575,13 @@ _FILLERS = {
     g.SEND: Tabulation._fill_send,
     g.RECEIVE: Tabulation._fill_receive,
     g.APPEND: Tabulation._fill_append,
-    g.TICK: Tabulation._fill_tick,
-    g.TAKE: Tabulation._fill_take,
-    g.JOIN: Tabulation._fill_join,
-    g.PUSH: Tabulation._fill_push,
-    g.NOTE: Tabulation._fill_note,
-    g.FORGET: Tabulation._fill_forget,
-    g.TRIM: Tabulation._fill_trim,
-    g.DROP: Tabulation._fill_drop,
     g.REACT: Tabulation._fill_react,
-    g.FINAL: Tabulation._fill_final,
-    g.TOGETHER: Tabulation._fill_together,
+    g.FINAL: lambda tables, *parts: tables.final_states.final(*parts),
+    g.TOGETHER: lambda tables, *parts: tables.final_states.together(*parts),
     g.RENAME: Tabulation._fill_rename,
     g.INTERNAL: Tabulation._fill_internal,
     g.LOSE: Tabulation._fill_lose,
-    g.UNSENT: Tabulation._fill_unsent,
     g.GATE: Tabulation._fill_gate,
     g.RESTART: Tabulation._fill_restart,
     g.LIVE: Tabulation._fill_live,
-    g.OWED: Tabulation._fill_owed,
 }

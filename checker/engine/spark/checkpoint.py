@@ -1,8 +1,8 @@
 """Checkpoints of a search on Spark: the driver's part, and a file per partition.
 
-They are written between two levels. The folder must be one that the driver and all executors see
-under the same name. What stands in it is described in `checker.engine.storage.checkpoint`; the
-partitions are further files of it, each written by the task that holds the partition.
+They are written between two levels. The driver and all executors must see the folder under the same
+name. `checker.engine.storage.checkpoint` describes its content. The files of the partitions are
+further files of the folder, and each is written by the task that holds the partition.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def partition_name(number: int) -> str:
 
 
 def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str, int, int]]]:
-    """Return a task that writes its partition: -> name, size and checksum of the file."""
+    """Return a task that writes its partition to a file of the folder.
+
+    The task yields the file's name, its size in bytes and its checksum.
+    """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[tuple[str, int, int]]:
         partition = Partition.joined([piece for _, piece in partitions])
@@ -57,7 +60,11 @@ def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str,
 
 
 def written(folder: Path, found: list[tuple[str, int, int]]) -> Files:
-    """Return the files of the partitions, once all of them are there.
+    """Return the files that the tasks of `save_task` wrote; check that all of them are there.
+
+    Args:
+        folder: the folder of the checkpoint.
+        found: what the tasks yielded.
 
     Raises:
         OSError: this process does not see what the tasks wrote.
@@ -71,14 +78,14 @@ def written(folder: Path, found: list[tuple[str, int, int]]) -> Files:
 
 @frozen(eq=False)
 class Bounds:
-    """The greatest numbers that the rows of a checkpoint may have.
+    """The bounds of the numbers that the rows of a checkpoint may have.
 
     Attributes:
         codec: the packing of flat rows.
         needs: the bits that each column needs.
         sizes: per actor and column, one more than the greatest number in it.
         counts: per part, the number of composites that have numbers.
-        levels: how many levels a transition can lead down.
+        levels: the number of levels that a transition can lead down.
         graded: as in `ClusterState`.
     """
 
@@ -127,7 +134,11 @@ class Bounds:
             self.check_flat(rows.ravel(), flat)
 
     def check_flat(self, rows: Any, codec: Codec) -> None:
-        """Check flat rows.
+        """Check that the tables have every number in some flat rows.
+
+        Args:
+            rows: the flat rows.
+            codec: their packing.
 
         Raises:
             ValueError: the tables lack a number.
@@ -140,7 +151,11 @@ class Bounds:
                     raise ValueError("states have a part that does not exist")
 
     def check_records(self, records: Words, columns: Sequence[int]) -> None:
-        """Check records of composites, as `CompositeStore.add` takes them.
+        """Check that the tables have every number in some records of composites.
+
+        Args:
+            records: as `CompositeStore.add` takes them.
+            columns: the widths of their columns.
 
         Raises:
             ValueError: the tables lack a number.
@@ -156,12 +171,18 @@ class Bounds:
 
 
 def load_task(folder: str) -> Callable[[int], list[tuple[int, Partition]]]:
-    """Return a function from a partition's number to its pieces, read from a checkpoint."""
+    """Return a function that reads a partition, given its number, from a checkpoint.
+
+    The function returns pairs of the number and a piece of the partition, as an RDD has them.
+    """
     return lambda number: [(number, _partition_in(folder, number))]
 
 
 def check_task(folder: str, bounds: Bounds) -> Callable[[int], str | None]:
-    """Return a function from a partition's number to a fault of its file, or None."""
+    """Return a function that checks the file of a partition, given its number.
+
+    The function returns what is wrong with the file, or None.
+    """
 
     def check(number: int) -> str | None:
         try:

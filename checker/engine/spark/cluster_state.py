@@ -22,21 +22,22 @@ class ClusterState:
     """The progress of a search since it moved to the cluster; saved in its checkpoints.
 
     Attributes:
-        owners: partitions.
+        owners: the number of partitions.
         began_at: the depth of the level with which it moved.
         graded: every state has one depth only, so earlier levels are forgotten.
-        totals: sums over the states that were expanded here.
-        links: per level and partition, the links of its states, in pieces. Those of the first level
-            are the addresses that the states had before, as part << INDEX_BITS | index.
-        stragglers: per partition, states of the current level, with their links; the next job finds
-            out which of them are new.
+        totals: sums over the states that were expanded on the cluster.
+        links: per level and partition, the links of its states to their parents, in pieces. The
+            links of the first level are the addresses that the states had on the first transport,
+            as part << INDEX_BITS | index.
+        stragglers: per partition, states that were found late, with their links; the next job
+            decides which of them are new.
         settled: the stragglers are known to be new, and were counted.
         least: the least progress in the current level; or, if levels are weighted, the least lead
-            of an open one.
+            of an open level.
         held: per partition, its row counts.
-        rounds: figures of each round.
+        rounds: the statistics of each round.
         columns: the widths of the columns in `composites`; empty: nothing was recorded yet.
-        composites: records of those that have numbers; None: rows are flat.
+        composites: records of the composites that have numbers; None: rows are flat.
     """
 
     owners: int = 0
@@ -53,14 +54,14 @@ class ClusterState:
     composites: Words | None = None
 
     def record(self) -> dict[str, Any]:
-        """Return this as data."""
+        """Return the progress as data of a checkpoint; see `recorded`."""
         held = {p: astuple(counts) for p, counts in self.held.items()}
         totals = astuple(self.totals, recurse=False)
         return {**asdict(self, recurse=False), "held": held, "totals": totals}
 
     @classmethod
     def recorded(cls, record: dict[str, Any]) -> Self:
-        """Return the state that was recorded; what depends on the tables is not checked yet.
+        """Return the progress that `record` returned; numbers of the tables are not checked yet.
 
         Raises:
             ValueError: this is no such record.

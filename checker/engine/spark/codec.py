@@ -19,15 +19,15 @@ from antecede.checker.engine.storage.arrays import Words
 
 @frozen
 class Codec:
-    """The packing of flat rows.
+    """The packing of flat rows, for columns of certain widths.
 
     Attributes:
-        widths: bits of each local word of each actor.
-        words: words of a flat row.
-        col_widths: bits of each column; equal `col_widths` imply equal codecs in one search.
-        actors: how many there are.
+        widths: the number of bits used in each local word of each actor.
+        words: the number of words of a flat row.
+        col_widths: the bits of each column; equal `col_widths` imply equal codecs in one search.
+        actors: the number of actors.
         parted: as in `Layout`.
-        placed: the columns in an actor's local words.
+        placed: the places of the columns in an actor's local words.
     """
 
     widths: Words
@@ -55,7 +55,7 @@ class Codec:
 
     @property
     def packing(self) -> flat_kernels.Packing:
-        """The packing, as the kernels take it."""
+        """The packing in the form that kernels take."""
         return flat_kernels.Packing(self.widths, self.words)
 
     def with_widths(self, col_widths: Iterable[int]) -> Codec:
@@ -63,7 +63,7 @@ class Codec:
         return Codec.of(self.actors, col_widths, parted=self.parted)
 
     def packed(self, rows: Words, count: int, stride: int, geo: Words, dec: Words) -> Words:
-        """Return the flat rows of rows of composites; see `flat_kernels.flatten`."""
+        """Return rows of composites as flat rows; the arguments are as for `flatten`."""
         flat = np.empty(count * self.words, np.int64)
         flat_kernels.flatten(rows, count, stride, geo, dec, self.packing, flat)
         return flat
@@ -75,12 +75,17 @@ class Codec:
         return local.reshape(len(local), self.actors, len(self.widths) // self.actors)
 
     def column(self, local: Words, number: int) -> Words:
-        """Return a column of unpacked local words, of shape (rows, actors)."""
+        """Return one column of all actors, of shape (rows, actors).
+
+        Args:
+            local: local words, as `unpacked` returns them.
+            number: the column, such as STATE.
+        """
         return np.asarray(self.fields.read(local, number), np.int64)
 
 
 def repacked(records: Words, before: Codec, after: Codec) -> Words:
-    """Return records of composites with wider columns."""
+    """Return records of composites with the columns of another codec, which are wider."""
     if before.col_widths == after.col_widths:
         return records
     new = np.zeros((len(records), 1 + after.placed.words), np.int64)

@@ -29,13 +29,13 @@ ARRAYS = 16
 
 @frozen(eq=False)
 class Part:
-    """Some rows with their notes.
+    """Some rows with their notes, for example all rows that one partition sent to another.
 
     Attributes:
         rows: flat rows, or rows of numbers.
-        notes: one for each, of any type, or one for all of them.
-        place_bits: the bits of the transition's place in a note; the result has PLACE_BITS.
-        base: added to each note.
+        notes: a note per row, of any type, or one note for all of them.
+        place_bits: the bits of the transition's place in a note; in the result it has PLACE_BITS.
+        base: a number that is added to each note.
     """
 
     rows: Words
@@ -45,9 +45,9 @@ class Part:
 
 
 class Scratch:
-    """Memory of one process that is used again and again, because new pages are expensive.
+    """Named arrays of one process that are used again and again, because new memory is expensive.
 
-    It takes as much as the largest use so far.
+    They take as much memory as the largest use so far.
     """
 
     def __init__(self) -> None:
@@ -85,15 +85,15 @@ def distinct(
 ) -> tuple[Words, Words]:
     """Return the rows of some parts without duplicates and without known ones, and their notes.
 
-    What is returned lies in `scratch` until the next call. The order depends only on the
-    order of the parts. The cost is three passes over the rows, one of them within the caches.
+    The results lie in `scratch` until the next call. Their order depends only on the order of the
+    parts. The cost is three passes over the rows, one of them within the caches.
 
     Args:
         parts: the rows.
-        words: of a row.
-        scratch: takes all rows once more.
-        shift: rows with little in their first words come first, where this many bits on the right
-            do not count; -1: rows come in any order.
+        words: the words of a row.
+        scratch: has room for all rows once more.
+        shift: the rows are sorted roughly, by their first word without this many bits on the right;
+            -1: rows come in any order.
     """
     count = sum(len(part.rows) for part in parts) // words
     keys = _keys([part.rows for part in parts], words, shift)
@@ -130,9 +130,14 @@ def _keys(some: Sequence[Words], words: int, shift: int) -> Words:
 def unseen(
     parts: Sequence[Part], words: int, held: Iterable[Words], scratch: Scratch, shift: int = -1
 ) -> tuple[Words, Words]:
-    """Return the flat rows of a few that are not among many, without duplicates, and their notes.
+    """Return the rows of some parts that are not held already, without duplicates, and their notes.
 
-    Only the few are put into a set; the many are looked up in it.
+    Only the rows of the parts are put into a set. The held rows, which are many, are looked up in
+    it.
+
+    Args:
+        parts, words, scratch, shift: as for `distinct`.
+        held: the rows that are held already, in arrays.
     """
     flat, notes = distinct(parts, words, scratch, shift)
     keys = _keys([flat], words, shift)

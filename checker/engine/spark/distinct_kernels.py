@@ -1,4 +1,8 @@
-"""Removal of duplicate flat rows, bucket by bucket, so that a bucket's set fits the caches."""
+"""Removal of duplicate flat rows, bucket by bucket, so that a bucket's set fits the caches.
+
+A *bucket* has all rows whose keys are in one range. Equal rows have equal keys, so they are in one
+bucket.
+"""
 
 from __future__ import annotations
 
@@ -61,9 +65,10 @@ def scatter(flat, notes, place_bits, base, row_words, shift, buckets):
     Args:
         flat: the rows.
         notes: a note per row, or one note for all rows.
-        place_bits: the bits of the transition's place in a note; in a copied note there are
+        place_bits: the bits of the transition's place in a note; in a copied note it has
             PLACE_BITS.
-        base: added to each note.
+        base: a number that is added to each note.
+        row_words: the words of a row.
         shift: as for `key_in`.
         buckets: a `Buckets`; updated.
     """
@@ -145,8 +150,8 @@ def mark(flat, row_words, shift, keys, slots, figures, marks):
 
     Args:
         shift: as for `key_in`.
-        keys: by key, how many rows of the set have it.
-        slots, figures: of the set.
+        keys: per key, the number of rows of the set that have it.
+        slots, figures: the set; see `sets_kernels.insert`.
         marks: per slot; updated.
     """
     flat, slots, marks, keys = borrow(flat), borrow(slots), borrow(marks), borrow(keys)
@@ -160,7 +165,12 @@ def mark(flat, row_words, shift, keys, slots, figures, marks):
 
 @kernel
 def marked(flat, row_words, slots, figures, marks, out):
-    """Write to `out` whether the slot of each flat row is marked; all rows are in the set."""
+    """Write to `out` whether the slot of each flat row is marked.
+
+    Args:
+        flat: rows that are all in the set.
+        slots, figures, marks: as for `mark`.
+    """
     flat, slots, marks, out = borrow(flat), borrow(slots), borrow(marks), borrow(out)
     for r in range(out.shape[0]):
         out[r] = marks[slot_of(slots, figures, flat, r * row_words, row_words)]

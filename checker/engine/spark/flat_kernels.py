@@ -24,7 +24,7 @@ class Packing(NamedTuple):
 
     Attributes:
         widths: the number of bits used in each local word of each actor.
-        words: words of a flat row.
+        words: the number of words of a flat row.
     """
 
     widths: np.ndarray[Any, Any]
@@ -32,10 +32,11 @@ class Packing(NamedTuple):
 
 
 class NoteSource(NamedTuple):
-    """The numbers from which `dispatch` makes notes.
+    """The numbers from which `dispatch` makes the notes that travel with rows.
 
     Attributes:
-        place_bits: of a note are the transition's place; the parent's number takes the rest.
+        place_bits: the bits of a note for the transition's place; the parent's number takes the
+            rest.
         numbers: the parents' numbers (for marks: their depths), by the index in an entry's
             information word.
         leads: per kind of transition, the number of levels that it skips; or empty.
@@ -73,11 +74,11 @@ class FlatOutbox(NamedTuple):
     """The rows that `dispatch` sends.
 
     Attributes:
-        rows: of each owner, room for so many rows.
+        rows: the rows, with the same room for each owner.
         notes: the note of each row, of any type.
         sizes: the number of rows for each owner; updated.
         room: the most rows for an owner.
-        words: of a row.
+        words: the words of a row.
     """
 
     rows: np.ndarray[Any, Any]
@@ -189,7 +190,10 @@ def localize(numbered, which, others, mine, tables, composites, rows):
         others: the `Tables` of the numbers.
         mine: int32; the composite of number g of part i, at i * geo[REN_STRIDE] of `others` + g;
             -1: not known yet. Updated.
-        tables, composites, rows: as for `compose`, whose result is the same.
+        tables, composites, rows: as for `compose`.
+
+    Returns:
+        As `compose`: the number of translated rows.
     """
     numbered, which, rows = borrow(numbered), borrow(which), borrow(rows)
     geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
@@ -219,12 +223,13 @@ def localize(numbered, which, others, mine, tables, composites, rows):
 
 @kernel
 def find_composites(one, other, part, first, found):
-    """Write which composites of one store are which ones of another, or -1, to `found`.
+    """Find the composites of one store in another store.
 
     Args:
         one, other: the `Tables` of both.
-        part: of the composites.
+        part: the part of the composites.
         first: the first composite of `one`.
+        found: output; the composites of `other` with the same local words; -1: there is none.
     """
     cons, dec, words = borrow(other.cons), borrow(one.dec), one.geo[g.PART_WORDS]
     for k in range(found.shape[0]):
@@ -237,7 +242,7 @@ def list_unnumbered(flat, packing, tables, records):
     """List the composites in flat rows that a store lacks; return their number.
 
     Args:
-        tables: of the store.
+        tables: the `Tables` of the store.
         records: output; (parts of all rows, 1 + words): part, local words.
     """
     geo, cons, words = tables.geo, borrow(tables.cons), tables.geo[g.PART_WORDS]
@@ -260,6 +265,8 @@ def flatten(rows, count, stride, geo, dec, packing, flat):
 
     Args:
         rows: entries of `stride` words; each of the first `count` entries begins with a row.
+        geo, dec: as in `Tables`.
+        packing: a `Packing`.
         flat: output; the flat rows.
     """
     rows, widths, flat = borrow(rows), borrow(packing.widths), borrow(flat)
@@ -406,10 +413,11 @@ def put_row(row, note, owner, outbox):
 
 @kernel
 def progress_of_flat(flat, packing, geo, sent, pending, out):
-    """Write the progress of flat rows to `out`; see `tables.progress_by_value`.
+    """Write the progress of flat rows, a number that no transition decreases, to `out`.
 
     Args:
-        sent: of shape (actors, room), flat; the amount that an actor's position adds.
+        sent: of shape (actors, room), flat; the amount that an actor's position adds; see
+            `tables.progress_by_value`.
         pending: of the same shape, flat; the amount that an actor's undelivered copies subtract.
     """
     flat, widths, geo = borrow(flat), borrow(packing.widths), borrow(geo)

@@ -1,9 +1,9 @@
 """The folder of one run on Spark, and the processes that belong to it.
 
-It is the user's alone, in the temporary folder (TMPDIR). As long as the run lives it holds a lock,
-which the system gives up when the process dies, however that happens; so the next start knows the
-folders whose runs are dead, ends what they left running, and removes them. Processes are known by
-an environment variable that all descendants inherit.
+It is a temporary folder (TMPDIR) that only the user can read. A run holds a lock on its folder, and
+the system removes the lock when the process dies, for whatever reason. So the next start recognises
+the folders of dead runs, ends the processes that they left, and removes the folders. An environment
+variable that all descendants inherit tells which processes belong to a folder.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ PREFIX, MARK, LOCK = "antecede-spark-", "ANTECEDE_SPARK_FOLDER", "lock"
 
 @define(eq=False)
 class Folder:
-    """Where the files of one run are.
+    """The folder for the files of one run; it is removed however the process ends.
 
     Attributes:
-        path: of the folder.
+        path: the path of the folder.
         lock: its lock; None if the file system has none.
-        no_abort: takes back what is to be done if the process ends at once.
+        no_abort: a function that cancels what is done if the process ends at once.
     """
 
     path: Path
@@ -50,7 +50,7 @@ class Folder:
 
     @classmethod
     def new(cls) -> Folder:
-        """Make a folder, and remove those of dead runs."""
+        """Make a folder, and remove the folders of dead runs."""
         path = Path(tempfile.mkdtemp(prefix=PREFIX))
         lock = locked(path / LOCK)
         for other in path.parent.glob(f"{PREFIX}*"):
@@ -59,7 +59,10 @@ class Folder:
 
     @contextmanager
     def marking_children(self) -> Iterator[None]:
-        """Have the processes that are started meanwhile, and theirs, belong to the folder."""
+        """Let the processes that are started in this block belong to the folder.
+
+        Their descendants belong to it, too.
+        """
         os.environ[MARK] = str(self.path)
         try:
             yield
@@ -71,7 +74,7 @@ class Folder:
         _kill(self.path)
 
     def remove(self) -> None:
-        """Remove it with all that is in it."""
+        """Remove the folder with all files in it, and release its lock."""
         self.no_abort()
         shutil.rmtree(self.path, ignore_errors=True)
         if self.lock is not None:

@@ -1,7 +1,7 @@
 """Where the partitions of a search are, and how jobs run on them: on executors or in the driver.
 
-A job has two tasks per partition: the first expands rows, and the second merges the rows that were
-sent to the partition.
+A *job* has two tasks per partition: the first expands rows, and the second merges the rows that
+were sent to the partition.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def owner_of(owner: int) -> int:
 
 @define(eq=False)
 class Jobs:
-    """Runs jobs on partitions.
+    """Runs jobs on the partitions of a search.
 
     Attributes:
-        cluster: where they run if there is much to do.
-        owners: partitions.
-        folder: where what is sent lies, if all executors are on this machine.
-        number: of the last job.
+        cluster: the cluster, where jobs run if there is much to do.
+        owners: the number of partitions.
+        folder: the folder for rows that tasks send, if all executors are on this machine.
+        number: the number of the last job.
         partitions: an RDD of pieces, or `DriverPartitions`.
         reports: the accumulator that tasks report to.
     """
@@ -63,11 +63,19 @@ class Jobs:
         return isinstance(self.partitions, DriverPartitions)
 
     def give(self, pairs: list[tuple[int, Partition]]) -> None:
-        """Hand pieces of partitions, each with its number, to the executors."""
+        """Hand partitions to the executors.
+
+        Args:
+            pairs: pieces of partitions, each with the number of its partition.
+        """
         self._take(self._spread(pairs))
 
     def load(self, load: Callable[[int], Iterable[Any]]) -> None:
-        """Have the executors load the pieces of each partition, given its number."""
+        """Let the executors load the partitions.
+
+        Args:
+            load: returns pairs of a partition's number and a piece, given the number.
+        """
         numbers = self._spread([(p, p) for p in range(self.owners)])
         self._take(
             numbers.mapPartitions(
@@ -77,7 +85,10 @@ class Jobs:
         )
 
     def first_of(self, task: Callable[[int], Any]) -> Any:
-        """Return the first result of a task for the numbers of all partitions that is not None."""
+        """Call a function for each partition's number; return the first result that is not None.
+
+        The partitions themselves are not needed.
+        """
         results = self.cluster.sc.parallelize(range(self.owners), self.owners).map(task)
         found = wait_for(self.cluster.sc, results.collect)
         return next((each for each in found if each is not None), None)
@@ -90,12 +101,12 @@ class Jobs:
         wait_for(self.cluster.sc, self.partitions._jrdd.count)
 
     def drop(self) -> None:
-        """Let go of the partitions."""
+        """Give back the memory and files of the partitions."""
         if not self.here:
             self.partitions.unpersist()
 
     def each(self, task: Task) -> list[Any]:
-        """Return what a task yields for all partitions, wherever they are."""
+        """Return everything that a task yields for all partitions, in a list."""
         if self.here:
             return list(self.partitions.each(task))
         found = wait_for(self.cluster.sc, self.partitions.mapPartitionsWithIndex(task).collect)
@@ -113,14 +124,18 @@ class Jobs:
         """Run both tasks of every partition; return their reports.
 
         Args:
-            job: has the next number.
+            job: the instructions; it has the next number.
             own: the driver's composites.
-            growths: of the tables, as executors have them.
+            growths: all additions to the tables, as executors have them.
             tick: called now and then; it may raise.
             meanwhile: the driver calls this while executors are at work; it may add to the tables,
                 which this job does not use any more.
             between: the driver calls this, too, when it has the reports of all first tasks. If some
                 of these tasks are repeated later, the reports that are returned are other ones.
+
+        Returns:
+            The reports of the first tasks and of the second tasks, by the numbers of their
+            partitions.
         """
         self.number = job.number
         if self.here:
@@ -191,17 +206,17 @@ class Jobs:
         return taken
 
     def clear(self) -> None:
-        """Give up the files with what the last job sent."""
+        """Let later jobs overwrite the files with rows that the last job sent."""
         if self.folder is not None:
             release(self.folder, kept=f"{self.number}-partition-")
 
     def relocate(self, rows: int, frontier: int, threshold: int) -> None:
-        """Bring partitions here when they have become small, and back when there is work again.
+        """Move small partitions to the driver, and back to executors when there is work again.
 
         Args:
-            rows: of all partitions.
-            frontier: states to be expanded.
-            threshold: from this many on, they are work for executors.
+            rows: the number of rows of all partitions.
+            frontier: the number of states to be expanded.
+            threshold: from this number on, executors expand them.
         """
         partitions = self.partitions
         if not self.here and rows < threshold // 2:

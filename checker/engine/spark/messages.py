@@ -1,4 +1,4 @@
-"""The job that the driver gives to tasks, and their reports."""
+"""The messages between the driver and the tasks: a job's instructions, rows, and reports."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ class Job:
     """The instructions for every task of one job.
 
     Attributes:
-        run: tells searches apart, because workers keep composites between tasks.
-        number: tells the reports of jobs apart.
-        owners: partitions.
-        known: bit set of the properties not to report any more.
-        links: whether states' links are wanted.
+        run: the name of the search, because workers keep composites between tasks.
+        number: the number of the job, which tells the reports of jobs apart.
+        owners: the number of partitions.
+        known: the bit set of the properties not to report any more.
+        links: whether the links of states to their parents are wanted.
         advances: the level before is done; the next one is to be expanded.
         graded: every state has one depth only, so only the next level can be met again.
-        weights: levels are sums of weights; without the depths of any states.
+        weights: the weights of transitions, if levels are sums of weights; without depths of
+            states.
         least: the least progress in the level; visited states with less are dropped. Or, by weight,
             the least lead of the states that wait.
         folder: where tasks put what they send, if all of them are on this machine.
@@ -64,10 +65,13 @@ class Shipment:
     """Rows that one partition sends to another.
 
     Attributes:
-        sender, place: the partition, and how many parcels it sent before.
-        rows, notes: the rows, and a note for each; or none are wanted. They may be in files.
-        base: the number of a row. Notes give the number of a parent as its distance from this row.
-        count: how many rows there are.
+        sender: the number of the partition that sends them.
+        place: the number of shipments that it sent before in this job.
+        rows, notes: the rows, and a note for each; no notes if they are not wanted. Both may be in
+            files.
+        base: the number of a row of the sender. A note gives a parent's number as its distance from
+            this row.
+        count: the number of rows.
         flat: they are flat rows although other rows are not, because they have composites without
             a number.
     """
@@ -83,17 +87,16 @@ class Shipment:
 
 @define(eq=False)
 class ExpandReport:
-    """The report of the first task of a partition.
+    """The report of the first task of a partition, which expands rows.
 
     Attributes:
         expanded: the result of the expansion, with some of the postponed rows, as flat rows.
         held: row counts of the partition before the job.
-        sent: rows that it gave to each owner.
-        sent_bytes: that it gave to the shuffle.
+        sent: the number of rows that it sent to each owner.
+        sent_bytes: the bytes of these rows.
         straggler_links: the links of the stragglers that were new.
-        composites: records of composites that have no number yet, as far as rows that were sent
-            have them.
-        seconds: at work.
+        composites: records of composites that have no number yet and are in rows that were sent.
+        seconds: the time that the task took.
     """
 
     expanded: Expanded
@@ -107,22 +110,22 @@ class ExpandReport:
 
 @frozen(eq=False)
 class MergeReport:
-    """The report of the second task of a partition.
+    """The report of the second task of a partition, which merges the rows that were sent to it.
 
     Attributes:
         before: row counts before the job; zero if the task did not read them.
         held: row counts after the job.
-        received: partition -> rows that it sent here.
-        postponed: how many of its rows wait for table entries, as this task was told.
-        new: how many states were new.
-        waiting: where levels are sums of weights, how many states have each mark.
-        links: of those, if they are wanted: arrays one after the other, which may be in a file.
-        visited: states of earlier depths in it.
-        least: the least progress among the following ones.
-        preview: some states of the next level, as flat rows; the driver finds out their misses.
+        received: partition -> the number of rows that it sent here.
+        postponed: the number of its rows that wait for table entries, as the first task said.
+        new: the number of states that were new.
+        waiting: if levels are sums of weights, the number of states with each mark.
+        links: the links of the new states, if they are wanted, as arrays that may be in files.
+        visited: the number of states of earlier depths in the partition.
+        least: the least progress among the states of the next level.
+        preview: some states of the next level, as flat rows; the driver finds out what they miss.
         combinations: as `first_combinations` returns them for the new states; none if no global
             property is asked.
-        seconds: at work.
+        seconds: the time that the task took.
     """
 
     before: RowCounts
@@ -140,5 +143,5 @@ class MergeReport:
 
     @property
     def following(self) -> int:
-        """States of the next depth in the partition now."""
+        """The number of states of the next depth that the partition has now."""
         return self.held.following

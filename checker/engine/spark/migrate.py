@@ -23,13 +23,16 @@ from antecede.checker.engine.tabulated.transport import Part
 def partitions_of(
     parts: Iterable[Part], filler: TableFiller, state: ClusterState, own: WorkerComposites
 ) -> list[tuple[int, Partition]]:
-    """Return the pieces of partitions, each with its number.
+    """Divide the states of a search into partitions.
 
     Args:
         parts: the rows of the transport that had the search, packed by the layout of `filler`.
-        filler: fills the tables.
-        state: takes the row counts, and the links or the least progress of the level.
+        filler: the tables.
+        state: the progress, to which row counts and the links or the least progress are added.
         own: the driver's composites.
+
+    Returns:
+        Pieces of partitions, each with the number of its partition.
     """
     levels, marks, origins, visited = [], [NO_MARKS], [], []
     with wrapping():

@@ -2,9 +2,9 @@
 
 A composite is a combination of one actor's components (see `checker.engine.rows.layout`). The
 driver gives each one a number and broadcasts it with the tables, so a number means the same in
-every process, and a row of one number per part is short. Nobody waits for a number: a state with a
-composite that has none yet travels as a flat row (see `checker.engine.spark.codec`), and whoever
-owns it reports the composite. Before the next job the driver numbers it.
+every process, and a row of one number per part is short. No task waits for a number: a state with a
+composite that has none yet travels as a flat row (see `checker.engine.spark.codec`). The task that
+owns the state reports the composite, and the driver numbers it before the next job.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ MOST_NUMBERED = 1 << 22
 
 @frozen
 class Form:
-    """How the rows of a partition are packed.
+    """The packing of the rows of a partition.
 
     Attributes:
-        columns: the widths of the columns in flat rows.
-        numbers: the widths of the numbers in the other rows; empty: all rows are flat.
+        columns: the bits of each column in flat rows.
+        numbers: the bits of each number in the other rows; empty: all rows are flat.
     """
 
     columns: tuple[int, ...]
@@ -47,7 +47,11 @@ class Numbering(CompositeStore):
     tables: g.Tables = field(init=False)
 
     def refresh(self, tables: g.Tables) -> None:
-        """Make `tables`, for the columns of other ones."""
+        """Make the tables of the numbered composites anew.
+
+        Args:
+            tables: the tables of this process, which have the columns.
+        """
         geo = tables.geo.copy()
         geo[g.ROW_WORDS], geo[g.DEC_STRIDE] = self.row_words, self.stride
         geo[g.REN_STRIDE] = self.room
@@ -60,7 +64,12 @@ class Numbering(CompositeStore):
         self.place_rows()
 
     def in_fields(self, rows: Words, widths: tuple[int, ...]) -> Words:
-        """Return rows of numbers, given with fields of these widths, with the present fields."""
+        """Return rows of numbers with the present fields.
+
+        Args:
+            rows: rows of numbers.
+            widths: the widths of their fields.
+        """
         if list(widths) == self.row_widths:
             return rows
         old = rows.reshape(-1, words_of(widths))
@@ -68,7 +77,11 @@ class Numbering(CompositeStore):
 
 
 def fields_of(widths: tuple[int, ...]) -> Fields:
-    """Return the fields of numbers in rows, as `CompositeStore.place_rows` places them."""
+    """Return the fields of rows of numbers, as `CompositeStore.place_rows` places them.
+
+    Args:
+        widths: the bits of each number.
+    """
     store = CompositeStore()
     store.row_widths = list(widths)
     store.place_rows()
@@ -76,7 +89,7 @@ def fields_of(widths: tuple[int, ...]) -> Fields:
 
 
 def words_of(widths: tuple[int, ...]) -> int:
-    """Return the words of a row of numbers."""
+    """Return the number of words of a row of numbers with these widths."""
     return pack_widths(list(widths))[0]
 
 

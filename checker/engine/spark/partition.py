@@ -31,17 +31,17 @@ class Partition:
     """The content of one partition, or a piece of it. Its arrays may be in files.
 
     Attributes:
-        form: how its rows are packed.
-        level: the states of the current depth; where every state has one depth only, those that
+        form: the packing of its rows.
+        level: the states of the current depth; if every state has one depth only, just those that
             are still to be expanded.
-        todo: the numbers of those in their level.
+        todo: the numbers of the states to be expanded, in their level.
         visited: states of earlier depths that may be met again.
-        progress: of each of them, int32; see `WorkerComposites.progress`.
-        following: the states of the next depth found so far; where levels are sums of weights,
-            the states of all open levels, and nothing else is held.
+        progress: int32; the progress of each visited state; see `WorkerComposites.progress`.
+        following: the states of the next depth found so far; if levels are sums of weights, the
+            states of all open levels, and the arrays above are empty.
         rest: flat rows that come after those in `following`: of states with composites that had no
             number when they were found; the next job can give them the form of the others.
-        marks: of all these, where levels are sums of weights; see `checker.engine.spark.rows`.
+        marks: if levels are sums of weights, the mark of each state; see `g.LEAD_BITS`.
         piece: the number of the piece.
     """
 
@@ -72,10 +72,10 @@ class Partition:
         return whole
 
     def pieces(self, words: int, flat_words: int) -> Iterator[Partition]:
-        """Yield this partition as it travels.
+        """Yield this partition in pieces of some megabytes, as it travels.
 
         Args:
-            words, flat_words: of a row, and of a flat row.
+            words, flat_words: the words of a row, and of a flat row.
         """
         rows = max(map(len, (self.level, self.visited, self.following))) // words
         rows = max(rows, len(self.rest) // flat_words, len(self.marks))
@@ -103,10 +103,10 @@ class Partition:
 
     @classmethod
     def joined(cls, pieces: list[Partition]) -> Partition:
-        """Return the partition that comes in these pieces.
+        """Return the partition that consists of some pieces.
 
         Raises:
-            ClusterError: there is none.
+            ClusterError: there is no piece.
         """
         if not pieces:
             raise ClusterError(
@@ -123,14 +123,14 @@ class Partition:
 
 @define(eq=False)
 class Sender:
-    """Sends what a partition has for others, in files or in copies.
+    """Sends rows of one partition to other partitions, in files or in copies.
 
     Attributes:
-        job: what for.
-        number: of the partition.
-        sent: rows per owner.
-        bytes: of the rows and notes.
-        parcels: how many there were.
+        job: the instructions of the job.
+        number: the number of the partition.
+        sent: the number of rows sent to each owner.
+        bytes: the bytes of these rows and their notes.
+        parcels: the number of shipments.
     """
 
     job: Job
@@ -148,7 +148,10 @@ class Sender:
     def parcel(
         self, owner: int, rows: Words, notes: Any, base: int, count: int, *, flat: bool
     ) -> tuple[int, Shipment]:
-        """Return a parcel of some rows, with the number of the owner that it is for."""
+        """Return a shipment, with the number of the owner that it is for.
+
+        The arguments are as in `Shipment`.
+        """
         place, give = self.parcels, self.outgoing.give
         self.parcels += 1
         self.sent[owner] += count

@@ -26,11 +26,11 @@ Value = TypeVar("Value")
 def scattered(
     call: Callable[[Item], Value], items: Sequence[Item], master: str | None, *, log: bool
 ) -> Iterator[tuple[Item, Value | ClusterError]]:
-    """Yield each item with what `call` returns for it, or with why Spark gave up on it.
+    """Yield each item with the result of `call`, or with the error for which Spark gave it up.
 
     Args:
         call: a function of an importable module, or a partial of one; it must not raise.
-        items: its arguments; what takes longest should come first.
+        items: its arguments; the items that take longest should come first.
         master: as for `Cluster.start`.
         log: as for `Cluster.start`.
 

@@ -1,8 +1,8 @@
 """Row counts: checks that no row is lost between two tasks.
 
-Blocks go through files, sockets and shuffles of others. A row that is lost there would not be
-explored, and a search that misses a state must never say HOLDS. So every task reports how many
-rows it was given and gave away, and the driver compares the counts.
+Rows go through files, sockets and Spark's shuffles. A row that is lost there would not be explored,
+and a search that misses a state must never say HOLDS. So every task reports how many rows it
+received and sent, and the driver compares the counts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from antecede.checker.support.errors import ClusterError
 
 @frozen
 class RowCounts:
-    """The number of rows of each sort in a partition between two jobs."""
+    """The number of rows in a partition between two jobs, for four of the arrays of `Partition`."""
 
     level: int = 0
     todo: int = 0
@@ -27,16 +27,16 @@ class RowCounts:
 def check_row_counts(
     first: dict[int, Any], second: dict[int, Any], held: dict[int, RowCounts], *, starts_anew: bool
 ) -> None:
-    """Compare what the tasks of one job were given with what others gave them.
+    """Check that the tasks of one job received exactly the rows that other tasks sent.
 
     Args:
         first: partition -> `ExpandReport`.
         second: partition -> `MergeReport`.
-        held: partition -> what it held before the job.
-        starts_anew: the second tasks are not given what the partitions held.
+        held: partition -> its row counts before the job.
+        starts_anew: the second tasks do not read the partitions.
 
     Raises:
-        ClusterError: something is missing, or there is more than there was.
+        ClusterError: rows are missing, or there are more than there were.
     """
     for p in held:
         _check("the states of a partition", held[p], first[p].held)
@@ -62,7 +62,11 @@ def _check(what: str, given: Any, arrived: Any) -> None:
 def check_links(new: int, links: list[Any]) -> None:
     """Check that there is a link for each new state of a partition.
 
+    Args:
+        new: the number of new states.
+        links: arrays of links.
+
     Raises:
-        ClusterError: there is not.
+        ClusterError: there are fewer or more links.
     """
     _check("links to parents", new, sum(map(len, links)))

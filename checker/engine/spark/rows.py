@@ -1,12 +1,13 @@
 """Expands blocks of rows that travel between processes; see `checker.engine.spark.transport`.
 
-Whoever expands a block translates it into composites of its own (see `worker_composites`), and the
-successors back.
+A block is some rows of one partition's level. The process that expands it translates the rows into
+composites of its own (see `worker_composites`), and the successors back. With each successor goes a
+*note*: a link to its parent, or a mark if levels are sums of weights.
 
 Only the driver calls the protocol. Rows that miss a table entry are postponed, and their misses are
-reported; the driver fills its tables and sends what was added, and the rows are tried
-again. So a round is a pure function of a block and a version of the tables, whoever runs it,
-however often.
+reported. The driver fills its tables and sends the additions, and the rows are tried again. So the
+result of a round depends only on the block and on the version of the tables, whichever process
+computes it, and however often.
 """
 
 from __future__ import annotations
@@ -49,17 +50,30 @@ SEGMENT = 1 << 32 - SHORT_PLACE_BITS
 
 
 def place_bits_of(notes: Any) -> int:
-    """Return the bits of a transition's place in notes of this type."""
+    """Return the bits of a note for the transition's place: 8 in a short note, otherwise 16.
+
+    Args:
+        notes: an array of notes; short notes are uint32.
+    """
     return SHORT_PLACE_BITS if notes.dtype == np.uint32 else PLACE_BITS
 
 
 def base_of(partition: int) -> int:
-    """Return the difference between a link and the note of a successor from this partition."""
+    """Return the difference between a link and the note of a successor.
+
+    Args:
+        partition: the number of the partition that has the parent.
+    """
     return partition << INDEX_BITS + PLACE_BITS
 
 
 def links_of(notes: Any, partition: int) -> Words:
-    """Return the links that the notes of a partition's successors stand for."""
+    """Return the links of successors: the parent's partition and index, and the transition's place.
+
+    Args:
+        notes: their notes.
+        partition: the number of the partition that has their parents.
+    """
     wide, bits = notes.astype(np.int64), place_bits_of(notes)
     links: Words = wide >> bits << PLACE_BITS | wide & (1 << bits) - 1
     return links + base_of(partition)
@@ -75,9 +89,9 @@ class BlockWeights:
     """The weights with which a block is expanded.
 
     Attributes:
-        leads: per kind of transition, the lead of its successor.
-        levels: how many levels a transition can lead down.
-        depths: of the rows of the block.
+        leads: per kind of transition, the number of levels that it skips.
+        levels: the number of levels that a transition can lead down.
+        depths: the depths of the rows of the block.
     """
 
     leads: Words
@@ -86,7 +100,7 @@ class BlockWeights:
 
     @property
     def on(self) -> bool:
-        """Some kind of transition weighs more than others, whether it is met already or not."""
+        """Levels are sums of weights, because some kind of transition weighs more than others."""
         return self.levels > 1
 
 
@@ -111,11 +125,12 @@ class Expanded:
     """The result of the expansion of a block.
 
     Attributes:
-        postponed: numbers of the rows that miss something.
+        postponed: the numbers of the rows that miss a table entry.
         waiting: these rows.
-        keys: of the table entries that they miss, as far as they came to need them.
+        keys: the keys of the table entries that they miss first.
         totals: sums over the expanded rows; they do not know which successors are new.
-        shown: (properties, index, place) where properties are shown; place -1: the state itself.
+        shown: (properties, index, place) of each row or transition that shows properties; the place
+            is -1 for the state itself.
     """
 
     postponed: Words
@@ -127,18 +142,18 @@ class Expanded:
 
 @define(eq=False)
 class BlockExpansion:
-    """Expands a block.
+    """Expands a block of rows, and collects the successors by owner.
 
     Attributes:
         own: this process's composites and tables.
-        rows: of a level in one partition.
+        rows: the rows, of a level in one partition.
         flat: these rows are flat, and all successors are sent as flat rows.
-        numbers: of the rows in their level; None: rows are numbered from zero. They become part of
-            notes.
-        owners: how many partitions there are.
-        known: bit set of the properties not to report any more.
-        weights: the depths of the rows, where levels are sums of weights.
-        base: the number of a row. Notes give the number of a parent as its distance from this row.
+        numbers: the numbers of the rows in their level; None: they are numbered from zero. They
+            become part of notes.
+        owners: the number of partitions.
+        known: the bit set of the properties not to report any more.
+        weights: the weights of transitions, and the depths of the rows if levels are weighted.
+        base: the number of a row. A note gives a parent's number as its distance from this row.
     """
 
     own: WorkerComposites
@@ -190,7 +205,7 @@ class BlockExpansion:
 
     @property
     def words(self) -> int:
-        """The words of a row."""
+        """The number of words of a row."""
         return self.own.codec.words if self.flat else self.own.row_size
 
     def _forget_recent(self) -> None:
@@ -222,7 +237,7 @@ class BlockExpansion:
                 yield owner, rows[first * words : last * words], notes[first:last], bool(flat)
 
     def done(self) -> Expanded:
-        """Return the result, once all parcels are there."""
+        """Return the result, after all successors were taken from `parcels`."""
         left = np.concatenate(self.left)
         return Expanded(
             postponed=self._numbers_of(left),

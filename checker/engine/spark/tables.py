@@ -1,6 +1,7 @@
-"""The driver's tables, as the workers know them.
+"""The driver's tables, and the additions to them that workers are sent.
 
-The driver fills the tables and sends only what is new since the workers' version.
+The tables have the results of the protocol's functions. Only the driver calls these functions, and
+it sends what is new since the version that the workers have.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import numpy as np
 from attrs import define, evolve, field
 
 from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.components import Components, call_of
 from antecede.checker.engine.rows.grading import NotGradedError, Weights
 from antecede.checker.engine.rows.layout import Layout
 from antecede.checker.engine.rows.table_filler import TableFiller, wrapping
-from antecede.checker.engine.rows.tabulate import Tabulation
 from antecede.checker.engine.spark.codec import Codec, repacked, widened
 from antecede.checker.engine.spark.distinct import NOTHING
 from antecede.checker.engine.spark.numbering import MOST_NUMBERED
@@ -32,7 +33,7 @@ class SharedTables:
     """The driver's tables; workers are sent the additions since the last time.
 
     Attributes:
-        sc: the cluster.
+        sc: the Spark context.
         filler: the tables.
         weights: the weights of kinds of transitions that decide which states are forgotten; a new
             entry must not contradict them; None: no states are forgotten.
@@ -79,7 +80,7 @@ class SharedTables:
         filled, tabulation.filled = tabulation.filled or [], []
         sent, pending = NOTHING, NOTHING
         if self.weights is None:
-            sent, pending = progress_by_value(tabulation)
+            sent, pending = progress_by_value(self.filler.components)
         growth = TableUpdate(
             version=self.own.version + 1,
             geo=layout.geometry(),
@@ -99,7 +100,7 @@ class SharedTables:
 
     @property
     def growths(self) -> list[Any]:
-        """All additions so far, as tasks get them: broadcasts of several each."""
+        """All additions to the tables so far, as broadcasts of several `TableUpdate`s each."""
         if self._unsent:
             self._sent.append(self.sc.broadcast(self._unsent))
             self._unsent = []
@@ -124,7 +125,7 @@ class SharedTables:
         return evolve(growth, numbers=own.form.numbers, composites=composites)
 
     def number(self) -> None:
-        """Give numbers to the composites that were reported, and broadcast them."""
+        """Give numbers to the composites that tasks reported, and send them to the workers."""
         if any(len(records) for records, _ in self.unnumbered):
             self._grow()
 
@@ -136,13 +137,11 @@ class SharedTables:
             permutations = len(tabulation.symmetry.group) - 1
         while permutations:
             keys = [NOTHING]
-            for where, upto in _columns(tabulation, actors):
+            for where, upto in _columns(self.filler.components, actors):
                 since = self._renamed.get(where, 0)
                 self._renamed[where] = upto
                 numbers = np.arange(since, upto)
-                for p in range(permutations):
-                    key = (g.RENAME << g.COLUMN_BITS | p) << g.NUMBER_BITS
-                    keys.append((key | numbers) << g.NUMBER_BITS | where)
+                keys += [call_of(g.RENAME, p, numbers, where) for p in range(permutations)]
             missing = np.concatenate(keys)
             if not len(missing):
                 return
@@ -152,11 +151,11 @@ class SharedTables:
         """Fill table entries, and those that some rows will miss next.
 
         Args:
-            keys: of entries that are missing.
-            flat: rows, packed as the tables are now.
+            keys: the keys of entries that are missing.
+            flat: flat rows, packed as the tables are now. The driver expands them.
 
         Returns:
-            Some successors of the rows.
+            Some successors of the rows, as flat rows.
         """
         following = NOTHING
         with wrapping():
@@ -181,29 +180,29 @@ class SharedTables:
                     return following
 
 
-def _columns(tabulation: Tabulation, actors: int) -> Iterator[tuple[int, int]]:
+def _columns(components: Components, actors: int) -> Iterator[tuple[int, int]]:
     """Yield the columns that renamings are about, and how many values each has.
 
     A column is given as in the keys of RENAME: column << 4 | actor.
     """
     for actor in range(actors):
         found = {
-            g.STATE: tabulation.states[actor],
-            g.POSITION: tabulation.positions[actor],
-            g.KNOWS: tabulation.knows[actor],
-            g.PENDING: tabulation.pending[actor],
+            g.STATE: components.states[actor],
+            g.POSITION: components.positions[actor],
+            g.KNOWS: components.knows[actor],
+            g.PENDING: components.pending[actor],
         }
-        outgoing = (k for k, (src, _) in enumerate(tabulation.channels) if src == actor)
+        outgoing = (k for k, (src, _) in enumerate(components.channels) if src == actor)
         for place, channel in enumerate(outgoing):
-            found[g.CHANNELS + place] = tabulation.contents[channel]
+            found[g.CHANNELS + place] = components.contents[channel]
         for column, interner in found.items():
             yield column << 4 | actor, len(interner.values)
-        for column in (g.RECORDED, g.STAMPS) if tabulation.full else ():
+        for column in (g.RECORDED, g.STAMPS) if components.full else ():
             where = column << 4 | actor
-            yield where, tabulation.sequences.get(where, 1)
+            yield where, components.sequences.get(where, 1)
 
 
-def progress_by_value(tabulation: Tabulation) -> tuple[Words, Words]:
+def progress_by_value(components: Components) -> tuple[Words, Words]:
     """Return the progress that each position adds and each pending component subtracts.
 
     A causal-send raises the progress of a state by at least 1, because a message weighs more than
@@ -211,12 +210,12 @@ def progress_by_value(tabulation: Tabulation) -> tuple[Words, Words]:
 
     Both arrays are flat: value n of an actor is at actor * (length // actors) + n.
     """
-    workload = tabulation.system.workload
+    workload = components.system.workload
     weight = workload.fan_out + 1
-    sent = [[weight * workload.sent(p) for p in each.values] for each in tabulation.positions]
+    sent = [[weight * workload.sent(p) for p in each.values] for each in components.positions]
     undelivered = [
         [sum(len(entry.remaining) for entry in row) for row in each.values]
-        for each in tabulation.pending
+        for each in components.pending
     ]
     room = max(map(len, (*sent, *undelivered)))
 

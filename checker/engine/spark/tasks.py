@@ -1,6 +1,8 @@
-"""What runs on workers: the two tasks of a round, on a partition.
+"""The two tasks of a job, which workers run on a partition.
 
-`checker.engine.spark.transport` is the driver's side.
+The first task expands the rows of its partition and sends the successors to their owners. The
+second task merges the rows that were sent to its partition with those that it has. The driver's
+side is `checker.engine.spark.transport`.
 """
 
 from __future__ import annotations
@@ -81,11 +83,11 @@ def own_composites(run: str, growths: Iterable[Any]) -> WorkerComposites:
 
 @define(eq=False)
 class DriverPartitions:
-    """All partitions in the driver, and what its tasks report; a little work needs no cluster.
+    """All partitions in the driver, which runs the tasks itself if there is little work.
 
     Attributes:
-        partitions: the pieces of each.
-        value: the reports by their keys, as an accumulator of a cluster has them.
+        partitions: per partition, its pieces.
+        value: the reports of the tasks by their keys, as an accumulator of a cluster has them.
     """
 
     partitions: list[list[Partition]]
@@ -93,7 +95,12 @@ class DriverPartitions:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, Partition]], owners: int) -> DriverPartitions:
-        """Return the partitions that a cluster held as pairs (number, piece)."""
+        """Return the partitions that a cluster had.
+
+        Args:
+            pairs: pieces, each with the number of its partition.
+            owners: the number of partitions.
+        """
         partitions: list[list[Partition]] = [[] for _ in range(owners)]
         for number, piece in pairs:
             partitions[number].append(piece)
@@ -101,11 +108,11 @@ class DriverPartitions:
 
     @property
     def pairs(self) -> list[tuple[int, Partition]]:
-        """The partitions as a cluster holds them."""
+        """All pieces, each with the number of its partition, as a cluster has them."""
         return [(p, piece) for p, pieces in enumerate(self.partitions) for piece in pieces]
 
     def add(self, reports: dict[Any, Any]) -> None:
-        """Take in reports, as an accumulator does."""
+        """Take in the reports of a task, as an accumulator does."""
         self.value |= reports
 
     def run(self, job: Job, own: WorkerComposites) -> None:
@@ -124,7 +131,7 @@ class DriverPartitions:
         ]
 
     def each(self, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> list[Any]:
-        """Return what a task yields for all partitions."""
+        """Return everything that a task yields for all partitions, in a list."""
         return [found for p in range(len(self.partitions)) for found in self._on(p, task)]
 
     def _on(self, number: int, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> Any:
@@ -223,11 +230,12 @@ def new_stragglers(
 def expand_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the first task of a job: a partition -> successors by owner.
+    """Return the first task of a job, which expands rows of its partition.
 
-    They are sent as parcels. A pair goes to the partition itself:
-    the numbers of the rows that were postponed and, if the next task has them from nowhere else,
-    the rows.
+    The task yields pairs of an owner and a `Shipment` of successors. One more pair is for the
+    partition
+    itself: the numbers of the rows that were postponed and, if the second task cannot read them
+    elsewhere, the rows.
     """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[Any]:
@@ -285,7 +293,10 @@ def notes_sent(job: Job, notes: Words) -> Any:
 def merge_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the second task of a job: a partition and rows sent to it -> the next partition."""
+    """Return the second task of a job, which merges the rows that were sent to its partition.
+
+    The task yields the pieces of the next partition, each with the partition's number.
+    """
 
     def task(number: int, parts: Iterator[Any]) -> Iterator[Any]:
         own = own_composites(job.run, growths)
@@ -351,7 +362,10 @@ def _present(
 
 
 def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
-    """Return a task that counts the states for which a partition's next level stands."""
+    """Return a task that yields the number of states in a partition's next level.
+
+    States that differ only in the names of actors count separately.
+    """
 
     def task(_partition: int, partitions: Iterator[Any]) -> Iterator[int]:
         own = own_composites(job.run, growths)
@@ -363,7 +377,7 @@ def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], 
 
 
 def settle_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return a task that finds out which stragglers of a partition are new.
+    """Return a task that decides which stragglers of its partition are new.
 
     It yields the partition's number, these stragglers as flat rows, and their links.
     """

@@ -1,10 +1,9 @@
-"""Arrays in files instead of messages, where driver and workers are on one machine.
+"""Arrays in files instead of messages, if driver and workers are on one machine.
 
-The output of a task goes from Python through a socket to the JVM, into its files, and back on this
-way. On one machine a file of our own saves the way through the JVM, which then carries only the
-places of arrays in the file. Such files last as long as the JVM's own, and no longer. Their folder
-is private to the user (see `checker.engine.spark.cluster`), and they hold numbers, which nothing
-runs.
+The output of a task goes from Python through a socket to Java, into Java's files, and back on the
+same way. On one machine, a file of our own saves this way, and Java carries only the places of
+arrays in the file. Such files last as long as Java's own, and no longer. Their folder is private to
+the user (see `checker.engine.spark.cluster`). They have only numbers, which no program runs.
 """
 
 from __future__ import annotations
@@ -28,9 +27,10 @@ class Outgoing:
     """The arrays that a task hands over: in one file, or as they are.
 
     Attributes:
-        folder: of the file; None: arrays are handed over as they are.
+        folder: the folder of the file; None: arrays are handed over as they are.
         job: the number of the job.
-        kind: a word for what the arrays are. Only files of the same kind use a file's space again.
+        kind: a word for the content, such as "links". Only files of the same kind use a file's
+            space again.
     """
 
     folder: str | None
@@ -58,10 +58,10 @@ class Outgoing:
 
 
 def received(array: Any) -> Any:
-    """Return an array, wherever it is.
+    """Return an array that another task handed over, from its file if it is in one.
 
     Raises:
-        InputError: the file is not what was written.
+        InputError: the file does not have what was written.
     """
     return array.read() if isinstance(array, StoredArray) else array
 

@@ -146,7 +146,7 @@ class SparkTransport:
     # Starting.
 
     def load(self, parts: Iterable[Part], depth: int, setup: Setup, tick: Pause) -> None:
-        """Cut the states into partitions, and give them to the cluster."""
+        """Connect to the cluster, and give it the states of a search."""
         options = self.options
         with failing_clearly():
             self.cluster = self.cluster or Cluster.start(
@@ -394,7 +394,7 @@ class SparkTransport:
         return self.options.traces and not self._setup.weights
 
     def combinations(self, _columns: tuple[int, ...]) -> Iterator[tuple[int, Words]]:
-        """Yield the combinations that the last job was asked for, by partition."""
+        """Yield the combinations that the last job reported, partition by partition."""
         yield from self._combinations
 
     def reduce_memory(self, *, forgets: bool) -> None:
@@ -403,7 +403,11 @@ class SparkTransport:
     # Traces.
 
     def places_to(self, address: Address) -> tuple[list[int], Address]:
-        """Return the places of the transitions to a state from one of the level that was loaded."""
+        """Return the places of the transitions to a state from one of the level that was loaded.
+
+        Returns:
+            The places, and the address that the first state of the run had on the first transport.
+        """
         places, depth, number, index = [], self.state.began_at, address.part, address.index
         for level in reversed(self.state.links[1 : address.depth - depth + 1]):
             links = np.concatenate([NOTHING, *level[number]])
@@ -415,7 +419,7 @@ class SparkTransport:
         return places[::-1], Address(depth, origin >> INDEX_BITS, origin & (1 << INDEX_BITS) - 1)
 
     def representative(self, row: Words) -> Words:
-        """Return the renaming of a row that weighs least, with which the cluster continued."""
+        """Return the representative that the cluster uses: the renaming that weighs least."""
         tables, counts = self._setup.filler.tables, self._setup.filler.layout.counts
         stride = int(tables.geo[g.REN_STRIDE])
         weights, row = np.zeros(len(counts) * stride, np.int64), row.copy()
@@ -428,7 +432,7 @@ class SparkTransport:
     # Figures, checkpoints, and the end.
 
     def totals(self) -> Totals:
-        """Return what was counted since the search has moved."""
+        """Return the sums over the states that the cluster has expanded."""
         return self.state.totals
 
     def waiting_orbits(self) -> int | None:
@@ -444,7 +448,7 @@ class SparkTransport:
             return None
 
     def statistics(self) -> dict[str, Any]:
-        """Return figures of the cluster, by name."""
+        """Return the figures of the cluster that `--statistics` shows, by name."""
         rounds = self.state.rounds
         return {
             "rounds_on_spark": sum(r["where"] == "cluster" for r in rounds),
@@ -459,14 +463,14 @@ class SparkTransport:
         return {"rounds_on_spark": 0, "spark_threshold": self.options.spark_threshold}
 
     def record(self) -> dict[str, Any]:
-        """Return this as data, between two levels."""
+        """Return the progress as data of a checkpoint, between two levels."""
         own = self.tables.own
         self.state.columns = own.codec.col_widths
         self.state.composites = own.numbering.records() if own.numbered else None
         return self.state.record()
 
     def write(self, folder: Path) -> Files:
-        """Have every task write its partition to a checkpoint."""
+        """Let every task write its partition to a checkpoint; return sizes and checksums."""
         return written(folder, self._jobs.each(save_task(str(folder.resolve()))))
 
     def adopt(self, record: dict[str, Any], saved: Saved, setup: Setup) -> None:
@@ -516,7 +520,7 @@ class SparkTransport:
         return bounds
 
     def drop(self) -> None:
-        """Let go of the partitions; counts remain."""
+        """Give back the partitions; counts remain."""
         if self.jobs is not None:
             self.jobs.drop()
 

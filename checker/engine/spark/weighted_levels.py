@@ -1,7 +1,8 @@
 """Weighted levels in partitions: levels are sums of weights, see `tabulated.tabulated_search`.
 
-A partition holds its states of all open levels and nothing else. The end of a job merges them with
-the rows that were sent.
+A partition has its states of all open levels and nothing else, and a *mark* for each: its depth and
+its lead, which is the number of levels until it is expanded. The end of a job merges them with the
+rows that were sent.
 """
 
 from __future__ import annotations
@@ -27,15 +28,16 @@ def depths_of(marks: Marks) -> Words:
 
 
 def brought_nearer(marks: Marks, least: int) -> Marks:
-    """Return marks when the next level that has states, `least` ahead, is the current one."""
+    """Return marks after the next level that has states has become the current one.
+
+    Args:
+        least: the lead of this level before; all leads become smaller by `least` + 1.
+    """
     return marks - np.int32((least + 1) << LEAD_BITS)
 
 
 def current(marks: Marks) -> Any:
-    """Return which states are of the current level.
-
-    Their lead is -1.
-    """
+    """Return, per mark, whether its state is in the current level: its lead is -1 then."""
     return marks < 0
 
 

@@ -41,18 +41,18 @@ MOST_COMPOSITES = 1 << 23
 
 @frozen(eq=False)
 class TableUpdate:
-    """Additions to the tables since the version before.
+    """Additions to the tables since the version before; the driver sends them to all processes.
 
     Attributes:
-        version: the number of the tables' version that this makes.
+        version: the number of the version that results.
         geo: the geometry of the driver's columns; every process has its own rows and composites.
-        col_widths: bits of each column of a local word.
+        col_widths: the bits of each column of a local word.
         keys, values: new table entries.
         code: new effects of handlers; they follow the old ones.
         sent, pending: as for `flat_kernels.progress_of_flat`.
         perms: as in `Orbits`. The renamings of all components that the tables know are among the
             entries.
-        numbers: the widths of the numbers in rows; empty: rows are flat from now on.
+        numbers: the bits of each number in rows; empty: rows are flat from now on.
         composites: records of the composites that get the next numbers.
     """
 
@@ -73,20 +73,22 @@ class TableUpdate:
 class WorkerComposites(CompositeStore):
     """The composites of one process, and the tables with them, as the kernels read them.
 
-    Unlike the composites of `checker.engine.rows.layout.Layout`, they name the states of a block
-    only while it is expanded, and may be forgotten then.
+    The composites of `checker.engine.rows.layout.Layout` name states as long as the search lasts.
+    These name the states of a block only while it is expanded, and may be forgotten then.
 
     Attributes:
-        version: of the tables.
-        broadcasts: how many were taken over.
-        codec: of the flat rows that it reads and writes.
+        version: the version of the tables.
+        broadcasts: the number of broadcasts that were taken over.
+        codec: the packing of the flat rows that it reads and writes.
         tables: the tables as the kernels read them.
-        known: per part, how many composites have weights and, under symmetry, an orbit.
+        entries: the number of table entries.
+        sent, pending: as for `flat_kernels.progress_of_flat`.
+        known: per part, the number of composites that have weights and, under symmetry, an orbit.
         weights: see `renaming_kernels.weigh`.
         numbering: the composites that the driver has numbered.
         numbered: rows have these numbers, and not the composites' columns.
         tags, mine: the numbers of this process's composites, see `flat_kernels.dispatch`, and the
-            other way round, see `flat_kernels.localize`.
+            composites of the numbers, see `flat_kernels.localize`.
         memo: the remembered transitions between these composites.
         scratch: memory that is used while a task runs.
     """
@@ -109,11 +111,11 @@ class WorkerComposites(CompositeStore):
 
     @property
     def symmetric(self) -> bool:
-        """Rows are replaced by one of their renamings."""
+        """States are replaced by their representatives."""
         return self.orbits.order > 0
 
     def learn(self, growth: TableUpdate) -> None:
-        """Take over what was added to the tables."""
+        """Take over additions to the tables; they must be of the next version."""
         first = self.version < 0
         actors = int(growth.geo[g.ACTORS])
         table = np.full(2 << 14, -1, np.int64) if first else self.tables.table
@@ -142,7 +144,14 @@ class WorkerComposites(CompositeStore):
             self.give_numbers(growth.composites)
 
     def give_numbers(self, records: Words) -> Words:
-        """Number the composites in `records`; return those that had no number, in order."""
+        """Give the driver's numbers to the composites in `records`, in their order.
+
+        Args:
+            records: as for `CompositeStore.add`.
+
+        Returns:
+            The records of the composites that had no number before.
+        """
         since, numbering = self.numbering.counts.copy(), self.numbering
         while not numbering.add(records):
             numbering.wider_rows()
@@ -174,13 +183,13 @@ class WorkerComposites(CompositeStore):
 
     @property
     def form(self) -> Form:
-        """The present packing of rows."""
+        """The packing of rows that travel now."""
         numbers = tuple(self.numbering.row_widths) if self.numbered else ()
         return Form(self.codec.col_widths, numbers)
 
     @property
     def row_size(self) -> int:
-        """The words of a row that travels."""
+        """The number of words of a row that travels."""
         return self.numbering.row_words if self.numbered else self.codec.words
 
     @property
@@ -189,15 +198,15 @@ class WorkerComposites(CompositeStore):
         return int(self.numbering.row_fields.shift[0]) if self.numbered else -1
 
     def words_in(self, form: Form) -> int:
-        """Return the words of a row of another form."""
+        """Return the number of words of a row with another packing."""
         if form.numbers:
             return words_of(form.numbers)
         return self.codec.with_widths(form.columns).words
 
     def trim(self) -> None:
-        """Forget all composites if they are many: those that are needed again are made anew.
+        """Forget all composites if there are very many; they get new numbers when needed.
 
-        Rows of composites made before are of no use any more.
+        Rows of composites that were made before become useless.
         """
         if int(self.counts.sum()) > MOST_COMPOSITES:
             t = self.tables
@@ -237,7 +246,13 @@ class WorkerComposites(CompositeStore):
         )
 
     def composed(self, given: Words, which: Words, *, flat: bool) -> Words:
-        """Return the rows of composites of some rows, which are flat, or have numbers."""
+        """Return some rows that travel as rows of composites.
+
+        Args:
+            given: flat rows or rows of numbers.
+            which: the indices of the rows to translate.
+            flat: the rows are flat.
+        """
         while True:
             rows = np.empty(max(len(which), 1) * self.row_words, np.int64)
             composites = g.Composites(self.counts, self.limits)
@@ -263,7 +278,11 @@ class WorkerComposites(CompositeStore):
         self._refresh()
 
     def number(self, records: Words) -> bool:
-        """Number the composites in `records`; return whether rows made before are still of use."""
+        """Number the composites in `records`, which a kernel missed.
+
+        Returns:
+            Whether rows of composites that were made before can still be used.
+        """
         before = self.row_fields
         self._fill(records)
         return self._learn_new() and before is self.row_fields
@@ -292,7 +311,11 @@ class WorkerComposites(CompositeStore):
         return before is self.row_fields
 
     def represent(self, rows: Words, count: int, stride: int) -> None:
-        """Replace rows of composites, `stride` words apart, by their representatives."""
+        """Replace rows of composites by their representatives.
+
+        Args:
+            rows: entries of `stride` words; each of the first `count` entries begins with a row.
+        """
         t = self.tables
         if self.symmetric:
             renaming_kernels.represent_by_weight(
@@ -300,7 +323,11 @@ class WorkerComposites(CompositeStore):
             )
 
     def orbit_sizes(self, given: Words) -> int:
-        """Return how many states the representatives in the present form stand for."""
+        """Return the number of states that some representatives stand for.
+
+        Args:
+            given: representatives, as rows that travel.
+        """
         count = len(given) // self.row_size
         rows = self.composed(given, np.arange(count), flat=not self.numbered)
         return int(renaming_kernels.orbits(rows, count, self.tables.geo, self.tables.renamings))
@@ -315,7 +342,7 @@ class WorkerComposites(CompositeStore):
         return self.codec.packed(rows, count, self.row_words, t.geo, t.dec)
 
     def flat(self, rows: Words) -> Words:
-        """Return the flat rows of rows of the present form."""
+        """Return rows that travel as flat rows."""
         if not self.numbered:
             return rows
         return self._flat(rows)
@@ -325,7 +352,7 @@ class WorkerComposites(CompositeStore):
         return self.codec.packed(rows, len(rows) // words, words, t.geo, t.dec)
 
     def formed(self, flat: Words) -> Words:
-        """Return flat rows in the present form; the driver has numbered their composites."""
+        """Return flat rows as rows that travel; the driver has numbered their composites."""
         if not self.numbered:
             return flat
         numbering, count = self.numbering, len(flat) // self.codec.words
@@ -338,7 +365,12 @@ class WorkerComposites(CompositeStore):
         return rows
 
     def converted(self, rows: Words, before: Form) -> Words:
-        """Return rows of another form in the present form."""
+        """Return rows with the present packing.
+
+        Args:
+            rows: rows that travelled.
+            before: their packing.
+        """
         if before == self.form or not len(rows):
             return rows
         if not before.numbers:
@@ -348,7 +380,7 @@ class WorkerComposites(CompositeStore):
         return rows if self.numbered else self._flat(rows)
 
     def unnumbered(self, flat: Words) -> Words:
-        """Return records of the composites in some flat rows that have no number."""
+        """Return records of the composites in some flat rows to which the driver gave no number."""
         fresh, parts = CompositeStore(), len(self.counts)
         fresh.words = self.words
         fresh.begin(parts, (), SMALLEST_ROOM)
@@ -369,7 +401,10 @@ class WorkerComposites(CompositeStore):
         return out
 
     def progress(self, flat: Words) -> Words:
-        """Return the progress of flat rows, which the sweep-line goes by."""
+        """Return the progress of flat rows, a number per row that no transition decreases.
+
+        The sweep-line method drops visited states by it.
+        """
         out = np.empty(len(flat) // self.codec.words, np.int64)
         packing, geo = self.codec.packing, self.tables.geo
         flat_kernels.progress_of_flat(flat, packing, geo, self.sent, self.pending, out)

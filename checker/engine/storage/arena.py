@@ -137,12 +137,16 @@ class Arena:
             raise CapacityError(f"cannot spill to {str(self.folder)!r}: {os.strerror(error)}")
 
     def put(self, values: Any) -> None:
-        """Copy an array of the same type to the beginning."""
+        """Copy the elements of an array of the same type to the beginning.
+
+        Raises:
+            CapacityError: as for `ensure`.
+        """
         self.ensure(len(values))
         self.array[: len(values)] = values
 
     def release(self, elements: int) -> None:
-        """Free the memory or disk space behind the first `elements`, if it is much."""
+        """Free the memory or disk space behind the first `elements` elements, if it is much."""
         used = max(_whole_pages(elements * self.array.itemsize), KEPT)
         if used >= self._backed:
             return
@@ -153,7 +157,10 @@ class Arena:
             self._backed = used
 
     def release_first(self, elements: int) -> None:
-        """Free the memory of the first `elements`, if it is much. Files keep theirs."""
+        """Free the memory of the first `elements` elements, if it is much. A file keeps its space.
+
+        The content of these elements is lost.
+        """
         used = elements * self.array.itemsize // HUGE_PAGE * HUGE_PAGE
         if used > KEPT and self.folder is None:
             _advise(self._map, "MADV_DONTNEED", 0, used)

@@ -36,14 +36,14 @@ WORD = 8
 
 @frozen
 class StoredArray:
-    """The place of an array in a file that an `ArrayFile` wrote.
+    """The place of an array in a file. It can travel between processes instead of the array.
 
     Attributes:
-        path: of the file.
+        path: the file, which an `ArrayFile` wrote.
         stamp: the number with which the file begins. A file that is used again gets another one.
-        offset: of the array in the file, in bytes.
+        offset: the byte of the file where the array begins.
         count: the number of elements.
-        dtype: the name of their type.
+        dtype: the name of the elements' type.
     """
 
     path: str
@@ -93,11 +93,11 @@ class ArrayFile:
 
     @classmethod
     def begin(cls, path: str, unused: Iterable[Path] = ()) -> Self:
-        """Begin a file whose name begins with `path`.
+        """Begin a file, whose name begins with `path` and ends with its stamp.
 
         Args:
             path: the beginning of its path.
-            unused: files with which it may begin. Overwriting a file is several times as fast as
+            unused: files whose space may be used. Overwriting a file is several times as fast as
                 writing a new one. Other processes may take these files at the same time.
 
         Raises:

@@ -28,9 +28,14 @@ KINDS = {np.dtype(kind).str for kind in (np.int64, np.int32, np.uint32, np.uint1
 
 
 def whole(what: str, value: Any, least: int = 0, most: int = MOST) -> int:
-    """Return a whole number between two bounds.
+    """Return `value` if it is a whole number between two bounds.
 
     A checkpoint comes from a file that a stranger may have written.
+
+    Args:
+        what: the noun for the value in an error; likewise in the functions below.
+        value: a part of a checkpoint; likewise below.
+        least, most: the bounds, both included.
     """
     if type(value) is not int or not least <= value <= most:
         raise ValueError(f"{what} is {shown(value)} and not a whole number from {least} to {most}")
@@ -38,38 +43,35 @@ def whole(what: str, value: Any, least: int = 0, most: int = MOST) -> int:
 
 
 def wholes(what: str, values: Any, least: int = 0, most: int = MOST) -> list[int]:
-    """Return a list of whole numbers between two bounds."""
+    """Return `values` as a list if they are whole numbers between two bounds."""
     if not isinstance(values, list | tuple):
         raise ValueError(f"{what} is {shown(values)} and not a list")
     return [whole(what, value, least, most) for value in values]
 
 
 def truth(what: str, value: Any) -> bool:
-    """Return True or False.
-
-    JSON also has numbers, which are refused.
-    """
+    """Return `value` if it is True or False; the numbers 1 and 0 are refused."""
     if type(value) is not bool:
         raise ValueError(f"{what} is {shown(value)} and neither true nor false")
     return value
 
 
 def seconds(what: str, value: Any) -> float:
-    """Return a duration."""
+    """Return `value` if it is a duration: a number of seconds that is finite and not negative."""
     if type(value) not in (int, float) or not 0 <= value < math.inf:
         raise ValueError(f"{what} is {shown(value)} and no duration")
     return float(value)
 
 
 def text(what: str, value: Any) -> str:
-    """Return a string."""
+    """Return `value` if it is a string."""
     if not isinstance(value, str):
         raise ValueError(f"{what} is {shown(value)} and no text")
     return value
 
 
 def table(what: str, value: Any) -> Mapping[Any, Any]:
-    """Return a mapping."""
+    """Return `value` if it is a dictionary; its keys and values are not looked at."""
     if not isinstance(value, dict):
         raise ValueError(f"{what} is {shown(value)} and no table")
     return value
@@ -83,14 +85,14 @@ def numbers(
     least: int = 0,
     most: int = MOST_WORD,
 ) -> Any:
-    """Return an array whose type, shape and numbers are as they must be.
+    """Return `value` if it is an array of this type and shape with numbers between two bounds.
 
     Args:
-        what: the noun for it in an error.
-        value: the array.
-        kind: the type of its numbers.
+        what: the noun for the array in an error.
+        value: a part of a checkpoint.
+        kind: the type of the numbers.
         shape: per dimension, the length; None: any length.
-        least, most: bounds of its numbers.
+        least, most: the bounds, both included.
     """
     if not isinstance(value, np.ndarray) or value.dtype != kind:
         raise ValueError(f"{what} are no numbers of type {np.dtype(kind).name}")
@@ -104,7 +106,10 @@ def numbers(
 
 
 def pieces(array: Any) -> Iterator[Any]:
-    """Yield parts of an array that are not empty, so that little of a file is in memory at once."""
+    """Yield parts of an array, so that little of a mapped file is in memory at once; none is empty.
+
+    Each part has about a million numbers.
+    """
     each = max(PIECE // max(int(np.prod(array.shape[1:])), 1), 1)
     for start in range(0, len(array), each):
         if (piece := array[start : start + each]).size:

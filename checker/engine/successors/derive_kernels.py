@@ -3,6 +3,10 @@
 This is the slow way to successors: decode the row into columns, look up the effects of each source
 of transitions, and look up the composites that result. The memo calls it for transitions that it
 does not know yet, and for the few that no memo can store.
+
+In all functions, row[at:] is the state, `loc` is working space, out[start:] takes an entry,
+`tables` and its arrays `geo`, `table`, `code`, `cons` and `dec` are as in `Tables`, and `misses`
+and `control` as in `Told`.
 """
 
 from __future__ import annotations
@@ -94,11 +98,12 @@ def losses_left(loc, base, geo):
 def source_of(source, geo):
     """Return where a group of transitions comes from, in the order of `transition.enabled`.
 
-    Sources from `source_count` on are recoveries, then crashes.
+    A *source* is the sends of an actor, the packets of a channel, the timers of an actor, or the
+    losses of a channel. Sources from `source_count` on are recoveries, then crashes.
 
     Returns:
-        The kind, the actor that acts, the owner of the column that is read, that column, and the
-        number of the actor or channel in table keys.
+        The kind of its keys, such as SEND; the actor that acts; the owner of the column that is
+        read; that column; and the number of the actor or channel in table keys.
     """
     actors, channels = geo[g.ACTORS], geo[g.CHANNEL_COUNT]
     receiving = actors + channels
@@ -335,9 +340,12 @@ def settle(k, row, at, tables, loc, out, start, missing):
 
 @inlined
 def told_by(loc, geo, k, found):
-    """Return what an information word says of waiting successor k, except for its index.
+    """Return the information word of waiting successor k, without the index of its transition.
 
     The index is added when it is known which waiting successors are transitions.
+
+    Args:
+        found: the bit set of properties not to report.
     """
     notes = notes_at(geo, k)
     return loc[notes + NOTE_KIND] | (loc[notes + NOTE_SHOWN] & ~found) << 32
@@ -347,10 +355,9 @@ def told_by(loc, geo, k, found):
 def successors(row, at, tables, loc, out, found, misses, control):
     """Write an entry per enabled transition of row[at:], in the order of `transition.enabled`.
 
-    Under symmetry (geo[PERMUTATIONS] > 0) each successor is replaced by its representative.
-
-    The information word of an entry holds its transition's index (bits 0-15), the number of its
-    kind (16-30) and the properties that it shows (32-62).
+    An entry is the row of a successor and an information word, which holds the transition's index
+    (bits 0-15), the number of its kind (16-30) and the properties that it shows (32-62). Under
+    symmetry (geo[PERMUTATIONS] > 0) each successor is replaced by its representative.
 
     Args:
         tables: borrowed.

@@ -1,7 +1,8 @@
 """The history columns of local words: `checker.semantics.history` as table look-ups.
 
 A history is what a state records of the past. It is stored in columns, like an actor's state, and
-each change of a column is one look-up.
+each change of a column is one look-up. In all functions, `loc` has the local words of the state,
+`geo` and `table` are as in `Tables`, and `misses` and `control` as in `Told`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ from antecede.checker.engine.rows.entries_kernels import key_of, look_up
 def deliver(message, sender, actor, loc, geo, table, misses, control):
     """Record a delivery in the history columns of `loc`; see `checker.semantics.history.deliver`.
 
+    Args:
+        message, sender: the number of the message, and its sender (-1: no actor).
+        actor: the receiver.
+        loc: the local words of the state.
+
     Returns:
-        The judgement (see BAD), or MISSED.
+        The judgement of the delivery (a sum of bits; see BAD), or MISSED.
     """
     item = message * geo[g.ACTORS] + actor
     judgement = np.int64(g.UNEXPECTED)
@@ -60,14 +66,22 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
 
 @inlined
 def gate(actor, base, loc, geo, table, misses, control):
-    """Return the GATE bits of an actor whose local words are at loc[base:], or -1."""
+    """Return the GATE bits of an actor whose local words are at loc[base:], or -1.
+
+    If only one message is followed, they say whether the actor may send, and whether it knows of
+    this message. The result is -1 if the table entry is missing.
+    """
     knows, pending = get(loc, base, geo, actor, g.KNOWS), get(loc, base, geo, actor, g.PENDING)
     return look_up(table, key_of(g.GATE, actor, knows, pending), misses, control)
 
 
 @inlined
 def gates(base, loc, geo, table, misses, control):
-    """Return the union of all actors' GATE bits, or MISSED."""
+    """Return the union of all actors' GATE bits, or MISSED if an entry is missing.
+
+    Args:
+        base: the local words of the state are at loc[base:].
+    """
     union, complete = np.int64(0), True
     for actor in range(geo[g.ACTORS]):
         bits = gate(actor, base, loc, geo, table, misses, control)
@@ -90,7 +104,14 @@ def forget(item, loc, geo, table, misses, control):
 
 @inlined
 def forget_by(actor, item, loc, geo, table, misses, control):
-    """Remove a delivered item from one actor's sets of messages; return as `forget`."""
+    """Remove a delivered item from one actor's sets of messages.
+
+    Args:
+        item: the number of the message, times the number of actors, plus the receiver.
+
+    Returns:
+        Whether no table entry is missing.
+    """
     complete = True
     for column in range(g.KNOWS, g.PENDING + 1):
         kind = g.FORGET if column == g.KNOWS else g.DROP
@@ -151,7 +172,11 @@ def causal_send(message, actor, loc, geo, table, misses, control):
 
 @kernel
 def network_send(message, actor, loc, geo, table, misses, control):
-    """Record a network-send if the clock ticks then; return False if an entry is missing."""
+    """Record a network-send, when the message's first packet leaves, if the clock ticks then.
+
+    Returns:
+        Whether no table entry is missing.
+    """
     key = key_of(g.UNSENT, actor, get(loc, 0, geo, actor, g.PENDING), message)
     unsent = look_up(table, key, misses, control)
     if unsent == 1:

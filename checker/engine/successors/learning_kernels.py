@@ -20,12 +20,16 @@ from antecede.checker.engine.successors import memo_kernels as m
 
 @kernel
 def derive_into(source, only, entry, row, at, work, count):
-    """Derive successors of one source, write them to `out`, and remember steps.
+    """Derive the successors of row[at:] by one source, and remember their steps.
+
+    The successors are written to work.out.
 
     Args:
+        source: see `derive_kernels.source_of`.
         only: which of the source's transitions, or ALL.
         entry: where the offer is listed, if it is only one. Otherwise the head of the list with the
             events of which the history's steps are to be remembered, or 0.
+        count: the number of successors in work.out so far.
 
     Returns:
         The number of successors so far, MISSED, or OVERFLOWED.
@@ -128,10 +132,12 @@ def learn_list(source, row, at, work, start):
     """List the transitions of a composite that one source has, and return the list's head.
 
     Args:
+        source: see `derive_kernels.source_of`.
+        row, at: the row that has the composite, at row[at:].
         start: work.out[start:] has room for one entry.
 
     Returns:
-        The head, NOTHING_LISTED, NOT_LISTED, NO_ROOM, or MISSED.
+        The place of the list in `Memo.lists`, or NOTHING_LISTED, NOT_LISTED, NO_ROOM or MISSED.
     """
     memo, geo = work.memo, work.tables.geo
     decode(row, at, geo, work.tables.dec, work.loc, geo[g.ACTORS] * geo[g.WORDS])

@@ -41,7 +41,7 @@ from antecede.checker.engine.rows.rows_kernels import decode_part
 
 
 class Work(NamedTuple):
-    """The arguments that most functions here share.
+    """The arguments that most functions here share, for the expansion of one row.
 
     Attributes:
         tables: borrowed.
@@ -139,7 +139,7 @@ MOST_MOMENTS = 1 << 22
 
 @inlined
 def borrowed_memo(memo):
-    """Return the memo with every array borrowed; see `borrow`."""
+    """Return the memo with every array borrowed, which saves counting references; see `borrow`."""
     return g.Memo(
         borrow(memo.figures),
         borrow(memo.source_part),
@@ -156,13 +156,23 @@ def borrowed_memo(memo):
 
 @inlined
 def event_key(channel, packet, stays, says):
-    """Return the key of an event in `events`; `says` is 0 if its packet delivers no message."""
+    """Return the key of an event, under which `events` has its number.
+
+    Args:
+        channel, packet: the numbers of the channel and of the packet that is received.
+        stays: 1 if the packet stays in the channel, otherwise 0.
+        says: what the sender's history says of the delivered message; 0 if none is delivered.
+    """
     return says << 34 | stays << 33 | channel << 25 | packet
 
 
 @inlined
 def named(memo, key, value):
-    """Return the value of a key in `events`; a new key gets `value`, or -1 without room."""
+    """Return the value of a key in `events`; a new key gets `value`.
+
+    Returns:
+        The value, or -1 if the key is new and `value` is -1 or there is no room.
+    """
     there = find(memo.events, key)
     if there != -1 or value == -1 or 3 * memo.figures[NAMED] >= memo.events.shape[0]:
         return there
@@ -173,7 +183,7 @@ def named(memo, key, value):
 
 @inlined
 def numbered(memo, key, item):
-    """Return the number of an event, or -1 without room; a new event delivers `item`.
+    """Return the number of the event with a key, or -1 without room; a new event delivers `item`.
 
     Equal keys have equal numbers, so events can be compared by number.
     """
@@ -189,9 +199,9 @@ def numbered(memo, key, item):
 
 @inlined
 def coded(memo, shown):
-    """Return the code of a bit set of properties, or -1 if there are too many.
+    """Return a small number for a bit set of properties, or -1 if there are too many bit sets.
 
-    Codes are short enough to be stored with a step.
+    The number, the *code*, is short enough to be stored with a step.
     """
     for code in range(memo.figures[CODES]):
         if memo.shows[code] == shown:
@@ -340,7 +350,10 @@ def parted(work):
 
 @inlined
 def own_key(source, work):
-    """Return under which key the first part of an actor has its own list at a moment, or -1."""
+    """Return the key of the list of an actor's own transitions, or -1 if it has no key.
+
+    Under `full`, such a list is kept per moment, among the steps of the actor's first part.
+    """
     memo = work.memo
     part, slot = memo.source_part[source], memo.source_slot[source]
     heads = work.heads[part + 1]
@@ -364,7 +377,13 @@ def learn_moment(history, heads, work):
 
 @inlined
 def moment_at(base, actor, work):
-    """Return the number of the moment of an actor with its local words in loc[base:], or -1."""
+    """Return the number of an actor's moment, or -1 without room for another one.
+
+    Its moment is its position in the workload together with what it knows.
+
+    Args:
+        base: the local words of the state are at loc[base:].
+    """
     loc, geo = work.loc, work.tables.geo
     position, knows = get(loc, base, geo, actor, g.POSITION), get(loc, base, geo, actor, g.KNOWS)
     return numbered(work.memo, MOMENT | position << 25 | knows, NO_ITEM)

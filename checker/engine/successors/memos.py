@@ -40,11 +40,11 @@ def why_not(geo: Words) -> str | None:
 
 
 def empty(geo: Words, counts: Words) -> Memo:
-    """Return a memo that knows nothing.
+    """Return a memo that remembers nothing yet.
 
     Args:
-        geo: the geometry of the composites that it is about.
-        counts: their number per part.
+        geo: the geometry of the composites whose transitions it will remember.
+        counts: the number of composites per part.
     """
     if why_not(geo):
         return memo_kernels.NO_MEMO
@@ -69,9 +69,13 @@ def empty(geo: Words, counts: Words) -> Memo:
 
 
 def emptied(memo: Memo, geo: Words, counts: Words) -> Memo:
-    """Return an empty memo that counts on.
+    """Return an empty memo in place of one, with the same statistics.
 
     It is used when composites get new numbers, which makes all lists wrong.
+
+    Args:
+        memo: the memo that is replaced.
+        geo, counts: as for `empty`.
     """
     if not memo.figures[memo_kernels.IN_USE]:
         return memo
@@ -107,7 +111,13 @@ def _sources(geo: Words) -> tuple[Words, Words, Words]:
 
 
 def tended(memo: Memo, counts: Words) -> Memo:
-    """Return a memo with more room, where it may soon lack some; or with forgotten lists."""
+    """Return a memo with more room, if the arrays of the given one are nearly full.
+
+    If its lists have their greatest size already, all lists are forgotten instead.
+
+    Args:
+        counts: the number of composites per part.
+    """
     figures = memo.figures
     if not figures[memo_kernels.IN_USE]:
         return memo
@@ -154,7 +164,14 @@ def _with_more_heads(memo: Memo, counts: Words) -> Memo:
 
 
 def share_text(memos: Iterable[Memo], geo: Words) -> str:
-    """Say how many successors came from memory, or why none did."""
+    """Return the share of successors that came from memos, such as "98.9% of 79,173,426".
+
+    If no transition can be remembered, the text gives the reason.
+
+    Args:
+        memos: the memo of each thread.
+        geo: the geometry of their composites.
+    """
     reason = why_not(geo)
     if reason is not None:
         return f"none, because {reason}"

@@ -27,11 +27,19 @@ from antecede.checker.engine.successors.learning_kernels import derive_into, lea
 
 @inlined
 def recall(row, at, work):
-    """Do the same as `successors`, from memory where possible.
+    """Write the successors of row[at:] as `derive_kernels.successors` does, but from the memo.
 
-    The slow way, in `successors`, decodes the row, looks up the effects of every source, and looks
-    up the composites of the columns that result. This way copies the row and replaces one to three
-    composites by numbers from the memo.
+    A successor that the memo does not know is derived and remembered.
+
+    The slow way decodes the row, looks up the effects of every source, and looks up the composites
+    of the columns that result. This way copies the row and replaces one to three composites by
+    numbers from the memo.
+
+    Args:
+        work: the memo, the tables, and room for the successors.
+
+    Returns:
+        As `successors`.
     """
     memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
     stride = row_words_of(work.tables) + 1

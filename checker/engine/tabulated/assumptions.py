@@ -33,11 +33,11 @@ depth, but the restart repeats the search so far, and weighted levels show no ru
 
 
 class ByDepthError(NotGradedError):
-    """Levels must be depths; the text says why."""
+    """The search must restart, and its levels must be depths; the text says why."""
 
 
 class Plan(Enum):
-    """The ways to treat visited states."""
+    """What a search does about its visited states between two levels."""
 
     KEEP = auto()
     FORGET = auto()  # keep only the current level
@@ -49,11 +49,11 @@ class Assumptions:
     """The assumptions that a search still makes.
 
     Attributes:
-        self_channels: actors may send packets to themselves.
-        weighs: levels may be weighted.
-        no_symmetry: why states are not replaced by representatives; None: they are.
+        self_channels: actors may send packets to themselves, so they have channels for that.
+        weighs: levels may be sums of weights.
+        no_symmetry: the reason why states are not replaced by representatives; None: they are.
         forgets: visited states may be forgotten.
-        tried: weights that were refuted.
+        tried: weights that a table entry contradicted.
     """
 
     self_channels: bool
@@ -63,7 +63,7 @@ class Assumptions:
     tried: list[Weights] = field(factory=list)
 
     def filler(self, system: System, *, symmetric: bool) -> TableFiller:
-        """Return tables that have what the initial state needs."""
+        """Return new tables, in which only the components of the initial state have numbers."""
         return TableFiller(
             system, symmetric=symmetric, self_channels=self.self_channels, parted=True
         )
@@ -72,7 +72,7 @@ class Assumptions:
         """Return tables with symmetry if the system has it; otherwise note the reason."""
         filler = self.filler(system, symmetric=False)
         if self.no_symmetry is None:
-            self.no_symmetry = why_not(filler.tabulation, options.symmetry)
+            self.no_symmetry = why_not(filler.components, options.symmetry)
         if self.no_symmetry is None:
             try:
                 return self.filler(system, symmetric=True)
@@ -81,7 +81,13 @@ class Assumptions:
         return filler
 
     def weights(self, filler: TableFiller) -> Weights:
-        """Return weights that were not refuted yet; empty if there are none."""
+        """Return a weight for each kind of transition; empty if there are none to try.
+
+        All paths to a state have the same sum of these weights, as far as the tables show.
+
+        Args:
+            filler: the tables.
+        """
         weights = filler.tabulation.grading.weights
         return weights if self.weighs and weights and weights not in self.tried else {}
 
@@ -91,10 +97,10 @@ class Assumptions:
         """Return what to do about visited states between two levels.
 
         Args:
-            filler: knows whether every state has one depth.
-            options: how to search.
-            weighted: levels are weighted already; then the states to forget are forgotten.
-            visited: states that are kept.
+            filler: the tables, which show whether all paths to a state have the same length.
+            options: the options of the search.
+            weighted: levels are sums of weights already, so there is nothing to decide.
+            visited: the number of states that are kept.
             moves: the search is about to move to a cluster, where visited states cost most.
         """
         if weighted or options.forget is None or not self.forgets:
@@ -108,9 +114,9 @@ class Assumptions:
         """Withdraw the assumption that does not hold; return the weights with which to restart.
 
         Args:
-            reason: one of `UNFOUNDED`.
-            filler: the tables of the search that raised it.
-            weights: the weights of this search.
+            reason: one of `UNFOUNDED`, the error that a table entry raised.
+            filler: the tables of the search.
+            weights: the weights of the search; empty if its levels are depths.
         """
         match reason:
             case NotSymmetricError():
@@ -126,12 +132,12 @@ class Assumptions:
         return weights
 
     def record(self) -> dict[str, Any]:
-        """Return this as data."""
+        """Return the assumptions as data of a checkpoint; see `recorded`."""
         return asdict(self)
 
     @classmethod
     def recorded(cls, record: Mapping[str, Any]) -> Self:
-        """Return the assumptions that were recorded.
+        """Return the assumptions that `record` returned.
 
         Raises:
             ValueError: this is no such record.

@@ -27,7 +27,7 @@ from antecede.checker.paths.places import transitions_at
 
 @define(eq=False)
 class Concretiser:
-    """Follows a run of representatives with real states.
+    """Finds a run in original names that follows a run of representatives.
 
     Attributes:
         filler: the tables of the search.

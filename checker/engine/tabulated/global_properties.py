@@ -36,8 +36,10 @@ MOST_KEYS = 1 << 62
 class GlobalProperties:
     """Judges the properties of one system that are about the states of all actors at once.
 
+    An example is "at most one actor has the token".
+
     Attributes:
-        filler: knows what the numbers of actors' states stand for.
+        filler: the tables, which have the values of actors' states by number.
         judged: the combinations that were judged; some hundred bytes each.
     """
 
@@ -45,12 +47,20 @@ class GlobalProperties:
     judged: set[Combination] = field(factory=set)
 
     def asked(self, found: Container[str]) -> list[Property]:
-        """Return the properties of all actors' states that are not among those found already."""
+        """Return the properties of all actors' states that are still to be judged.
+
+        Args:
+            found: the names of the properties that were found violated or reached.
+        """
         joint = (prop for prop in self.filler.system.properties if is_joint(prop))
         return [prop for prop in joint if prop.name not in found]
 
     def columns(self, found: Container[str]) -> tuple[int, ...]:
-        """Return the columns of each actor whose combinations are judged; see `g.STATE`."""
+        """Return the columns of each actor whose combinations are judged: STATE, POSITION or both.
+
+        Args:
+            found: as for `asked`.
+        """
         about = {prop.what for prop in self.asked(found)}
         columns = {What.STATES: g.STATE, What.SEQUENCES: g.POSITION}
         return tuple(column for what, column in columns.items() if what in about)
@@ -92,7 +102,7 @@ class GlobalProperties:
         column = g.STATE if prop.what is What.STATES else g.POSITION
         actors = self.filler.system.actors
         start = columns.index(column) * actors
-        values_of = self.filler.tabulation.values_of_all
+        values_of = self.filler.components.values_of_all
         answers = {
             shown(prop, (values_of(column, each[start : start + actors]),)) for each in orbit
         }
@@ -107,12 +117,12 @@ class GlobalProperties:
             return {combination}
         places = list(product(columns, range(actors)))
         numbers = dict(zip(places, combination, strict=True))
-        orbit = (symmetry.renamed_together(k, numbers) for k in range(len(symmetry.group)))
+        orbit = symmetry.renamings_of(numbers)
         return {tuple(map(renamed.__getitem__, places)) for renamed in orbit}
 
 
 def first_combinations(pieces: Iterable[list[Words]], width: int, first: int = 0) -> Words:
-    """Return the combinations that the rows of a level have.
+    """Return each combination that occurs in the rows of a level, with the first row that has it.
 
     Args:
         pieces: for consecutive rows, a column for each number of a combination.

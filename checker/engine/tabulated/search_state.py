@@ -27,11 +27,12 @@ class SearchState:
     """The progress of a search: empty when it starts or restarts, and saved in its checkpoints.
 
     Attributes:
-        found: property name -> the run that shows it.
+        found: the name of a property -> the run that violates or reaches it.
         truncated: some state was not expanded because of --max-depth.
         levels: per depth, the number of new states.
-        frontier: states that were found and not expanded; 0 when the search is over.
-        current: states of the current level; fewer than `frontier` only if levels are weighted.
+        frontier: the number of states that were found and not expanded; 0 when the search is over.
+        current: the number of states in the current level; less than `frontier` only if levels are
+            weighted.
         weights: the kinds of transitions that weigh more than 1; empty if a level is a depth.
         between_levels: no level is half expanded.
         moved_at: the depth of the level with which the search moved to a cluster; 0: it did not.
@@ -61,7 +62,7 @@ class SearchState:
         return sum(self.levels) - self.current
 
     def add(self, report: LevelReport) -> None:
-        """Make the next level the current one.
+        """Make the next level the current one, after a transport has expanded the level before.
 
         Raises:
             ByDepthError: levels are weighted, and there are more depths than there is room for.
@@ -79,7 +80,7 @@ class SearchState:
         self.between_levels = True
 
     def record(self, system: System) -> dict[str, Any]:
-        """Return this as data; a run is the places of its transitions."""
+        """Return the progress as data of a checkpoint; runs are places of transitions."""
         return {
             **asdict(self, recurse=False),
             "found": {name: places_of(system, f.transitions) for name, f in self.found.items()},
@@ -89,7 +90,7 @@ class SearchState:
 
     @classmethod
     def recorded(cls, system: System, record: dict[str, Any]) -> Self:
-        """Return the state that was recorded.
+        """Return the progress that `record` returned.
 
         Raises:
             ValueError: this is no such record.

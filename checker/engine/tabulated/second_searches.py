@@ -66,10 +66,10 @@ def shortest_runs(
 def lost_after(
     search: SecondSearch, prop: Property, tick: Callable[[], None]
 ) -> tuple[Evidence | None, dict[str, Any]]:
-    """Explore all states, close the search, and return what `Explorer.lost` does.
+    """Explore all states, look for one with no way back, and close the search; see `Explorer.lost`.
 
     Returns:
-        The run, and figures of the graph of states.
+        A run to such a state or None, and figures of the graph of states by name.
     """
     try:
         while search.frontier:

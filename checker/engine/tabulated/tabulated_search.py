@@ -135,7 +135,7 @@ class TabulatedSearch(Explorer):
 
     @property
     def found(self) -> dict[str, Evidence]:
-        """The run that shows each property, by its name."""
+        """The run that violates or reaches a property, by the property's name."""
         return self.state.found
 
     @property
@@ -145,7 +145,7 @@ class TabulatedSearch(Explorer):
 
     @property
     def frontier(self) -> int:
-        """States that were found and not expanded; 0 when the search is over."""
+        """The number of states that were found and not expanded; 0 when the search is over."""
         return self.state.frontier
 
     @property
@@ -170,7 +170,7 @@ class TabulatedSearch(Explorer):
         return self.state.totals + self.transport.totals()
 
     def counts(self) -> Counts:
-        """Return what was explored so far."""
+        """Return the numbers of states explored so far, by this process and on a cluster."""
         totals = self._totals()
         return Counts(totals.unique, 1 + totals.fired, self.state.depth, totals.finals)
 
@@ -190,7 +190,7 @@ class TabulatedSearch(Explorer):
         return Counts(states + waiting, 1 + fired, state.depth, finals)
 
     def statistics(self) -> dict[str, Any]:
-        """Return further figures, by name."""
+        """Return the figures that `--statistics` shows, by name."""
         state, totals, tabulation = self.state, self._totals(), self.filler.tabulation
         why_not, whole, counts = self.assumptions.no_symmetry, self.unreduced(), self.counts()
         reduction = whole.unique_states / max(counts.unique_states, 1) if whole else None
@@ -500,7 +500,7 @@ class TabulatedSearch(Explorer):
         self.state.found |= runs
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
-        """Return a run to a state with no way back to what `prop` wants, or None."""
+        """Return a run to a state from which no state that `prop` wants can be reached, or None."""
         if self.state.moved_at or self.dropped:
             return self._lost_by_threads(prop, tick)
         try:
@@ -522,5 +522,8 @@ class TabulatedSearch(Explorer):
         return found
 
     def so_far(self, tick: Callable[[], None]) -> Explored:
-        """Return the graph as far as it is known: without the edges of the current level."""
+        """Return the graph of the states found so far, without the edges of the current level.
+
+        The search for fair cycles asks for it.
+        """
         return self.threads.so_far(self.state.depth if self.frontier else None, tick)

@@ -1,4 +1,7 @@
-"""Runs to the states of a search by levels: traced back on its transports, in original names."""
+"""Runs to the states of a search by levels: traced back on its transports, in original names.
+
+A *run* is a sequence of transitions from the initial state, for example to a violation.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,11 @@ class Traces:
     def run_to(self, address: Address, place: int, prop: Property) -> Evidence:
         """Return the run to a state, and on by the transition at `place` unless that is -1.
 
+        Args:
+            address: the place of the state on the transport that has it.
+            place: the index of a transition among those enabled in the state.
+            prop: the property that the run shows.
+
         Raises:
             ReplayError: there is no such run.
         """
@@ -53,7 +61,12 @@ class Traces:
         return self.threads.places_to(address) + on_cluster
 
     def run(self, places: list[int], prop: Property) -> Evidence:
-        """Return the run with transitions at these places, in original names."""
+        """Return the run with transitions at these places, in original names.
+
+        Args:
+            places: of each transition, its index among those enabled in the state before it.
+            prop: the property that the run shows.
+        """
         if not self.filler.symmetric:
             return Evidence(transitions_at(self.filler.system, places))
         self.filler.refresh()

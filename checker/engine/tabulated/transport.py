@@ -32,9 +32,12 @@ Pause: TypeAlias = Callable[[], None]
 
 @frozen(order=True)
 class Address:
-    """Where a state is: the depth of its level, a part of the level, and the index in this part.
+    """The place of a state on a transport.
 
-    A part is a thread or a partition.
+    Attributes:
+        depth: the depth of its level.
+        part: the number of the thread or partition that has it.
+        index: its index among the states of this level there.
     """
 
     depth: int
@@ -44,11 +47,11 @@ class Address:
 
 @frozen
 class Showing:
-    """A state that shows properties, or one of its transitions that does.
+    """A state that violates or reaches properties, or one of its transitions that does.
 
     Attributes:
-        properties: a bit set.
-        address: of the state.
+        properties: the bit set of these properties; bit k stands for property k of the system.
+        address: the place of the state.
         place: the index of the transition among those enabled there; -1: the state itself.
     """
 
@@ -62,8 +65,8 @@ class LevelJob:
     """Instructions to expand a level.
 
     Attributes:
-        depth: of the level.
-        known: bit set of the properties that need not be reported any more.
+        depth: the depth of the level.
+        known: the bit set of the properties that need not be reported any more.
         last: the next level is not going to be expanded.
         combinations: the columns of actors for which the search will ask for
             `Transport.combinations`; empty if it will not ask.
@@ -80,12 +83,13 @@ class LevelReport:
     """The result of the expansion of a level.
 
     Attributes:
-        level: depth -> states of the next level at this depth; empty when the search is over. A
-            level has states of several depths only if levels are weighted.
-        frontier: states that were found and not expanded.
-        visited: states that the transport keeps, to recognise them when they are met again.
-        shown: the properties that states of the expanded level show, and their transitions.
-        vanished: states of the expanded level that turned out to be duplicates.
+        level: depth -> the number of states of the next level at this depth; empty when the search
+            is over. A level has states of several depths only if levels are weighted.
+        frontier: the number of states that were found and not expanded.
+        visited: the number of states that the transport keeps, to recognise them when it meets them
+            again.
+        shown: the states of the expanded level, and their transitions, that show properties.
+        vanished: the number of states of the expanded level that turned out to be duplicates.
     """
 
     level: Mapping[int, int]
@@ -100,12 +104,13 @@ class Totals:
     """Sums over all expanded states.
 
     Attributes:
-        unique: states that were found, without duplicates.
-        fired: transitions.
-        finals: final states.
-        kinds: transitions of each kind.
-        new: transitions of each kind that led to a new state; None: not counted.
-        orbits: states, transitions and final states that the expanded representatives stand for.
+        unique: the number of states that were found, without duplicates.
+        fired: the number of transitions.
+        finals: the number of final states.
+        kinds: the number of transitions of each kind.
+        new: the number of transitions of each kind that led to a new state; None: not counted.
+        orbits: the numbers of states, of transitions and of final states that the expanded
+            representatives stand for.
     """
 
     unique: int = 0
@@ -117,10 +122,10 @@ class Totals:
 
     @classmethod
     def recorded(cls, record: Any) -> Self:
-        """Return the sums that `attrs.astuple` took apart.
+        """Return the sums that `attrs.astuple` took apart for a checkpoint.
 
         Raises:
-            ValueError: they are none.
+            ValueError: this is no such record.
         """
         unique, fired, finals, kinds, new, orbits = record
         shape, most = (1 << 10,), MOST
@@ -147,13 +152,13 @@ class Totals:
 
 @frozen(eq=False)
 class Part:
-    """Rows that move from one transport to the next.
+    """States that move from one transport to the next.
 
     Attributes:
-        rows: packed by the layout of the table filler, one after the other.
+        rows: the states, flat, packed by the layout of the table filler.
         number: the part of their addresses; the index of a row is its place in `rows`.
-        lead: how many levels ahead of the current one they are; None: they were expanded.
-        depths: of the states, if levels are weighted.
+        lead: how many levels after the current one they are expanded; None: they were expanded.
+        depths: the depths of the states, if levels are weighted.
     """
 
     rows: Words
@@ -164,10 +169,10 @@ class Part:
 
 @frozen(eq=False)
 class Setup:
-    """Facts about a search for the transport that starts, continues or takes it over.
+    """Facts about a search for the transport that starts it, continues it or takes it over.
 
     Attributes:
-        filler: fills the tables.
+        filler: the tables.
         weights: as in `SearchState`.
         forgets: no state of an earlier level can be met again, so only the level is kept.
     """
@@ -178,7 +183,7 @@ class Setup:
 
 
 class Transport(Protocol):
-    """Holds the states of a search, and expands them."""
+    """Holds the states of a search, and expands them level by level."""
 
     options: Options
     pauses: bool
@@ -194,33 +199,45 @@ class Transport(Protocol):
         """
 
     def combinations(self, columns: tuple[int, ...]) -> Iterable[tuple[int, Words]]:
-        """Yield the combinations in these columns of all actors in the current level, by part.
+        """Yield the combinations of actors' numbers that occur in the current level, part by part.
 
-        Each comes with the number of the part and has the shape (n, 1 + columns * actors): the
+        Each item is the number of the part and an array of shape (n, 1 + columns * actors): the
         index of the first state that has the combination, and for each column, the number of each
         actor.
+
+        Args:
+            columns: the columns of an actor that a combination has, such as STATE.
         """
 
     def reduce_memory(self, *, forgets: bool) -> None:
         """Drop states that cannot be met again; if `forgets`, keep only the current level."""
 
     def totals(self) -> Totals:
-        """Return what was counted since the search is on this transport."""
+        """Return the sums over the states that this transport has expanded."""
 
     def waiting_orbits(self) -> int | None:
         """Return how many states the representatives of the current level stand for, if known."""
 
     def statistics(self) -> dict[str, Any]:
-        """Return figures of this transport, by name."""
+        """Return the figures of this transport that `--statistics` shows, by name."""
 
     def record(self) -> dict[str, Any]:
-        """Return this as data of a checkpoint; see `adopt`."""
+        """Return the states and counts as data of a checkpoint; see `adopt`."""
 
     def write(self, folder: Path) -> Files:
         """Write further files of a checkpoint; return their sizes and checksums."""
 
     def adopt(self, record: dict[str, Any], saved: Saved, setup: Setup) -> None:
-        """Continue from a checkpoint."""
+        """Continue from a checkpoint.
+
+        Args:
+            record: as `record` returned it.
+            saved: the checkpoint, which has the files of `write`.
+            setup: the search.
+
+        Raises:
+            ValueError: this is no such record.
+        """
 
     def drop(self) -> None:
         """Give back the states, because the search restarts or needs the memory; counts remain."""
@@ -233,7 +250,10 @@ class FirstTransport(Transport, Protocol):
     """A transport in this process, where every search starts."""
 
     def places_to(self, address: Address) -> list[int]:
-        """Return the places of the transitions that lead from the initial state to another one."""
+        """Return the places of the transitions that lead from the initial state to a state.
+
+        A place is the index of a transition among those that are enabled.
+        """
 
     def begin(self, setup: Setup) -> LevelReport:
         """Make the initial state the current level."""
@@ -245,13 +265,18 @@ class FirstTransport(Transport, Protocol):
         """
 
     def holds(self, open_states: int, current: int) -> bool:
-        """Return whether there are so many states to be expanded, and so many in this level."""
+        """Return whether the numbers of states agree with a checkpoint.
+
+        Args:
+            open_states: the states to be expanded.
+            current: the states of the current level among them.
+        """
 
     def fill(self, missed: Words) -> Repacking | None:
-        """Fill missing table entries, as `TableFiller.fill` does, and pack all rows anew."""
+        """Fill missing table entries as `TableFiller.fill` does; pack all rows anew if needed."""
 
     def lost(self, prop: Property, tick: Pause) -> list[int] | None:
-        """Return the places of a shortest run to a state with no way back, as `Explorer.lost`."""
+        """Return the places of a shortest run to a state with no way back; see `Explorer.lost`."""
 
     def so_far(self, depth: int | None, tick: Pause) -> Explored:
         """Return the graph of states, without the edges of states at `depth`; None: all edges."""
@@ -265,19 +290,31 @@ class NextTransport(Transport, Protocol):
 
     @property
     def threshold(self) -> int:
-        """The fewest states of a level for which the search moves."""
+        """The fewest states of a level with which the search moves here."""
 
     def unused_statistics(self) -> dict[str, Any]:
         """Return the figures of a search that did not move."""
 
     def load(self, parts: Iterable[Part], depth: int, setup: Setup, tick: Pause) -> None:
-        """Take over the states of a search between two levels; `depth` is of the current one."""
+        """Take over the states of a search between two levels.
+
+        Args:
+            parts: the states.
+            depth: the depth of the current level.
+            setup: the search.
+            tick: called often; it may raise.
+        """
 
     def places_to(self, address: Address) -> tuple[list[int], Address]:
         """Return the places of the transitions to a state from one that the search moved here.
 
-        The second result is the address that this state had on the first transport.
+        Returns:
+            The places, and the address that the first state of the run had on the first transport.
         """
 
     def representative(self, row: Words) -> Words:
-        """Return the renaming of a row with which this transport continues, under symmetry."""
+        """Return the representative of a state that this transport uses, under symmetry.
+
+        Args:
+            row: the state. Another transport may use another renaming of it.
+        """

@@ -32,7 +32,11 @@ MORE = "more"
 
 
 def started(*arguments: str) -> subprocess.Popen[bytes]:
-    """Start to compile in the background; Ctrl-C here does not end it."""
+    """Start to compile kernels in a background process; Ctrl-C here does not end it.
+
+    Args:
+        arguments: what this module's command line gets.
+    """
     command = [sys.executable, "-P", "-m", "antecede.checker.engine.threads.compiling", *arguments]
     silent = subprocess.DEVNULL
     _running.append(subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent, **APART))

@@ -25,11 +25,11 @@ FIRST_ROOM = 1 << 14
 
 @define(eq=False)
 class LocalDepthFirst(Stepwise):
-    """Depth-first on one core; a round takes a batch of transitions.
+    """Depth-first search on one core; a round takes a batch of transitions.
 
     Attributes:
-        stack, frames: as for `stepwise_kernels.descend`.
-        stack_room, frames_room: words of them that may be used.
+        stack, frames: the current path, as for `stepwise_kernels.descend`.
+        stack_room, frames_room: the words of these arrays that may be used.
     """
 
     exhaustive: bool = True
@@ -56,7 +56,7 @@ class LocalDepthFirst(Stepwise):
 
     @property
     def frontier(self) -> int:
-        """The states on the path."""
+        """The number of states on the current path."""
         return int(self.control[g.FRAMES] - 1 + self.control[g.ENTERING])
 
     def _total(self) -> int:

@@ -52,17 +52,18 @@ from antecede.checker.search.options import Options
 
 @define(eq=False)
 class Expansion:
-    """The states of a search, and how its threads expand them.
+    """The states of a search on threads, and how the threads expand them.
 
     Attributes:
-        filler: fills the tables.
+        filler: the tables.
         weights: as in `checker.engine.tabulated.search_state.SearchState`.
-        arenas: make room.
+        arenas: creates the arrays that grow.
         pool: a thread for each shard but the first.
         options: how to search; `threads` is the number of shards.
-        block: entries that one thread may send to one owner in a chunk.
+        block: the number of entries that one thread may send to one owner in a chunk.
         forgot: visited states were forgotten.
         composites_kept, composites_dropped: see `drop_composites`.
+        shards: the part of each thread.
     """
 
     filler: TableFiller
@@ -82,11 +83,15 @@ class Expansion:
 
     @property
     def frontier(self) -> int:
-        """States that were found and not expanded."""
+        """The number of states that were found and not expanded."""
         return sum(level.count for shard in self.shards for level in shard.levels)
 
     def total(self, place: int) -> int:
-        """Return the sum over all shards of one counter in `control`."""
+        """Return the sum over all shards of one counter.
+
+        Args:
+            place: its place in `Shard.control`, such as FIRED.
+        """
         return sum(int(shard.control[place]) for shard in self.shards)
 
     # The start of a search.
@@ -149,7 +154,10 @@ class Expansion:
     # Chunks.
 
     def each(self, work: Callable[[Shard], None]) -> None:
-        """Do some work for every shard: the first one on this thread, the others in the pool."""
+        """Call a function for all shards at the same time, and wait.
+
+        The first shard runs on the calling thread, and the others run in the pool.
+        """
 
         def quietly(shard: Shard) -> None:
             with wrapping():  # NumPy's warnings are per thread
@@ -169,7 +177,7 @@ class Expansion:
         return any(shard.unfinished for shard in self.shards)
 
     def chunk(self) -> None:
-        """Expand some rows of every thread, insert their successors, fill the tables.
+        """Expand some rows on every thread, insert their successors, and fill the tables.
 
         Raises:
             NotGradedError: states were forgotten that may be met again.
@@ -311,7 +319,14 @@ class Expansion:
         self.fill(np.concatenate(missed))
 
     def fill(self, missed: Words) -> Repacking | None:
-        """Fill the tables and adapt to what that changed."""
+        """Fill the tables, and adapt all arrays to what that changed.
+
+        Args:
+            missed: as for `TableFiller.fill`.
+
+        Returns:
+            How rows were packed anew, or None if they were not.
+        """
         words = self.filler.layout.words
         repacking = self.filler.fill(missed)
         if repacking is not None:
@@ -377,11 +392,12 @@ class Expansion:
         self.each(lambda shard: shard.visited.forget(expected))
 
     def drop_composites(self) -> None:
-        """Drop the composites that no state of the new level has, where there are no other states.
+        """Forget the composites that no state of the new level has, if no other states are kept.
 
-        Under `full` there is a composite for every ten states or so. With symmetry the least of a
-        state's renamings may be another one when composites that were dropped are met again; a
-        path could not be traced back.
+        Under `full` there is about one composite for every ten states. With symmetry, they are kept
+        if
+        parents are kept: a composite that was forgotten and is met again could change which
+            renaming of a state is its representative, and its path could not be traced back.
         """
         layout = self.filler.layout
         had = int(layout.counts.sum())
@@ -404,10 +420,10 @@ class Expansion:
             shard.memo = memos.emptied(shard.memo, self.filler.tables.geo, layout.counts)
 
     def read_depths(self) -> None:
-        """Do nothing: a level is a depth."""
+        """Do nothing, because a level is a depth here; see `WeightedExpansion.read_depths`."""
 
     def forget_states(self) -> None:
-        """Keep only the tables, and what paths are traced back by."""
+        """Give back all states, and keep only the tables, the parents and the places, for paths."""
         for shard in self.shards:
             for ahead in shard.ahead:
                 ahead.visited.close()
@@ -419,7 +435,10 @@ class Expansion:
     # Paths.
 
     def places_to(self, address: Address) -> list[int]:
-        """Return the places of the transitions that lead from the initial state to another one."""
+        """Return the places of the transitions that lead from the initial state to a state.
+
+        A place is the index of a transition among those that are enabled.
+        """
         places, index, owner = [], address.index, address.part
         for depth in range(address.depth - 1, 0, -1):
             at = self.shards[owner].starts[depth] + index
@@ -430,7 +449,7 @@ class Expansion:
     # Checkpoints.
 
     def record(self) -> dict[str, Any]:
-        """Return this as data, between two chunks; see `adopt`."""
+        """Return the states and counts as data of a checkpoint, between two chunks; see `adopt`."""
         return {
             "block": self.block,
             "forgot": self.forgot,
@@ -439,7 +458,10 @@ class Expansion:
         }
 
     def adopt(self, record: dict[str, Any]) -> None:
-        """Take over what another process recorded, in an empty expansion with its `block`.
+        """Take over the states and counts that another process recorded.
+
+        Args:
+            record: as `record` returned it. This expansion must be empty and have the same `block`.
 
         Raises:
             ValueError: this is no such record.

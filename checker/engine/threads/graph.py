@@ -48,7 +48,7 @@ NOT_FOLLOWED, NOT_MARKED = 1, 2
 
 @define(eq=False)
 class KeptGraph:
-    """The graph of all states that a search has found.
+    """The graph of all states that a search has found: its nodes are states, its edges transitions.
 
     It takes 4 bytes per edge, and per state 9 and 4 for each slot of the visited sets; on disk
     where the search spills.
@@ -56,13 +56,16 @@ class KeptGraph:
     Attributes:
         filler: the tables of the search, which is over.
         shards: their visited sets have every state.
-        arenas: make room.
+        arenas: creates the arrays of the graph.
         pool: a thread for each shard.
-        props: the properties of ways back.
+        props: the properties that ask for ways back, such as `can-deliver`.
         labels: the transitions by number, if edges are labelled.
-        first, target, label: the edges, as of `checker.search.graph.Rows`.
-        marks: per state, a bit for each of `props` that is as wanted there, or as `wanted` says.
-        seconds: spent to make it, and to look for ways back.
+        wanted: per composite, the bits of `marks` that it allows, or None; see `wanted_composites`.
+        first, target, label: the edges, as in `checker.search.graph.Rows`.
+        marks: per state, the bits that all its composites have: bit k means that the state is one
+            that property k of `props` wants to be reached.
+        figures: the figures of `graphs_kernels.Growing`.
+        seconds: the time spent to make the graph and to look for ways back.
     """
 
     filler: TableFiller
@@ -313,14 +316,14 @@ class KeptGraph:
         return int(fresh)
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> list[int] | None:
-        """Return the shortest way to a state with no way back to what `prop` wants, or None.
+        """Return a shortest path to a state with no way back to what `prop` wants, or None.
 
         Args:
             prop: one of `props`, by its name.
             tick: called now and then; it may raise.
 
         Returns:
-            The places of its transitions.
+            The places of its transitions, each among those enabled in its state.
         """
         bit = [asked.name for asked in self.props].index(prop.name)
         good = bytearray(self.states)
@@ -362,7 +365,7 @@ class KeptGraph:
             arena.close()
 
     def figures_by_name(self) -> dict[str, Any]:
-        """Return its size, and the time that it took to make."""
+        """Return the size of the graph and the time that it took, for `--statistics`."""
         arenas = (self.first, self.target, self.marks)
         sizes = (self.states + 1, self.edges, self.states)
         used = sum(a.array.itemsize * n for a, n in zip(arenas, sizes, strict=True))
@@ -403,18 +406,18 @@ def wanted_composites(filler: TableFiller, props: tuple[Property, ...]) -> Any:
     Raises:
         NotSymmetricError: a property wants something else of a composite when it is renamed.
     """
-    layout, tabulation = filler.layout, filler.tabulation
+    layout, components = filler.layout, filler.components
     wanted = np.zeros((len(layout.counts), layout.room), np.uint8)
     for part, count in enumerate(layout.counts):
         actor = part // layout.each
         things: list[Any]
         for bit, prop in enumerate(props):
             if prop.what is What.UNDELIVERED:
-                column, values = g.PENDING, tabulation.pending[actor].values
+                column, values = g.PENDING, components.pending[actor].values
                 things = [tuple(entry.message for entry in entries) for entries in values]
             else:
-                column, ends = g.POSITION, tabulation.system.workload.ended
-                things = [ends(actor, position) for position in tabulation.positions[actor].values]
+                column, ends = g.POSITION, components.system.workload.ended
+                things = [ends(actor, position) for position in components.positions[actor].values]
             accepted = np.array([bool(prop.predicate(thing)) for thing in things], np.uint8)
             said = np.ones(count, np.uint8)
             if layout.part_of(actor, column) == part:
@@ -464,7 +467,7 @@ class FollowedGraph:
 
     @property
     def passes(self) -> Passes:
-        """The passes over its rows, compiled."""
+        """The compiled passes over the rows of the graph that the search for fair cycles calls."""
         return graphs_kernels.COMPILED
 
     def followed(self) -> bytearray:
@@ -480,11 +483,11 @@ class FollowedGraph:
         return bytearray(marks == exactly)
 
     def all_edges(self, number: int) -> bool:
-        """Return whether all edges of a state are there."""
+        """Return whether the edges of the state with this number are in the graph."""
         return number < self.kept.ended
 
     def path_to(self, number: int) -> tuple[Transition, ...]:
-        """Return a shortest path to a state."""
+        """Return a shortest path to the state with this number."""
         labels = (self.rows.label[edge] for _, edge in self.kept.edges_to(number))
         return tuple(self.rows.transitions[label] for label in labels)
 
@@ -495,13 +498,16 @@ def followed_graph(
     tick: Callable[[], None],
     depth: int | None,
 ) -> FollowedGraph:
-    """Return the graph of the states that a search has found.
+    """Return the graph of the states that a search has found, for the search for fair cycles.
+
+    Its transitions are labelled, and its states are marked with what they say of the message that
+    is followed.
 
     Args:
         filler: the tables of the search.
-        make: returns an empty graph, given labels and what marks composites.
+        make: returns an empty graph, given the labels and the marks of composites.
         tick: called now and then; it may raise.
-        depth: of the states that are not expanded yet; None: all are.
+        depth: the depth of the states that are not expanded yet; None: all are expanded.
 
     Raises:
         CapacityError: there is too little room.
@@ -518,12 +524,12 @@ def followed_composites(filler: TableFiller) -> Any:
         uint8, of composite g of actor i at i * (the room for composites) + g; a state's marks are
         the bits that all its composites have.
     """
-    layout, tabulation = filler.layout, filler.tabulation
+    layout, components = filler.layout, filler.components
     marks = np.zeros((len(layout.counts), layout.room), np.uint8)
     for actor, count in enumerate(layout.counts):
-        pending = tabulation.pending[actor].values
+        pending = components.pending[actor].values
         waits = [follows((Ghost(knows=0, pending=entries),)) for entries in pending]
-        sent = [not may_mark((ghost,)) for ghost in tabulation.knows[actor].values]
+        sent = [not may_mark((ghost,)) for ghost in components.knows[actor].values]
         quiet = ~np.array(waits, np.bool_)[layout.column(actor, g.PENDING)]
         unmarked = ~np.array(sent, np.bool_)[layout.column(actor, g.KNOWS)]
         marks[actor, :count] = quiet * NOT_FOLLOWED + unmarked * NOT_MARKED

@@ -135,9 +135,9 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
         found: (owners, entries): per successor, what `find_states` found.
         begin, end: the range of expanded states, as indices in their level.
         tables: the tables of the composites.
-        wanted: uint8; the conditions of composite g of part i, at i * geo[REN_STRIDE] + g.
-        graph: has room for all possible new states and edges; `first` has one element per state
-            expanded before, plus one.
+        wanted: uint8; the conditions that composite g of part i allows, at i * geo[REN_STRIDE] + g.
+        graph: a `Growing` with room for all possible new states and edges; `first` has one element
+            per state expanded before, plus one.
         fresh: the number of rows in graph.rows so far.
 
     Returns:

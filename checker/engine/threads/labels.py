@@ -24,11 +24,11 @@ MOST_LABELS = 1 << 15
 
 @frozen(eq=False)
 class Labels:
-    """Numbers for transitions: the labels of graph edges.
+    """The transitions of a system by number; a number is the label of a graph's edge.
 
     Attributes:
         code: as in `g.Tables`, with a transition's number in place of its kind.
-        transitions: by number; equal ones have one number.
+        transitions: number -> transition; all are different.
     """
 
     code: Any
@@ -36,15 +36,14 @@ class Labels:
 
 
 def labels_of(tabulation: Tabulation) -> Labels:
-    """Return the transitions that the tables offer; the application's messages are followed.
+    """Return a number for each transition that the tables offer, if only one message is followed.
 
     Raises:
         CapacityError: there are too many.
     """
     code, numbers = tabulation.code.copy(), dict[Transition, int]()
     for key, spot in tabulation.table.reshape(-1, 2).tolist():
-        kind = key >> (g.COLUMN_BITS + 2 * g.NUMBER_BITS)
-        if key == -1 or not g.SEND <= kind <= g.LOSE:
+        if key == -1 or not g.SEND <= in_call(key)[0] <= g.LOSE:
             continue
         at = spot + 1
         for transition in _offered(tabulation, key, spot):
@@ -68,17 +67,18 @@ def _after(code: Any, at: int) -> int:
 def _offered(tabulation: Tabulation, key: int, spot: int) -> Iterator[Transition]:
     """Yield the transitions that an entry offers, in its order."""
     kind, column, state, content = in_call(key)
+    components = tabulation.components
     if kind == g.SEND:
         for message in tabulation.followed_offers(column, content):
             yield CausalSend(column, message.destinations, message.number == MARKED)
     elif kind == g.INTERNAL:
-        for place, name in enumerate(tabulation.internals):
+        for place, name in enumerate(components.internals):
             call = call_of(g.INTERNAL, column, state, place)
-            if tabulation.results.get(call, NOT_ENABLED) != NOT_ENABLED:
+            if components.results.get(call, NOT_ENABLED) != NOT_ENABLED:
                 yield Timeout(column) if name is None else Internal(column, name)
     else:
-        network, (src, dst) = tabulation.system.network, tabulation.channels[column]
-        here = tabulation.contents[column].values[content]
+        network, (src, dst) = components.system.network, components.channels[column]
+        here = components.contents[column].values[content]
         if kind == g.RECEIVE:
             for packet, rest in network.take(here):
                 yield Receive(src, dst, packet, stays=rest == here)

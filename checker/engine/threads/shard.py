@@ -1,6 +1,7 @@
 """The shard of one thread: its part of the levels, of the visited set and of the parents.
 
-A hash of a state selects the shard that owns it, so that no two threads write to one visited set.
+A hash of a state selects the shard that has it in its visited set, so that no two threads write to
+one set. The state is in the level of the thread that found it.
 """
 
 from __future__ import annotations
@@ -49,11 +50,12 @@ COUNTERS = (
 
 @define(eq=False)
 class Level:
-    """One shard's states of one level, as they were found.
+    """The states of one level that one thread has found, in the order in which it found them.
 
     Attributes:
-        rows: flat.
-        depths: of the states, once the level is complete; kept where levels are sums of weights.
+        rows: the states, flat.
+        count: the number of states.
+        depths: the depth of each state, once the level is complete; None if a level is a depth.
     """
 
     rows: Arena
@@ -61,7 +63,11 @@ class Level:
     depths: Arena | None = None
 
     def record(self, words: int) -> dict[str, Any]:
-        """Return this as data."""
+        """Return the states as data of a checkpoint; see `adopt`.
+
+        Args:
+            words: the words of a row; likewise below.
+        """
         return {
             "count": self.count,
             "rows": self.rows.array[: self.count * words],
@@ -70,7 +76,7 @@ class Level:
 
     @property
     def known_depths(self) -> Depths:
-        """The depths of its states; none where they are not kept."""
+        """The depth of each state; empty if a level is a depth."""
         if self.depths is None:
             return NO_DEPTHS
         self.depths.ensure(self.count)
@@ -83,14 +89,18 @@ class Level:
             self.depths.release_first(count)
 
     def clear(self) -> None:
-        """Begin without states, and give back much memory."""
+        """Remove all states, and give back their memory if it is much."""
         self.rows.release(0)
         if self.depths is not None:
             self.depths.release(0)
         self.count = 0
 
     def adopt(self, record: dict[str, Any], layout: Layout) -> None:
-        """Take over what another process recorded.
+        """Take over the states that another process recorded.
+
+        Args:
+            record: as `record` returned it.
+            layout: the packing of the rows.
 
         Raises:
             ValueError: this is no such record.
@@ -108,11 +118,11 @@ class Level:
 
 @define(eq=False)
 class NextLevel:
-    """One shard's part of a level that is not complete yet.
+    """One thread's part of a level that is not complete yet.
 
     Attributes:
-        visited: its share of the visited set.
-        following: the states that it found.
+        visited: the states of this level whose hash selects this thread.
+        following: the states of this level that this thread found.
     """
 
     visited: Visited
@@ -121,12 +131,12 @@ class NextLevel:
 
 @define(eq=False)
 class Rows:
-    """Rows of one shard's level that a thread is to expand.
+    """Rows of one shard's level that a thread is to expand, often the thread of this shard.
 
     Attributes:
-        source: the number of the shard.
-        todo: rows to be tried again, because they missed a table entry.
-        begin, end: rows begin … end - 1 were not tried yet.
+        source: the number of the shard that has the rows.
+        todo: the indices of rows to be tried again, because they missed a table entry.
+        begin, end: the rows with the indices begin … end - 1 were not tried yet.
     """
 
     source: int
@@ -141,7 +151,7 @@ class Rows:
 
     @property
     def first(self) -> int:
-        """The first row, if there is one."""
+        """The least index of a row; `begin` if there is no row."""
         return int(self.todo.min(initial=self.begin))
 
     def cut(self, count: int) -> Rows:
@@ -157,19 +167,22 @@ class Rows:
 class Shard:
     """One thread's part of a search.
 
-    A state is in the share of the visited set that its hash says, and in the frontier of the thread
-    that found it, so that what was found together is expanded together.
+    A state is in the visited set of the shard that its hash selects, and in the level of the shard
+    whose thread found it, so that states that were found together are expanded together.
 
     Attributes:
-        level: its states of this level.
+        number: the index of the shard.
+        level: its states of the current level.
         ahead: its part of the next level; if levels are weighted, of all that are open.
         parents, places: arenas over all depths; of each state but the initial one, the index of its
             parent in the level before (times the number of threads, plus the parent's shard), and
             the place of the transition among those enabled there.
-        starts: where each depth begins in `parents`.
-        order: the rows of `out` to which its successors went, in the order of sending.
+        out, sizes, order: the successors that its thread sends in a chunk; see `g.Outbox`.
         recent, recent_depths: see `g.Outbox` and `g.Weighing`.
-        memo: what its thread remembers of transitions, if they depend on little.
+        postponed, misses, shown, fired, control: the output of its thread's kernels; see `g.Told`.
+        fresh_kinds: per kind, the number of transitions that led to a new state.
+        memo: the transitions that its thread remembers.
+        starts: where each depth begins in `parents`.
         waiting: the rows that its thread is to expand. Most are rows of its own level.
     """
 
@@ -195,7 +208,7 @@ class Shard:
 
     @property
     def visited(self) -> Visited:
-        """Its share of the visited set of the next level."""
+        """Its part of the visited set; with weighted levels, only states of the next level."""
         return self.ahead[0].visited
 
     @property
@@ -205,11 +218,15 @@ class Shard:
 
     @property
     def levels(self) -> list[Level]:
-        """The level that it expands and those that are open."""
+        """Its parts of the current level and of the levels that are not complete yet."""
         return [self.level, *(ahead.following for ahead in self.ahead)]
 
     def record(self, *, traces: bool) -> dict[str, Any]:
-        """Return this as data, between two chunks; the content of buffers does not matter then."""
+        """Return the shard as data of a checkpoint, between two chunks, when its buffers are empty.
+
+        Args:
+            traces: parents and places are kept; likewise in `adopt`.
+        """
         kept = (self.starts[-1] + self.following.count) * traces
         return {
             "level": self.level.record(self.visited.width),
@@ -230,7 +247,8 @@ class Shard:
     def adopt(self, record: dict[str, Any], layout: Layout, *, traces: bool) -> None:
         """Take over what another process recorded.
 
-        What refers to states of other shards is checked by `check_links`, once they are there.
+        Numbers that refer to states of other shards are checked by `check_links`, once all are
+        there.
 
         Raises:
             ValueError: this is no such record.
@@ -275,10 +293,14 @@ class Shard:
 
 
 def check_links(shards: list[Shard], *, traces: bool) -> None:
-    """Check everything by which a shard that was taken over refers to states of any shard.
+    """Check that the states to which adopted shards refer exist: parents, rows that wait, findings.
+
+    Args:
+        shards: all shards, after `Shard.adopt`.
+        traces: parents are kept.
 
     Raises:
-        ValueError: there is no such state.
+        ValueError: some state does not exist.
     """
     counts = np.array([shard.level.count for shard in shards], np.int64)
     for shard in shards:
@@ -313,7 +335,10 @@ def _check_parents(parents: Any, counts: Words) -> None:
 
 
 def repack_level(level: Level, repacking: Repacking) -> None:
-    """Pack rows anew in place, the last first, because they only become longer."""
+    """Pack the rows of a level anew, in place.
+
+    The last rows come first, because rows only become longer.
+    """
     old, new = repacking.old_words, repacking.new_words
     level.rows.ensure(level.count * new)
     for end in range(level.count, 0, -PIECE):
@@ -323,17 +348,21 @@ def repack_level(level: Level, repacking: Repacking) -> None:
 
 
 def forget_last(shard: Shard, expected: int) -> None:
-    """Let the level that is open last begin without states."""
+    """Forget the visited states of the last open level, because a new level takes its place.
+
+    Args:
+        expected: the number of states to make room for.
+    """
     shard.ahead[-1].visited.forget(expected)
 
 
 def mark(shard: Shard, geo: Words, marks: Any) -> None:
-    """Mark the composites that a shard's open levels refer to."""
+    """Mark the composites in a shard's levels; see `composites_kernels.mark_composites`."""
     for level in shard.levels:
         composites_kernels.mark_composites(level.rows.array, level.count, geo, marks)
 
 
 def renumber(shard: Shard, geo: Words, numbers: Words) -> None:
-    """Write the new numbers of composites into a shard's open levels."""
+    """Renumber the composites in a shard's levels; see `composites_kernels.renumber`."""
     for level in shard.levels:
         composites_kernels.renumber(level.rows.array, level.count, geo, numbers)

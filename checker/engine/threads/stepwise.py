@@ -80,14 +80,22 @@ def _deferring(system: System) -> System:
 
 @define(eq=False)
 class Stepwise(Explorer):
-    """What both explorers are made of.
+    """The base of depth-first search and of random walks: one path, one visited set.
+
+    A subclass says which transition the search takes next.
 
     Attributes:
+        system: the system that is searched.
+        max_depth: states at this depth are not expanded; None: all are.
+        found: property name -> the run that violates or reaches it.
+        graph_figures: figures of the graph of states, if a second search made it.
+        arenas: creates the arrays that grow.
+        filler: the tables.
         visited: the states met.
         control, limits, fired, fresh_kinds: as for `stepwise_kernels.descend`.
         misses: records of the table entries that a kernel misses.
-        memo: successors that are known.
-        budget: transitions of the next round.
+        memo: the transitions that are remembered.
+        budget: the number of transitions of the next round.
     """
 
     system: System
@@ -134,7 +142,7 @@ class Stepwise(Explorer):
         return bool(self.control[g.CUT])
 
     def counts(self) -> Counts:
-        """Return what was explored so far."""
+        """Return the numbers of states explored so far."""
         return Counts(
             unique_states=self.visited.states,
             total_states=self._total(),
@@ -147,7 +155,7 @@ class Stepwise(Explorer):
         return self.counts()
 
     def statistics(self) -> dict[str, Any]:
-        """Return further figures, by name."""
+        """Return the figures that `--statistics` shows, by name."""
         visited = self.visited
         return {
             **self.graph_figures,
@@ -161,7 +169,10 @@ class Stepwise(Explorer):
         }
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
-        """Return what shows that some state has no way back to what `prop` wants, or None."""
+        """Return a run to a state from which no state that `prop` wants can be reached, or None.
+
+        A second search, by levels, looks for it.
+        """
         options = Options(traces=False)
         search = search_on_threads(evolve(self.system, properties=(prop,)), options=options)
         found, self.graph_figures = lost_after(search, prop, tick)
@@ -207,12 +218,12 @@ class Stepwise(Explorer):
 
     @property
     def composites(self) -> g.Composites:
-        """The number of composites, and the greatest one."""
+        """The number of composites per part, and how many there is room for."""
         return g.Composites(self.filler.layout.counts, self.limits)
 
     @property
     def told(self) -> g.Steps:
-        """The output of a kernel."""
+        """The arrays into which a kernel writes its results."""
         return g.Steps(self.misses, self.fired, self.fresh_kinds, self.control)
 
     def _step(self) -> int:

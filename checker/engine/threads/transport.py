@@ -1,6 +1,7 @@
 """The transport on the threads of this process; see `checker.engine.tabulated.transport`.
 
-Each thread owns the states whose hash falls to it: their visited set, its frontier, their parents.
+Each thread has a shard: the visited states that a hash selects, and the states that it found, with
+their parents.
 """
 
 from __future__ import annotations
@@ -59,20 +60,25 @@ ORBITS = slice(g.ORBIT_STATES, g.ORBIT_FINALS + 1)
 def search_on_threads(
     system: System, max_depth: int | None = None, options: Options = Options()
 ) -> TabulatedSearch:
-    """Return a search that stays in this process.
+    """Return a breadth-first search that stays in this process.
 
     It never moves to a cluster, even if the options allow it.
+
+    Args:
+        system: the system to search.
+        max_depth: states at this depth are not expanded; None: all are.
+        options: how to search.
     """
     return TabulatedSearch(system, max_depth, options, Threads)
 
 
 @define(eq=False)
 class Threads:
-    """Runs a search on the threads of this process.
+    """The transport on the threads of this process.
 
     Attributes:
-        pool: a thread for each shard.
-        arenas: make room; they have made none if the states were given back.
+        pool: the threads.
+        arenas: creates the arrays that grow; it has none if the states were given back.
         expansion: the states, since the search started or restarted.
         graph: the graph of all states, if it was asked for.
     """
@@ -176,7 +182,7 @@ class Threads:
             expansion.drop_composites()
 
     def totals(self) -> Totals:
-        """Return what was counted so far."""
+        """Return the sums over the states that were expanded here."""
         shards, total = self.shards, self.expansion.total
         return Totals(
             unique=sum(ahead.visited.unique for shard in shards for ahead in shard.ahead),
@@ -223,7 +229,7 @@ class Threads:
     # The graph of states.
 
     def lost(self, prop: Property, tick: Pause) -> list[int] | None:
-        """Return the places of a shortest run to a state with no way back, or None."""
+        """Return the places of a shortest run to a state with no way back; see `Explorer.lost`."""
         if self.graph is None:
             props = self.expansion.filler.system.properties
             asked = tuple(p for p in props if p.where is Where.FROM_EVERYWHERE_ON)
@@ -251,7 +257,7 @@ class Threads:
     # Figures, checkpoints, and the end.
 
     def statistics(self) -> dict[str, Any]:
-        """Return figures of the threads and their memory, by name."""
+        """Return the figures of the threads and their memory that `--statistics` shows, by name."""
         visited = [ahead.visited for shard in self.shards for ahead in shard.ahead]
         stored, unique = sum(v.bytes for v in visited), sum(v.unique for v in visited)
         return {
@@ -269,7 +275,7 @@ class Threads:
         }
 
     def record(self) -> dict[str, Any]:
-        """Return this as data, between two chunks."""
+        """Return the states and counts as data of a checkpoint, between two chunks."""
         return self.expansion.record()
 
     def write(self, _folder: Path) -> Files:
@@ -283,9 +289,14 @@ class Threads:
             self.expansion.adopt(record)
 
     def holds(self, open_states: int, current: int) -> bool:
-        """Return whether these are the numbers of states to be expanded, and of this level's.
+        """Return whether the numbers of states agree with a checkpoint.
 
-        In the middle of a level, states were found that the first number leaves out.
+        In the middle of a level, more states were found than a checkpoint counts, so these may be
+        more.
+
+        Args:
+            open_states: the states to be expanded.
+            current: the states of the current level among them.
         """
         here = sum(shard.level.count for shard in self.shards)
         return here == current <= open_states <= self.expansion.frontier

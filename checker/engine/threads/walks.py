@@ -22,13 +22,15 @@ from antecede.checker.engine.visited.visited import Visited
 
 @define(eq=False)
 class LocalRandomWalks(Stepwise):
-    """Walks from the initial state along uniformly random transitions; a round is a few walks.
+    """Random walks from the initial state; each transition is equally likely.
+
+    A round is a few walks.
 
     The seed fixes the walks, however the tables are filled and laid out.
     `checker.search.plain.RandomWalks` takes other walks with this seed.
 
     Attributes:
-        final_states: those met; `visited` holds them, too.
+        final_states: the final states met; `visited` has them, too.
         rows, places, generator: as for `stepwise_kernels.wander`.
     """
 
@@ -52,7 +54,7 @@ class LocalRandomWalks(Stepwise):
 
     @property
     def frontier(self) -> int:
-        """The number of walks left, with the one under way."""
+        """The number of walks that are not finished yet."""
         return int(self.control[g.WALKS] + self.control[g.ENTERING])
 
     def _total(self) -> int:

@@ -24,7 +24,11 @@ must grow. SLOTS: the number of all slots; those behind the last home are for ru
 
 @inlined
 def is_full(figures):
-    """Return whether a set must grow before it gets another row."""
+    """Return whether a set must grow before it gets another row.
+
+    Args:
+        figures: the set's figures; see `CAPACITY`.
+    """
     return figures[STATES] >= figures[LIMIT]
 
 
@@ -50,7 +54,7 @@ def claim_slot(slots, slot, limit, source, at, width):
 def lower(depths, at, depth, fresh):
     """Lower depths[at] to `depth`, or set it if `fresh`; return whether that changed it.
 
-    A search by weight meets a state on paths of several lengths, and counts it at the least one.
+    A search by weight meets a state on paths of several lengths, and counts it at the shortest.
     """
     if fresh or depth < np.int64(depths[at]):
         depths[at] = depth
@@ -63,7 +67,7 @@ def claim_row(slots, figures, source, at, row_words):
     """Put the row source[at:] into a visited set unless it is already there.
 
     Args:
-        figures: the set's figures; the number of states is updated.
+        slots, figures: the set, as for `insert`; the number of states is updated.
 
     Returns:
         1 if it is new, 0 if not, MISSED if there is no free slot.
@@ -270,6 +274,10 @@ def slot_of(slots, figures, flat, at, flat_words):
     """Return the slot of the set that has the row flat[at:], or -1.
 
     The row may be anywhere between its home slot and the next empty slot.
+
+    Args:
+        slots, figures: the set, as for `insert`.
+        flat_words: the words of the row.
     """
     slot = home(hash_words(flat, at, flat_words), figures[CAPACITY])
     while slots[slot * flat_words] != -1:

@@ -42,7 +42,7 @@ def capacity_for(states: int) -> int:
 
 @define(eq=False)
 class Visited:
-    """One shard of the visited set.
+    """A set of rows that grows in place: the part of the visited states that one thread owns.
 
     Attributes:
         width: words per slot, equal to the words of a row.
@@ -81,12 +81,12 @@ class Visited:
 
     @property
     def slots(self) -> Words:
-        """All slots, flat."""
+        """All slots, one after the other; a slot has a row, or -1 if it is empty."""
         return self.arena.array
 
     @property
     def limit(self) -> int:
-        """The most states before the set must grow."""
+        """The number of states above which the set must grow."""
         return int(self.capacity * self._growth[1])
 
     @property
@@ -101,7 +101,7 @@ class Visited:
 
     @property
     def bytes(self) -> int:
-        """Memory in use."""
+        """Bytes of all slots, with their depths if there are any."""
         kept = 0 if self.depths is None else 2
         return self.slot_count * (self.width * 8 + kept)
 
@@ -120,7 +120,12 @@ class Visited:
         self.capacity = new
 
     def insert(self, sent: Any, sizes: Words, tables: g.Tables) -> None:
-        """Insert rows that threads sent, and mark the new ones; see `sets_kernels.insert`."""
+        """Insert rows that threads sent, and mark the new ones.
+
+        Args:
+            sent, sizes: `out` and `sizes` of `sets_kernels.insert`.
+            tables: the tables of the search.
+        """
         start = np.zeros(2, np.int64)
         self.until_done(
             lambda f: (
@@ -146,7 +151,13 @@ class Visited:
         self.until_done(reinsert)
 
     def read_depths(self, rows: Words, me: int, owners: int, depths: Depths) -> None:
-        """Write the depths of the flat rows that owner `me` of `owners` has into `depths`."""
+        """Write the depths of some states to `depths`.
+
+        Args:
+            rows: the states as flat rows. Only those that owner `me` of `owners` has are looked up.
+            me, owners: the number of this set's owner, and how many owners there are.
+            depths: output; an element per row.
+        """
         visited = g.RowSet(self.slots, self.figures())
         sets_kernels.read_depths(rows, self.width, me, owners, visited, self.slot_depths, depths)
 
@@ -186,7 +197,7 @@ class Visited:
             yield part[part[:, 0] != -1]
 
     def record(self) -> dict[str, Any]:
-        """Return the set as data for `adopt`."""
+        """Return the set as data of a checkpoint; see `adopt`."""
         return {
             "dropped": self.dropped,
             "slots": self.slots[: self.slot_count * self.width],

@@ -18,9 +18,11 @@ def test_an_entry_keeps_its_value_when_it_is_asked_for_again(history: str, symme
     search = search_on_threads(system, options=method(symmetry=symmetry))
     explore(system, search)
     tables = search.filler.tabulation
-    before, entries, calls = tables.table.copy(), tables.entries, tables.calls
-    sequences = dict(tables.sequences)
+    components = tables.components
+    before, entries, calls = tables.table.copy(), tables.entries, components.calls
+    sequences = dict(components.sequences)
 
     tables.fill(before[::2][before[::2] != -1])
     assert (before == tables.table).all()
-    assert (entries, calls, sequences) == (tables.entries, tables.calls, tables.sequences)
+    assert entries == tables.entries
+    assert (calls, sequences) == (components.calls, components.sequences)
