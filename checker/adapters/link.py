@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 import weakref
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -59,24 +60,31 @@ class Link:
     program: Program | None = None
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a question.
+        """Return the answer to a question; see `ask_all`."""
+        return self.ask_all([question])[0]
+
+    def ask_all(self, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the answers to questions, which are written without waiting for answers.
 
         Raises:
             InputError: the program cannot be started.
-            AdapterError: there is no answer, or it is not an object.
+            AdapterError: there is no answer, it is not an object, or it says that it failed.
             KeyboardInterrupt: the user asked for the end.
         """
+        answers: list[dict[str, Any]] = []
         try:
             self.program = self.program or started(self.command)
-            answer = _object_in(self.program.answer_to(_line(question)))
+            for line in self.program.answers_to(list(map(_line, questions))):
+                answer = _object_in(line)
+                if "error" in answer:
+                    raise Fault(f"failed: {answer['error']}")
+                answers.append(answer)
         except BaseException as error:
-            self.close()
+            self.close()  # otherwise a late answer would be mistaken for another one
             if isinstance(error, Fault):
-                raise self.error(str(error), question) from None
+                raise self.error(str(error), questions[len(answers)]) from None
             raise
-        if "error" in answer:
-            raise self.error(f"failed: {answer['error']}", question)
-        return answer
+        return answers
 
     def error(self, fault: str, question: dict[str, Any]) -> AdapterError:
         """Return the error for a fault of the program, with the question."""
@@ -164,11 +172,11 @@ class Program:
             self._wait(until)
         return self.told.decode(errors="replace").strip()
 
-    def answer_to(self, question: bytes) -> bytes:
-        """Write a line, and return the line that the program writes.
+    def answers_to(self, questions: list[bytes]) -> Iterator[bytes]:
+        """Write lines, and yield the line that the program writes for each of them.
 
         Raises:
-            Fault: the program writes no line, or wrote something before the question.
+            Fault: the program writes no line, or wrote something before the questions.
             Ended: the user asked for the end.
         """
         if self.asked:
@@ -176,26 +184,28 @@ class Program:
             if self.read:
                 raise Fault(f"wrote {bytes(self.read[:200])!r} without being asked")
         self.asked = True
-        until, searched = time.monotonic() + PATIENCE, 0
-        while (line_end := self.read.find(b"\n", searched)) < 0:
-            if len(self.read) > LONGEST:
-                raise Fault(f"answered more than {LONGEST >> 20} MiB")
-            searched = len(self.read)
-            question = question[self._written(question) :]
-            self._wait(until, writes=bool(question))
-        answer = bytes(self.read[:line_end])
-        del self.read[: line_end + 1]
-        return answer
+        unwritten = b"".join(questions)
+        for _ in questions:
+            until, searched = time.monotonic() + PATIENCE, 0
+            while (line_end := self.read.find(b"\n", searched)) < 0:
+                if len(self.read) > LONGEST:
+                    raise Fault(f"answered more than {LONGEST >> 20} MiB")
+                searched = len(self.read)
+                unwritten = unwritten[self._written(unwritten) :]
+                self._wait(until, writes=bool(unwritten))
+            answer = bytes(self.read[:line_end])
+            del self.read[: line_end + 1]
+            yield answer
 
-    def _written(self, question: bytes) -> int:
+    def _written(self, text: bytes) -> int:
         """Write as much as the pipe takes, and return how much; a closed pipe takes everything."""
         assert self.guard.stdin is not None
         try:
-            return os.write(self.guard.stdin.fileno(), question) if question else 0
+            return os.write(self.guard.stdin.fileno(), text) if text else 0
         except BlockingIOError:
             return 0
         except OSError:
-            return len(question)
+            return len(text)
 
     def _wait(self, until: float, *, writes: bool = False) -> None:
         """Wait a short time for the next event.

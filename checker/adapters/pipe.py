@@ -21,7 +21,7 @@ from attrs import define
 
 from antecede.checker.adapters.calls import Out
 from antecede.checker.adapters.link import Link
-from antecede.checker.adapters.objects import protocol
+from antecede.checker.adapters.objects import Calls, protocol
 from antecede.checker.adapters.packets import Fields, Parcel
 from antecede.checker.model import Message, Packet, Protocol
 from antecede.checker.support.errors import InputError, unknown
@@ -58,21 +58,21 @@ class Actor:
 
     def causal_send(self, out: Out, message: Message) -> None:
         """Ask the program to send a message of its application."""
-        self._ask(out, "causal-send", message=_object(message))
+        self._ask(out, "causal_send", message)
 
     def receive(self, out: Out, src: int, packet: Packet) -> None:
         """Ask the program to receive a packet from actor `src`."""
-        self._ask(out, "receive", src=src, packet=json.loads(packet))
+        self._ask(out, "receive", src, packet)
 
     def timeout(self, out: Out) -> None:
         """Ask the program to do the work of a timer that ran out."""
         self._ask(out, "timeout")
 
-    def _ask(self, out: Out, what: str, **more: Any) -> None:
+    def _ask(self, out: Out, method: str, *arguments: Any) -> None:
         link = _links[self.link]
         state = {"state": json.loads(self.told)} if self.tells == "state" and self.told else {}
-        question = {"do": what, "actor": self.actor, **state, **more}
-        answer = _answer(link, question)
+        question = state | _question(self.actor, method, *arguments)
+        answer = _checked(link, question, link.ask(question))
         self.told = _told(link, question, answer, self.tells)
         for send in answer.get("sends", ()):
             if not isinstance(send, dict) or send.keys() != {"to", "packet"}:
@@ -89,9 +89,19 @@ class Actor:
             out.deliver(message)
 
 
-def _answer(link: Link, question: dict[str, Any]) -> dict[str, Any]:
+def _question(actor: int, method: str, *arguments: Any) -> dict[str, Any]:
+    """Return the question that stands for the call of a method of an actor."""
+    more: dict[str, Any] = {"do": method}
+    if method == "causal_send":
+        more = {"do": "causal-send", "message": _object(*arguments)}
+    elif method == "receive":
+        src, packet = arguments
+        more |= {"src": src, "packet": json.loads(packet)}
+    return {"actor": actor, **more}
+
+
+def _checked(link: Link, question: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to a question, after checking its keys and types."""
-    answer = link.ask(question)
     for name in answer:
         if name not in ANSWER:
             raise link.error(f"answered with an {unknown('key', name, ANSWER)}", question)
@@ -160,6 +170,11 @@ def _parcel(packet: Any) -> Parcel:
     return Parcel(_view(packet), pickle.dumps(_text(packet)))
 
 
+def _unpacked(argument: Any) -> Any:
+    """Return the argument of a call as `Actor` takes it: a packet as JSON."""
+    return pickle.loads(argument.pickled) if isinstance(argument, Parcel) else argument
+
+
 def program(command: Sequence[str] | str, **more: Any) -> Protocol:
     """Return a protocol whose actors are in a program of any language.
 
@@ -177,14 +192,21 @@ def program(command: Sequence[str] | str, **more: Any) -> Protocol:
     """
     link, number = Link(_words(command)), next(_numbers)
     _links[number] = link
-    first = _start(link, 0, 2)
+    first = _started(link, _start(0, 2), link.ask(_start(0, 2)))
     tells = _tells(first)
 
     def make(actor: int, actors: int) -> Actor:
-        question = _question(actor, actors)
-        return Actor(
-            number, actor, tells, _told(link, question, _start(link, actor, actors), tells)
-        )
+        return replayed(((actor, actors),))
+
+    def replayed(calls: Calls) -> Actor:
+        (actor, actors), *since = calls
+        questions = [_start(actor, actors)]
+        questions += [_question(actor, name, *map(_unpacked, rest)) for name, *rest in since]
+        answers = link.ask_all(questions)
+        _started(link, questions[0], answers[0])
+        for question, answer in zip(questions, answers, strict=True):
+            told = _told(link, question, _checked(link, question, answer), tells)
+        return Actor(number, actor, tells, told)
 
     def told_of(actor: Actor) -> Hashable:
         return actor.told
@@ -197,6 +219,8 @@ def program(command: Sequence[str] | str, **more: Any) -> Protocol:
         options["key"] = told_of
     if first.get("timeout"):
         make.timeout = True  # type: ignore[attr-defined]
+    if tells != "state":  # otherwise each question needs the answer to the question before it
+        make.replayed = replayed  # type: ignore[attr-defined]
     make.files = tuple(filter(os.path.isfile, link.command))  # type: ignore[attr-defined]
     named = {"name": link.command[-1].rpartition("/")[2], **more}
     return protocol(make, **options, **named)
@@ -219,13 +243,13 @@ def _words(command: Sequence[str] | str) -> tuple[str, ...]:
     return words
 
 
-def _question(actor: int, actors: int) -> dict[str, Any]:
+def _start(actor: int, actors: int) -> dict[str, Any]:
     return {"do": "start", "actor": actor, "actors": actors}
 
 
-def _start(link: Link, actor: int, actors: int) -> dict[str, Any]:
-    question = _question(actor, actors)
-    answer = _answer(link, question)
+def _started(link: Link, question: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer to the question for a new actor, after checking it."""
+    _checked(link, question, answer)
     for name in ("sends", "deliveries"):
         if answer.get(name):
             raise link.error(

@@ -111,6 +111,26 @@ def test_after_a_fault_the_program_is_started_anew(mark: bytes) -> None:
         assert made.ask(START) == {}
 
 
+def test_a_fault_in_a_later_answer_is_told_with_its_question(mark: bytes) -> None:
+    made = Link((sys.executable, child.__file__, "ends", "2"))
+    with pytest.raises(InputError, match=r"has ended.*it was asked .*causal-send"):
+        made.ask_all([START, SEND, START])
+    assert made.ask(START) == {}
+
+
+def test_answers_after_a_failure_are_no_answers_to_the_next_question(mark: bytes) -> None:
+    """The program numbers its answers, and fails at every causal-send."""
+    failing = (
+        "import sys\n"
+        "for number, line in enumerate(sys.stdin):\n"
+        '    print(\'{"error": "no"}\' if "send" in line else f\'{{"key": {number}}}\', flush=True)'
+    )
+    made = Link((sys.executable, "-c", failing))
+    with pytest.raises(InputError, match=r"failed: no; it was asked .*causal-send"):
+        made.ask_all([START, SEND, START, START])
+    assert made.ask_all([START, START]) == [{"key": 0}, {"key": 1}]
+
+
 def test_a_long_question_to_a_program_that_reads_nothing_does_not_hang(
     mark: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,7 +140,7 @@ def test_a_long_question_to_a_program_that_reads_nothing_does_not_hang(
     program = link.started(deaf.command)
     no_patience(monkeypatch)
     with pytest.raises(link.Fault, match="did not answer"):
-        program.answer_to(b"x" * (1 << 22))
+        next(program.answers_to([b"x" * (1 << 22)]))
     program.kill()
     assert [] == guard.processes(mark)
 

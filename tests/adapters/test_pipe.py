@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from antecede.checker.adapters.link import Link
+from antecede.checker.model import Message
 from antecede.checker.support.errors import InputError
 from antecede.cli import main
 from antecede.testing import assert_holds, assert_violated
@@ -47,6 +49,33 @@ def test_a_program_that_says_nothing_of_its_state_is_replayed() -> None:
     found, expected = assert_holds(program(python()), **bounds), assert_holds("cbcast", **bounds)
     assert expected.counts.depth == found.counts.depth
     assert expected.counts.unique_states < found.counts.unique_states
+
+
+def test_the_questions_of_a_replay_are_written_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[list[str]] = []
+    ask_all = Link.ask_all
+
+    def recording(link: Link, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        written.append([question["do"] for question in questions])
+        return ask_all(link, questions)
+
+    monkeypatch.setattr(Link, "ask_all", recording)
+    assert_holds(program(python()), **{**SMALL, "actors": 2})
+
+    assert ["start", "causal-send"] in written
+    assert all(len(questions) == 1 or questions[0] == "start" for questions in written)
+    assert not any("start" in questions[1:] for questions in written)
+
+
+def test_a_program_that_says_its_state_is_given_it_in_a_replay() -> None:
+    counting = "{'state': json.loads(line).get('state', 0) + 1}"
+    body = f"import json, sys\nfor line in sys.stdin: print(json.dumps({counting}), flush=True)"
+    made = program((sys.executable, "-c", body))
+    assert made.unmerged is not None
+    unmerged = made.unmerged.protocol
+    sent = unmerged.causal_send(unmerged.initial(0, 2), Message(0, 1, (1,))).state
+
+    assert [sent.object.told for _ in range(2)] == ["2", "2"]  # the second one is replayed
 
 
 def test_a_program_that_is_not_there_is_refused_in_a_sentence() -> None:
