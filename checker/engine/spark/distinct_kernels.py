@@ -1,4 +1,8 @@
-"""Removal of duplicate flat rows, bucket by bucket, so that a bucket's set fits the caches."""
+"""Removal of duplicate flat rows, bucket by bucket, so that a bucket's set fits the caches.
+
+A *bucket* has all rows whose keys are in one range. Equal rows have equal keys, so they are in one
+bucket.
+"""
 
 from __future__ import annotations
 
@@ -61,9 +65,10 @@ def scatter(flat, notes, place_bits, base, row_words, shift, buckets):
     Args:
         flat: the rows.
         notes: a note per row, or one note for all rows.
-        place_bits: the bits of the transition's place in a note; in a copied note there are
+        place_bits: the bits of the transition's place in a note; in a copied note it has
             PLACE_BITS.
-        base: added to each note.
+        base: a number that is added to each note.
+        row_words: the words of a row.
         shift: as for `key_in`.
         buckets: a `Buckets`; updated.
     """

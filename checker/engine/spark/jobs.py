@@ -1,7 +1,7 @@
 """Where the partitions of a search are, and how jobs run on them: on executors or in the driver.
 
-A job has two tasks per partition: the first expands rows, and the second merges the rows that were
-sent to the partition.
+A *job* has two tasks per partition: the first expands rows, and the second merges the rows that
+were sent to the partition.
 """
 
 from __future__ import annotations

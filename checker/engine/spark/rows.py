@@ -100,7 +100,7 @@ class BlockWeights:
 
     @property
     def on(self) -> bool:
-        """Levels are sums of weights."""
+        """Levels are sums of weights, because some kind of transition weighs more than others."""
         return self.levels > 1
 
 

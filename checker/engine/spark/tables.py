@@ -1,6 +1,7 @@
-"""The driver's tables, as the workers know them.
+"""The driver's tables, and the additions to them that workers are sent.
 
-The driver fills the tables and sends only what is new since the workers' version.
+The tables have the results of the protocol's functions. Only the driver calls these functions, and
+it sends what is new since the version that the workers have.
 """
 
 from __future__ import annotations

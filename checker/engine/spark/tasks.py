@@ -1,6 +1,8 @@
 """The two tasks of a job, which workers run on a partition.
 
-`checker.engine.spark.transport` is the driver's side.
+The first task expands the rows of its partition and sends the successors to their owners. The
+second task merges the rows that were sent to its partition with those that it has. The driver's
+side is `checker.engine.spark.transport`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Weighted levels in partitions: levels are sums of weights, see `tabulated.tabulated_search`.
 
-A partition holds its states of all open levels and nothing else. The end of a job merges them with
-the rows that were sent.
+A partition has its states of all open levels and nothing else, and a *mark* for each: its depth and
+its lead (see `g.LEAD_BITS`). The end of a job merges them with the rows that were sent.
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""Arrays that grow in place, files of arrays, and checkpoints."""
+"""Arrays that grow in place, files of arrays, and checkpoints.
+
+A *checkpoint* is a saved search, in files of numbers and JSON.
+"""

@@ -93,11 +93,11 @@ class ArrayFile:
 
     @classmethod
     def begin(cls, path: str, unused: Iterable[Path] = ()) -> Self:
-        """Begin a file whose name begins with `path`.
+        """Begin a file, whose name begins with `path` and ends with its stamp.
 
         Args:
             path: the beginning of its path.
-            unused: files with which it may begin. Overwriting a file is several times as fast as
+            unused: files whose space may be used. Overwriting a file is several times as fast as
                 writing a new one. Other processes may take these files at the same time.
 
         Raises:

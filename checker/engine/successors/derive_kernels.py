@@ -3,6 +3,10 @@
 This is the slow way to successors: decode the row into columns, look up the effects of each source
 of transitions, and look up the composites that result. The memo calls it for transitions that it
 does not know yet, and for the few that no memo can store.
+
+In all functions, row[at:] is the state, `loc` is working space, out[start:] takes an entry,
+`tables` and its arrays `geo`, `table`, `code`, `cons` and `dec` are as in `Tables`, and `misses`
+and `control` as in `Told`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The history columns of local words: `checker.semantics.history` as table look-ups.
 
 A history is what a state records of the past. It is stored in columns, like an actor's state, and
-each change of a column is one look-up.
+each change of a column is one look-up. In all functions, `loc` has the local words of the state,
+`geo` and `table` are as in `Tables`, and `misses` and `control` as in `Told`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Runs to the states of a search by levels: traced back on its transports, in original names."""
+"""Runs to the states of a search by levels: traced back on its transports, in original names.
+
+A *run* is a sequence of transitions from the initial state, for example to a violation.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The shard of one thread: its part of the levels, of the visited set and of the parents.
 
-A hash of a state selects the shard that owns it, so that no two threads write to one visited set.
+A hash of a state selects the shard that has it in its visited set, so that no two threads write to
+one set. The state is in the level of the thread that found it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Depth-first search and random walks: one transition at a time.
 
-Both follow one path, so they number new composites themselves and do not wait for other threads.
+Both follow one path on one thread. So they number new composites themselves, and Python is needed
+only for calls of the protocol and for more room.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The transport on the threads of this process; see `checker.engine.tabulated.transport`.
 
-Each thread owns the states whose hash falls to it: their visited set, its frontier, their parents.
+Each thread has a shard: the visited states that a hash selects, and the states that it found, with
+their parents.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Weighted levels on threads: levels are sums of weights, see `tabulated.tabulated_search`."""
+"""Weighted levels on threads: levels are sums of weights, see `tabulated.tabulated_search`.
+
+Several levels are open at the same time, because a transition can skip levels.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,4 @@
-"""The exact set of visited states."""
+"""The exact set of visited states.
+
+It stores whole rows, not hashes, so it never takes a new state for a visited one.
+"""
