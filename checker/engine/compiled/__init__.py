@@ -1,5 +1,4 @@
 """How a Python function becomes machine code, and the cache of that code.
 
-Such a function is a *kernel*: it takes and returns arrays and numbers, and calls only other
-kernels.
+Such a function is a *kernel*. It reads and writes arrays of numbers, and calls only other kernels.
 """

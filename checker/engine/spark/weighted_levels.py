@@ -1,8 +1,7 @@
 """Weighted levels in partitions: levels are sums of weights, see `tabulated.tabulated_search`.
 
 A partition has its states of all open levels and nothing else, and a *mark* for each: its depth and
-its lead, which is the number of levels until it is expanded. The end of a job merges them with the
-rows that were sent.
+its lead (see `g.LEAD_BITS`). The end of a job merges them with the rows that were sent.
 """
 
 from __future__ import annotations

@@ -43,9 +43,9 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
             and the transition's index (0-15) and kind (16-30).
         weighing: a `Weighing`. If `leads` is not empty, information words hold a depth instead of
             the parent, and successors are sorted by lead, then by owner.
-        told: output. In `control`, FIRED and FINALS are added to. FULL is set to a row's number of
-            successors if the outbox has no room for them, or an index no bits. KNOWN is the bit set
-            of properties not to report.
+        told: output; a `Told`. In `control`, FIRED and FINALS are increased. FULL is set to the
+            number of a row's successors if the outbox has no room for so many, or if an index of a
+            transition has too few bits. KNOWN is the bit set of properties not to report.
     """
     rows, todo, tables = borrow(rows), borrow(todo), borrowed(tables)
     told = borrowed_told(told)

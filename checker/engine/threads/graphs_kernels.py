@@ -80,17 +80,17 @@ class Growing(NamedTuple):
 
 @kernel
 def find_states(out, size, row_words, slots, figures, offset, number, found):
-    """Find each row that one owner was sent in the owner's visited set, and read its number.
+    """Look up each row that one owner was sent in the owner's visited set, and read its number.
 
     Args:
-        out: entries, flat.
+        out: the rows, as entries, flat.
         size: the number of entries.
-        row_words: words of a row.
-        slots: the visited set.
-        figures: the set's figures, as for `insert`.
+        row_words: the words of a row.
+        slots, figures: the visited set, as for `insert`.
         offset: a number added to each slot.
         number: `Growing.number`.
-        found: output; minus a state's `number`, or the slot of a state that has no number yet.
+        found: output; per row, minus the state's `number`, or the slot of a state that has no
+            number yet.
 
     Returns:
         Whether all rows are in the set.

@@ -86,7 +86,7 @@ class Visited:
 
     @property
     def limit(self) -> int:
-        """The number of states above which the set must grow."""
+        """The number of states at which the set must grow before it gets another one."""
         return int(self.capacity * self._growth[1])
 
     @property
