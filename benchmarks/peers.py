@@ -1,9 +1,10 @@
 """Comparison of the local engine with two peers, Spin and rumur, on the same systems.
 
-The models are in benchmarks/spin, in Promela, and in benchmarks/rumur, in Murphi. Each is explored
-completely: without partial-order reduction, symmetry reduction, compression of states, or hash
-compaction. So a peer's states are our unique states. Spin's transitions, which include the start,
-are our total states; so are rumur's fired rules and the start.
+The models are in benchmarks/spin, in Promela, and in benchmarks/rumur, in Murphi. Not every
+protocol has a model in Murphi. Each model is explored completely: without partial-order reduction,
+symmetry reduction, compression of states, or hash compaction. So a peer's states are our unique
+states. Spin's transitions, which include the start, are our total states; so are rumur's fired
+rules and the start.
 """
 
 from __future__ import annotations
@@ -49,7 +50,12 @@ SPIN: dict[str, tuple[list[str], list[str]]] = {
 
 On several cores, the breadth-first search is the fastest exact search of these systems.
 """
-OURS = ["antecede --threads 1", "antecede --threads 2"]
+OURS = {
+    "antecede --threads 1": "--no-symmetry --threads 1",
+    "antecede --threads 2": "--no-symmetry --threads 2",
+    "antecede, default options": "",
+}
+"""A way to run the local engine -> its options. With symmetry, the counts are those without it."""
 
 Explore = Callable[[], Found]
 Check = Callable[[str], dict[str, Any]]
@@ -102,6 +108,8 @@ def explored(pan: Path, unique: int, *options: str) -> Found:
 def parsed(said: str) -> Found:
     """Parse the output of a verifier.
 
+    Spin rounds the number of transitions from 10^8 on, so they are added up.
+
     Raises:
         SystemExit: the search did not end, an error other than a failed assertion occurred, Spin
             rounded a count, or the output is not in the format of Spin 6.
@@ -114,9 +122,10 @@ def parsed(said: str) -> Found:
         raise SystemExit(f"Spin found an error that is no failed assertion:\n{said}")
     if not errors and "Search not completed" in said:
         raise SystemExit(f"Spin did not complete its search:\n{said}")
+    stored, matched = (number(rf"^\s*(\S+) states, {kind}", said) for kind in ("stored", "matched"))
     return Found(
-        unique=number(r"^\s*(\S+) states, stored", said),
-        total=number(r"^\s*(\S+) transitions \(= stored\+matched\)", said),
+        unique=stored,
+        total=stored + matched,
         seconds=float(field(r"elapsed time (\S+) seconds", said)),
         peak=float(field(r"^\s*(\S+)\s+total (?:actual|shared) memory usage", said)) * 1e6,
         violated=assertion[1].strip() if errors and assertion else "",
@@ -132,11 +141,12 @@ def _timed(explore: Explore) -> Found:
     return evolve(found, processor=took)
 
 
-def _ours(check: Check, row: str, threads: int) -> Found:
+def _ours(check: Check, row: str, options: str) -> Found:
     """Explore with the local engine."""
-    result = check(f"{row} --no-symmetry --threads {threads}")
-    counts = result["unique_states"], result["total_states"]
-    return Found(*counts, result["seconds"], result["peak_memory_bytes"])
+    result = check(f"{row} {options}")
+    counts = result["unreduced"] or result
+    found = counts["unique_states"], counts["total_states"]
+    return Found(*found, result["seconds"], result["peak_memory_bytes"])
 
 
 def measured(row: str, runs: int, check: Check) -> tuple[list[list[str]], list[float]]:
@@ -150,8 +160,8 @@ def measured(row: str, runs: int, check: Check) -> tuple[list[list[str]], list[f
     Raises:
         SystemExit: the counts differ, or a peer finds a violation.
     """
-    unique = _ours(check, row, 2).unique  # the sizes of the peers' tables
-    ours = {name: partial(_ours, check, row, threads) for threads, name in enumerate(OURS, 1)}
+    unique = _ours(check, row, "").unique  # the sizes of the peers' tables
+    ours = {name: partial(_ours, check, row, options) for name, options in OURS.items()}
     with tempfile.TemporaryDirectory() as folder:
         peers, compiling = _compiled(row, unique, Path(folder))
         rounds = []
@@ -173,7 +183,8 @@ def _compiled(row: str, unique: int, folder: Path) -> tuple[dict[str, Explore], 
         pan = verifier(row, Path(tempfile.mkdtemp(dir=folder)), *compiled)
         ways[name] = partial(explored, pan, unique, *options)
         times.append(time.perf_counter())
-    for name, threads in {} if rumur.missing() else rumur.WAYS.items():
+    has_rumur = not rumur.missing() and rumur.model(row).exists()
+    for name, threads in rumur.WAYS.items() if has_rumur else ():
         built = rumur.verifier(row, Path(tempfile.mkdtemp(dir=folder)), threads, unique)
         ways[name] = partial(rumur.explored, built)
         times.append(time.perf_counter())

@@ -46,6 +46,11 @@ def missing() -> str:
     return ""
 
 
+def model(check: str, models: Path = MODELS) -> Path:
+    """Return the file of the model of a check, which not every protocol has."""
+    return models / f"{model_of(check)[0]}.m"
+
+
 def verifier(
     check: str, folder: Path, threads: int, unique: int, *options: str, models: Path = MODELS
 ) -> Path:
@@ -63,9 +68,8 @@ def verifier(
     Raises:
         SystemExit: rumur or the compiler failed.
     """
-    model, macros = model_of(check)
     cc = str(compiler())
-    macros = ["-E", "-P", "-x", "c", *macros, str(models / f"{model}.m")]
+    macros = ["-E", "-P", "-x", "c", *model_of(check)[1], str(model(check, models))]
     (folder / "model.m").write_text(done([cc, *macros], folder), encoding="utf-8")
     asked = ["rumur", *OPTIONS, f"--threads={threads}", "--output=verifier.c", "model.m"]
     done(asked, folder)

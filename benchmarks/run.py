@@ -62,7 +62,14 @@ QUICK = [
     "cykas 3x2 knowledge",
     "mfss 3x2 full --no-symmetry --memory keep",
 ]
-SPIN = ["mfss 3x3 clocks", "cykas 3x2 clocks", "cykas 3x3 knowledge"]
+SPIN = [
+    "mfss 3x3 clocks",
+    "cykas 3x2 clocks",
+    "cykas 3x3 knowledge",
+    "rst 3x2 clocks",
+    "rst 3x3 clocks",
+    "ses 3x2 clocks",
+]
 """The rows explored by Spin, by rumur and by the local engine without symmetry."""
 SPIN_QUICK = ["mfss 3x2 clocks", "cykas 3x2 knowledge"]
 STARTS = [

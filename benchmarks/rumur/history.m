@@ -65,7 +65,6 @@ var
   clock: array [actor] of CLOCK;
   stamp: array [message] of CLOCK;
 
-#define entry(vector, i) ((vector) & ((only(WIDTH) - 1) << (i) * WIDTH))
 #define number_sent(i) (entry(clock[i], i) >> (i) * WIDTH)
 #define start_actor(i) clock[i] := 0;
 #define start_message(i, k) stamp[message(i, k)] := 0;

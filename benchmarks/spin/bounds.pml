@@ -39,3 +39,9 @@
 
 #define only(i) (1 << (i))
 #define message(i, k) ((i) * MESSAGES + (k))
+#define sender(m) ((m) / MESSAGES)
+#define other(j, k) (((j) + ACTORS - (k) - 1) % ACTORS)  /* 0, 1, … for the actors j other than k */
+
+/* A vector is a number with WIDTH bits for each entry. */
+#define one(at) only((at) * WIDTH)
+#define entry(vector, at) ((vector) & ((only(WIDTH) - 1) << ((at) * WIDTH)))

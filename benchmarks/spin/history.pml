@@ -9,13 +9,28 @@ byte destination[ACTORS * MESSAGES];  /* of an undelivered message: the actor + 
 #define undelivered(i, k) || destination[message(i, k)]
 #define SOME_UNDELIVERED (false EACH_MESSAGE(undelivered))
 
-#ifdef KNOWLEDGE
-
 #if ACTORS * MESSAGES < 16
 #define SET short
 #else
 #define SET int
 #endif
+
+/* A clock is a vector with an entry for each actor. */
+#if ACTORS * WIDTH <= 8
+#define CLOCK byte
+#elif ACTORS * WIDTH < 16
+#define CLOCK short
+#else
+#define CLOCK int
+#endif
+
+#define larger_entry(k) \
+    | (entry(mine, k) > entry(its, k) -> entry(mine, k) : entry(its, k))
+inline merge(mine, its) {
+    mine = 0 EACH_ACTOR(larger_entry)
+}
+
+#ifdef KNOWLEDGE
 
 byte sent[ACTORS];
 SET knows[ACTORS];               /* the undelivered messages that the actor causally knows of */
@@ -42,31 +57,19 @@ inline record_delivery(i, m, j) {
 
 #else
 
-/* A vector clock is a number with WIDTH bits for each actor. */
-#if ACTORS * WIDTH <= 8
-#define CLOCK byte
-#elif ACTORS * WIDTH < 16
-#define CLOCK short
-#else
-#define CLOCK int
-#endif
-
 CLOCK clock[ACTORS];
 CLOCK stamp[ACTORS * MESSAGES];
 
-#define entry(vector, i) ((vector) & ((only(WIDTH) - 1) << ((i) * WIDTH)))
-#define larger_entry(i) \
-    | (entry(clock[j], i) > entry(stamp[m], i) -> entry(clock[j], i) : entry(stamp[m], i))
 #define number_sent(i) (entry(clock[i], i) >> ((i) * WIDTH))
 
 inline record_send(i) {
-    clock[i] = clock[i] + only((i) * WIDTH);
+    clock[i] = clock[i] + one(i);
     stamp[message(i, number_sent(i) - 1)] = clock[i]
 }
 
 inline record_delivery(i, m, j) {
     assert(entry(clock[j], i) < entry(stamp[m], i));  /* causal delivery */
-    clock[j] = 0 EACH_ACTOR(larger_entry);
+    merge(clock[j], stamp[m]);
     stamp[m] = 0;
     destination[m] = 0
 }
