@@ -11,7 +11,7 @@ import click
 import pytest
 
 from antecede import cli
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Command
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("benchmarks/*.md")])
 
@@ -158,3 +158,16 @@ def test_what_is_no_file_would_be_seen() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_file_that_a_page_names_is_there(page: Path) -> None:
     assert [] == [n for n in named_files(page.read_text(encoding="utf-8")) if not is_there(n)]
+
+
+KEPT = sorted(f for f in (ROOT / "docs").rglob("*") if f.suffix in (".json", ".svg", ".ipynb"))
+
+
+@pytest.mark.parametrize("file", [*PAGES, *KEPT], ids=lambda file: str(file.relative_to(ROOT)))
+def test_no_line_of_code_is_in_a_folder_of_one_machine(file: Path) -> None:
+    assert not re.search(r"\bline \d+ of /", file.read_text(encoding="utf-8"))
+
+
+def test_an_error_in_a_protocol_of_antecede_is_the_same_on_every_machine(antecede: Command) -> None:
+    asked = "check hybrid-sps-as-printed --actors 2 --messages 2 --property causal-delivery".split()
+    assert " of protocols/sliding.py); it was called as" in " ".join(antecede(*asked).out.split())

@@ -25,6 +25,7 @@ from antecede.checker.semantics import tracing
 from antecede.checker.semantics.values import Values, message_in
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import HandlerError, InputError, ProtocolError
+from antecede.checker.support.registry import shown_place
 
 _OURS = str(Path(__file__).parent.parent)
 _LIBRARIES = (
@@ -287,7 +288,7 @@ def _line(error: BaseException) -> str:
     if not theirs:
         return ""
     last = (own or theirs)[-1]
-    return f" (line {last.lineno} of {last.filename})"
+    return f" (line {last.lineno} of {shown_place(last.filename)})"
 
 
 def traceback_of(failure: HandlerError) -> str:

@@ -220,6 +220,16 @@ def _place_of(path: Path) -> Path:
     return own if os.path.isfile(own) and not os.path.isfile(path) else path
 
 
+def shown_place(file: str) -> str:
+    """Return a protocol file of antecede as `protocols/rst.py`, and any other file as it is.
+
+    So reports are the same on every machine.
+    """
+    path = Path(file).resolve()
+    inside = path.is_relative_to(PACKAGE / "protocols")
+    return path.relative_to(PACKAGE).as_posix() if inside else file
+
+
 def import_file(path: Path) -> ModuleType:
     """Import a user's Python file, or one of antecede's own, and return the module.
 
