@@ -169,5 +169,14 @@ def test_no_line_of_code_is_in_a_folder_of_one_machine(file: Path) -> None:
 
 
 def test_an_error_in_a_protocol_of_antecede_is_the_same_on_every_machine(antecede: Command) -> None:
-    asked = "check hybrid-sps-as-printed --actors 2 --messages 2 --property causal-delivery".split()
+    asked = [
+        "check",
+        "hybrid-sps-as-printed",
+        "--actors",
+        "2",
+        "--messages",
+        "2",
+        "--property",
+        "causal-delivery",
+    ]
     assert " of protocols/sliding.py); it was called as" in " ".join(antecede(*asked).out.split())
