@@ -24,6 +24,7 @@ import stat
 import subprocess
 import sys
 import warnings
+from importlib import import_module
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -75,6 +76,10 @@ class Simulated(ModuleType):
             if name in changed and is_ours(sys._getframe(1).f_globals):
                 return changed[name]
         return SELF(self, name)
+
+    def __reduce__(self) -> Any:
+        """Return how another process of Spark gets this module: it imports it."""
+        return import_module, (self.__name__,)
 
 
 SELF = ModuleType.__getattribute__
