@@ -68,8 +68,8 @@ PREDICATES: Mapping[What, Mapping[str, Predicate]] = {
         "holds-few": lambda cell: len(cell.held) < 2,
     },
     What.STATES: {
-        "0-before-1": lambda cells: bool(cells[0].held) or not cells[1].held,
-        "not-both-ends": lambda cells: not (cells[0].held and cells[-1].held),
+        "0-before-1": lambda cells: len(cells) < 2 or bool(cells[0].held) or not cells[1].held,
+        "not-both-ends": lambda cells: not (cells and cells[0].held and cells[-1].held),
         "one-at-most": lambda cells: sum(bool(cell.held) for cell in cells) < 2,
     },
     What.SEQUENCES: {
