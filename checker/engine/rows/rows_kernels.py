@@ -17,7 +17,7 @@ from antecede.checker.engine.rows.fields_kernels import change_field, composite_
 
 @inlined
 def prefetch_composites(row, at, geo, dec):
-    """Ask the memory for the local words of a row's composites, which `decode` will read later.
+    """Begin to load the local words of a row's composites into the cache, for `decode` to read.
 
     A row is a state as one composite (a number that stands for local words) per part. This changes
     no result; it only saves time.
