@@ -86,18 +86,22 @@ class Interner:
 
 
 def bits_of(system: System, chosen: Callable[[Property], bool]) -> int:
-    """Return the set of the chosen properties as a number, the *bit set*.
-
-    Bit k stands for property k of the system.
+    """Return a set of properties as one number, the *bit set*: bit k stands for property k.
 
     Args:
+        system: the system; k is an index of its `properties`.
         chosen: returns whether a property is in the set.
     """
     return sum(1 << rank for rank, prop in enumerate(system.properties) if chosen(prop))
 
 
 def in_bits(system: System, bits: int) -> Iterator[Property]:
-    """Yield the properties in a set that is given as a number, as `bits_of` returns it."""
+    """Yield the properties in a set that is given as a number, in the order of `system.properties`.
+
+    Args:
+        system: the system that has the properties.
+        bits: the set: bit k stands for property k of the system, counted from 0.
+    """
     return (prop for rank, prop in enumerate(system.properties) if bits >> rank & 1)
 
 
@@ -118,9 +122,17 @@ of the action in `internals`.
 
 
 def in_call(call: Call) -> tuple[Call, Call, Call, Call]:
-    """Return the kind, column, state and argument of a call, or of each call in an array.
+    """Unpack the number that stands for a call of a handler, or each number in an array.
 
-    A key of a table entry has the same parts; its last two are the numbers x and y of `key_of`.
+    Keys of other table entries have the same layout; the last two results are then `x` and `y` of
+    `key_of`.
+
+    Args:
+        call: the number, as `call_of` returns it, or an int64 array of such numbers.
+
+    Returns:
+        The kind (SEND, RECEIVE or INTERNAL), the actor (for RECEIVE: the channel to it), the number
+        of the actor's state, and the number of the message, packet or action; arrays for an array.
     """
     least, column = g.NUMBER_LIMIT - 1, call >> 2 * g.NUMBER_BITS
     state = call >> g.NUMBER_BITS & least
@@ -128,7 +140,16 @@ def in_call(call: Call) -> tuple[Call, Call, Call, Call]:
 
 
 def in_result(result: int) -> tuple[int, int]:
-    """Return the numbers of the actor's next state and of the effects in the result of a call."""
+    """Unpack the number that stands for the result of a call of a handler.
+
+    Args:
+        result: the number, as `Components.result_of` returns it, but not NOT_ENABLED. Its lowest 25
+            bits are the first number that is returned, and the other bits are the second one.
+
+    Returns:
+        The number of the actor's next state in `Components.states`, and the number of the call's
+        effects (its sends and deliveries) in `Components.effects`; 0 if it has none.
+    """
     return result & (g.NUMBER_LIMIT - 1), result >> g.NUMBER_BITS
 
 

@@ -18,9 +18,16 @@ from antecede.checker.engine.rows.hashing_kernels import hash_words
 
 @inlined
 def get(loc, base, geo, actor, column):
-    """Return the number in a column of `actor`, for example of its state (STATE).
+    """Return the number in one column of an actor, for example the number of its state.
 
-    The local words of all actors are at loc[base:].
+    An actor's columns hold the numbers of its components: its state, its channels, and so on. They
+    are packed into its local words, of which geo[WORDS] belong to each actor.
+
+    Args:
+        loc, base: loc[base:] holds the local words of all actors, in order.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        actor: the index of the actor.
+        column: a column of `geometry`, such as STATE, or CHANNELS + k for outgoing channel k.
     """
     word = loc[base + actor * geo[g.WORDS] + geo[g.COL_WORD + column]]
     return (word >> geo[g.COL_SHIFT + column]) & geo[g.COL_MASK + column]
@@ -28,9 +35,17 @@ def get(loc, base, geo, actor, column):
 
 @inlined
 def put(loc, geo, actor, column, value):
-    """Set the number in a column of `actor`, in the local words of all actors at loc[0:].
+    """Set the number in one column of an actor, for example the number of its state.
 
-    The other columns keep their numbers.
+    An actor's columns hold the numbers of its components: its state, its channels, and so on. They
+    are packed into its local words. The other columns keep their numbers.
+
+    Args:
+        loc: loc[0:] holds the local words of all actors, in order; updated.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        actor: the index of the actor.
+        column: a column of `geometry`, such as STATE, or CHANNELS + k for outgoing channel k.
+        value: the new number, which must fit the column.
     """
     at = actor * geo[g.WORDS] + geo[g.COL_WORD + column]
     shift = geo[g.COL_SHIFT + column]
@@ -40,9 +55,16 @@ def put(loc, geo, actor, column, value):
 
 @inlined
 def seek(cons, words, loc, base, actor):
-    """Return the slot where probing for the local words loc[base:] of `actor` begins.
+    """Return the slot of the hash table `cons` where the search for a composite begins.
 
-    `cons` is a hash table with open addressing, so the search goes on to the next slots from there.
+    A composite is the number that stands for the local words of a part. A part is all of an actor,
+    or under the history `full` its state or its history. `probe` goes on from the slot.
+
+    Args:
+        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        words: the number of local words of a part.
+        loc, base: loc[base:] holds the local words of the part.
+        actor: the index of the part.
     """
     mask = cons.shape[0] // (words + 1) - 1
     return np.int64((hash_words(loc, base, words) + np.uint64(actor)) >> np.uint64(16)) & mask
@@ -50,10 +72,17 @@ def seek(cons, words, loc, base, actor):
 
 @inlined
 def probe(cons, words, loc, base, actor, slot):
-    """Return the composite of `actor` with the local words loc[base:], or -1.
+    """Return the composite of a part with the given local words; -1 if they have no composite yet.
+
+    A composite is the number that stands for the local words of a part. A part is all of an actor,
+    or under the history `full` its state or its history.
 
     Args:
-        slot: where to begin, as `seek` returns it.
+        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        words: the number of local words of a part.
+        loc, base: loc[base:] holds the local words of the part.
+        actor: the index of the part.
+        slot: the slot of `cons` where the search begins, as `seek` returns it.
     """
     stride = words + 1
     mask = cons.shape[0] // stride - 1
@@ -76,19 +105,34 @@ def probe(cons, words, loc, base, actor, slot):
 
 @inlined
 def find_composite(cons, words, loc, base, actor):
-    """Return the composite of `actor` with the local words loc[base:], or -1.
+    """Return the composite of a part with the given local words; -1 if they have no composite yet.
 
-    The words are as `get` reads them, from one part.
+    A composite is the number that stands for the local words of a part. A part is all of an actor,
+    or under the history `full` its state or its history. Local words pack the numbers of a part's
+    components, for example of the actor's state.
+
+    Args:
+        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        words: the number of local words of a part.
+        loc, base: loc[base:] holds the local words of the part.
+        actor: the index of the part.
     """
     return probe(cons, words, loc, base, actor, seek(cons, words, loc, base, actor))
 
 
 @kernel
 def index_composite(cons, mask, dec, at, words, actor, number):
-    """Add one composite, with its local words at dec[at:], to `cons`, which has room for it.
+    """Add a new composite to the hash table `cons`, which must have a free slot.
+
+    A composite is the number that stands for the local words of a part. A part is all of an actor,
+    or under the history `full` its state or its history.
 
     Args:
-        mask: the number of slots of `cons`, minus 1.
+        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        mask: the number of slots of `cons`, a power of two, minus 1.
+        dec, at: dec[at:] holds the local words of the part.
+        words: the number of local words of a part.
+        actor: the index of the part.
         number: the composite.
     """
     slot = np.int64((hash_words(dec, at, words) + np.uint64(actor)) >> np.uint64(16)) & mask
@@ -144,10 +188,17 @@ def add_composites(cons, dec, stride, words, counts, records, limits):
 
 @kernel
 def compose_missed(misses, control, tables, composites):
-    """Number the composites in `misses` while there is room; keep the other records.
+    """Number the composites that a kernel missed, while there is room, and drop their records.
+
+    A composite is the number that stands for the local words of a part of a state. The records of
+    missed calls, and of composites without room, move to the front of `misses`.
 
     Args:
-        composites: a `Composites`; its counts are updated.
+        misses: (n, 1 + local words of a part): the calls and composites that the tables lack; see
+            `Told`.
+        control: counters of the kernels; control[MISSES], the number of records, is updated.
+        tables: the arrays that the kernels read, a `Tables`; `cons` and `dec` get the composites.
+        composites: a `Composites`, the numbers of composites and their limits; updated.
 
     Returns:
         Whether no record remains.

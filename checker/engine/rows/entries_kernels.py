@@ -17,12 +17,14 @@ from antecede.checker.engine.rows.hashing_kernels import mix
 
 @inlined
 def key_of(kind, column, x, y):
-    """Return the key under which the table has the result of a function, for example of RECEIVE.
+    """Return the key of a result in the hash table of results: a function with its arguments.
+
+    The key packs the four numbers into one int64.
 
     Args:
-        kind: the function that is called.
-        column: an actor or a channel.
-        x, y: the numbers of two arguments, below NUMBER_LIMIT.
+        kind: the function that is called, as a constant of `geometry`, for example RECEIVE.
+        column: in most keys the number of an actor or a channel; below 2 ** COLUMN_BITS.
+        x, y: two arguments as numbers, below NUMBER_LIMIT, for example of a state and a packet.
     """
     return (((kind << g.COLUMN_BITS | column) << g.NUMBER_BITS) | x) << g.NUMBER_BITS | y
 
@@ -48,9 +50,13 @@ def fill_slot(table, slot, key, value):
 
 @inlined
 def find(table, key):
-    """Return the value of `key`, or -1.
+    """Return the value of a key in the hash table of results, or -1 if the table lacks the key.
 
-    It does not record that a key is missing; see `look_up`.
+    The results are from calls of Python functions. `look_up` also records that a key is missing.
+
+    Args:
+        table: the hash table, flat int64: key and value of each slot in turn; see `Tables`.
+        key: a function and its arguments, as `key_of` returns it.
     """
     mask = (table.shape[0] >> 1) - 1
     slot = np.int64(mix(key) >> np.uint64(20)) & mask
@@ -65,12 +71,16 @@ def find(table, key):
 
 @inlined
 def look_up(table, key, misses, control):
-    """Return the value of `key`, or -1 after recording that it is missing.
+    """Return the value of a key in the hash table of results, or -1 if the table lacks it.
 
-    Python makes the recorded entries before the row is expanded again.
+    A missing key is recorded, if `misses` has room. Python then calls the function of the key and
+    adds its result to the table, and the caller looks the key up again.
 
     Args:
-        misses, control: as in `Told`.
+        table: the hash table, flat int64: key and value of each slot in turn; see `Tables`.
+        key: a function and its arguments, as `key_of` returns it.
+        misses: where to write the calls and composites that the tables lack, for Python to make.
+        control: counters of the kernels, such as the number of misses (control[MISSES]).
     """
     value = find(table, key)
     if value == -1:
@@ -84,7 +94,13 @@ def look_up(table, key, misses, control):
 
 @inlined
 def put_entry(table, key, value):
-    """Put a key with its value into `table`, which has room for it."""
+    """Put a key and its value into a hash table; if it has the key, replace the value.
+
+    Args:
+        table: the hash table, flat int64: key and value of each slot in turn. It must have an empty
+            slot, and its number of slots is a power of two.
+        key, value: int64 that are not negative.
+    """
     mask = (table.shape[0] >> 1) - 1
     slot = np.int64(mix(key) >> np.uint64(20)) & mask
     while key_in(table, slot) != -1 and key_in(table, slot) != key:

@@ -24,29 +24,55 @@ class Field(NamedTuple):
 
 @inlined
 def row_words_of(tables):
-    """Return the words of a row, which the compiler knows if rows have one word."""
+    """Return the number of 64-bit words of a row, which is a state as the search stores it.
+
+    If `tables.one_word` is True, it is 1, and the compiler knows this.
+
+    Args:
+        tables: the arrays that the kernels read, a `Tables`.
+    """
     return np.int64(1) if tables.one_word is not None else tables.geo[g.ROW_WORDS]
 
 
 @inlined
 def field_of(geo, part):
-    """Return the field of a part: its word in a row, its lowest bit there, and its mask."""
+    """Return the place of a part's composite in every row, as a `Field`: word, lowest bit and mask.
+
+    A row is a state, packed into a few words. It has one composite (a number that stands for local
+    words) per part. A part is an actor, or under the history `full` its state or its history.
+
+    Args:
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        part: the index of the part.
+    """
     return Field(geo[g.ROW_WORD + part], geo[g.ROW_SHIFT + part], geo[g.ROW_MASK + part])
 
 
 @inlined
 def composite_in(row, at, field):
-    """Return the composite in a field of row[at:].
+    """Return the composite in one field of a row.
 
-    The row may begin anywhere in a flat array.
+    A row is a state, packed into a few words. A composite is the number that stands for one actor's
+    part of the state.
+
+    Args:
+        row, at: the row is row[at:]; it may begin anywhere in a flat array.
+        field: the `Field` of the part whose composite is read, as `field_of` returns it.
     """
     return row[at + field.word] >> field.shift & field.mask
 
 
 @inlined
 def change_field(row, at, field, before, after):
-    """Replace the composite in a field of row[at:].
+    """Replace the composite in one field of a row, in place.
 
-    `before` must be the composite that is there now: the change is one exclusive or.
+    A row is a state, packed into a few words. A composite is the number that stands for one actor's
+    part of the state.
+
+    Args:
+        row, at: the row is row[at:]; it may begin anywhere in a flat array.
+        field: the `Field` of the part, as `field_of` returns it.
+        before: the composite that is there now; it must be, because the change is one exclusive or.
+        after: the composite that replaces it.
     """
     row[at + field.word] ^= (before ^ after) << field.shift

@@ -18,11 +18,15 @@ from antecede.checker.support.sources import digest_of, sources_of
 
 
 def fingerprint(system: System, **engine: Any) -> dict[str, Any]:
-    """Return all values that determine a checkpoint's content, as JSON values.
+    """Return the inputs on which the result of a check depends, by name, as JSON values.
+
+    A checkpoint is resumed only if its fingerprint equals the current one. The inputs are the
+    question (protocol, size, network, workload, history, properties), a digest of each module and
+    captured value that the check depends on ("sources"), and the options in `engine`.
 
     Args:
         system: the system that is checked.
-        engine: the engine's options that change the content, by name.
+        engine: further inputs, such as the engine's name and the number of threads.
     """
     return {
         **asdict(system.question),

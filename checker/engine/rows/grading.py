@@ -54,11 +54,13 @@ Change = dict[str, int]
 
 
 def packets_of(packets: Iterable[object], times: int = 1) -> Change:
-    """Return the change of weighted quantities when packets enter channels, or leave them.
+    """Return how many packets of each class enter or leave channels, as {"packet CLASS": number}.
+
+    The proof that all paths to a state have one length counts packets in this way.
 
     Args:
         packets: the packets.
-        times: 1 if they enter, -1 if they leave.
+        times: 1 if they enter, -1 if they leave; each packet's count is multiplied by it.
     """
     change: Change = {}
     for packet in packets:
@@ -68,9 +70,15 @@ def packets_of(packets: Iterable[object], times: int = 1) -> Change:
 
 
 def open_levels(weights: Weights) -> int:
-    """Return the greatest number of levels between a state and its successor.
+    """Return how many levels ahead of a state its successors can be, at most.
 
-    It is 1 if a level is a depth, because then no kind of transition has a weight.
+    The level of a state is its depth, or the sum of the weights of the transitions that lead to it.
+
+    Args:
+        weights: kind of transition -> its weight, if it is more than 1; empty if levels are depths.
+
+    Returns:
+        The greatest weight; 1 if `weights` is empty.
     """
     return max(weights.values(), default=1)
 

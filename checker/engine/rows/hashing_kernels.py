@@ -14,7 +14,11 @@ from antecede.checker.engine.compiled.jit import inlined, kernel
 def mix(word):
     """Return a well-mixed uint64 of one word (the finaliser of splitmix64).
 
-    Each bit of the word changes about half of the bits of the result.
+    Each bit of the word changes about half of the bits of the result. Different words never have
+    the same result.
+
+    Args:
+        word: an int64 or uint64.
     """
     h = np.uint64(word) + np.uint64(0x9E3779B97F4A7C15)
     h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -24,7 +28,15 @@ def mix(word):
 
 @inlined
 def hash_words(array, start, count):
-    """Return the uint64 hash of `count` words from array[start], the same in every process."""
+    """Return a uint64 hash of consecutive words of an array, which depends on these words only.
+
+    It is the same in every process.
+
+    Args:
+        array: int64, flat.
+        start: the index of the first word.
+        count: the number of words, at least 1.
+    """
     h = mix(array[start])
     for k in range(1, count):
         h = mix(np.int64(h >> np.uint64(1)) ^ array[start + k])
@@ -33,31 +45,41 @@ def hash_words(array, start, count):
 
 @inlined
 def home(h, capacity):
-    """Return the slot of a set where the search for a row begins.
+    """Return the slot of a visited set where the search for a row (a stored state) begins.
 
-    Greater hashes have greater homes, so a set that grows keeps its order and can grow in place.
+    The slot is from 0 to `capacity` - 1 and depends on the upper 32 bits of the hash. Slots never
+    decrease as hashes increase, so a set that grows keeps its order and can grow in place.
 
     Args:
         h: the uint64 hash of the row.
-        capacity: the number of home slots.
+        capacity: the number of slots that may be returned, at most 2 ** 32.
     """
     return np.int64(((h >> np.uint64(32)) * np.uint64(capacity)) >> np.uint64(32))
 
 
 @inlined
 def owner_by(h, owners):
-    """Return the number of the owner of rows with hash `h`, from 0 to `owners` - 1.
+    """Return the number of the thread or partition that decides whether a state is new: its owner.
 
-    Homes use the other half of the hash.
+    It depends on the lower 32 bits of the hash; `home` uses the upper ones.
+
+    Args:
+        h: the uint64 hash of the state.
+        owners: the number of owners; the result is from 0 to `owners` - 1.
     """
     return np.int64(((h & np.uint64(0xFFFFFFFF)) * np.uint64(owners)) >> np.uint64(32))
 
 
 @inlined
 def owner_of(array, start, row_words, owners):
-    """Return the number of the owner of the row array[start:], from 0 to `owners` - 1.
+    """Return the number of the thread or partition that decides whether a state is new: its owner.
 
-    All threads compute the same owner without asking each other.
+    It depends on the row alone, so all threads compute it without asking each other.
+
+    Args:
+        array, start: the state is the row array[start:].
+        row_words: the number of 64-bit words of a row.
+        owners: the number of owners; the result is from 0 to `owners` - 1.
     """
     return owner_by(hash_words(array, start, row_words), owners)
 

@@ -247,12 +247,13 @@ class Layout(CompositeStore):
 
 
 def fit(needs: Sequence[int], widths: Sequence[int]) -> bool:
-    """Return whether columns of these widths have as many bits as they need.
+    """Return whether each column, the place of a number in packed words, has enough bits.
 
-    A column that needs no bits must have none. Any other column may have more than it needs.
+    A column that needs no bits must have none; any other may have more than it needs. Lists of
+    different lengths do not fit.
 
     Args:
-        needs, widths: per column, the bits that it needs and has.
+        needs, widths: per column, the bits that it needs and the bits that it has.
     """
     if len(needs) != len(widths):
         return False

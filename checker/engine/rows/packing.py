@@ -29,10 +29,16 @@ These columns have few values, and so have the other columns; but very many comb
 
 
 def pack_widths(widths: list[int]) -> tuple[int, list[int], list[int]]:
-    """Assign numbers of the given widths, in bits, to words, first fit in order.
+    """Place numbers of the given widths in words of 63 bits, in order.
+
+    A number goes into the last word if all its bits fit there, and otherwise into a new word.
+
+    Args:
+        widths: the bits of each number, at most 63.
 
     Returns:
-        The number of words, and each number's word and its lowest bit there.
+        The number of words, at least 1; then per number, the index of its word; then per number,
+        its lowest bit in that word.
     """
     words, shifts, used = [], [], [0]
     for width in widths:
@@ -45,10 +51,15 @@ def pack_widths(widths: list[int]) -> tuple[int, list[int], list[int]]:
 
 
 def spread(needs: list[int]) -> list[int]:
-    """Return widths that fill the words that the needed widths take anyway, as evenly as possible.
+    """Return widths of numbers that use the spare bits of the words that the numbers need anyway.
+
+    Spare bits are shared as evenly as possible. `pack_widths` gives the result no more words.
 
     Args:
-        needs: the bits that each number needs.
+        needs: the bits that each number needs, at most MOST_BITS.
+
+    Returns:
+        The bits of each number: at least what it needs and 1, at most MOST_BITS.
     """
     widths = [max(need, 1) for need in needs]
     count = pack_widths(widths)[0]
@@ -177,11 +188,13 @@ class Placement:
 
 
 def wider(array: Any, columns: int, empty: int) -> Any:
-    """Return a two-dimensional array with more columns, flat.
+    """Return a copy of a two-dimensional array with more columns, flattened to one dimension.
 
     Args:
-        columns: the number of columns of the result.
-        empty: the value in the new columns.
+        array: of shape (n, m).
+        columns: the number of columns of the result, at least m. The result has the shape
+            (n * columns,) and the element type of `array`.
+        empty: the value in the new columns, which follow the old ones.
     """
     larger = np.full((len(array), columns), empty, array.dtype)
     larger[:, : array.shape[1]] = array

@@ -33,24 +33,33 @@ def kin_of(row, at, geo, renamings, part):
 
 @inlined
 def room_to_represent(geo):
-    """Return the number of words of the working space that `represent` needs."""
+    """Return how much working memory `represent`, which renames a state's actors, needs.
+
+    Args:
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+
+    Returns:
+        A number of 64-bit words.
+    """
     return 3 * geo[g.PARTS] + geo[g.PERMUTATIONS] + 1
 
 
 @inlined
 def represent(out, start, geo, renamings, loc, base):
-    """Replace the row out[start:] by the representative of its renamings.
+    """Replace a state by the one state that symmetry reduction keeps of all its renamings.
 
-    The representative is the renaming whose composites' orbits, part by part, have the least
-    numbers. If several renamings have, the least composites decide. A renaming does not change a
-    composite's orbit, so for most states the orbits alone determine the renaming.
+    The state is a row of composites, the numbers that stand for the parts of a state. An orbit is
+    all composites that renamings make from one of them, and has a number. The renaming that is kept
+    has the least orbits, part by part. If several have, it has the least composites among them.
 
     Args:
-        out, start: a row whose renamings are all known.
-        loc, base: working space, see `room_to_represent`.
+        out, start: the row is out[start:]. Its composites must have entries in `renamings.kin`.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        renamings: the orbits of the composites, a `Renamings`.
+        loc, base: working memory of one thread: room_to_represent(geo) words from loc[base] on.
 
     Returns:
-        The number of permutations that leave the row unchanged, including the identity.
+        The number of permutations of the actors that leave the row unchanged, with the identity.
     """
     parts = geo[g.PARTS]
     for part in range(parts):
@@ -220,10 +229,17 @@ def is_in(geo, column, part):
 
 @inlined
 def weight_of(loc, geo, part, salts):
-    """Return the weight of a part's composite: a hash of its columns, with local words in loc[0:].
+    """Return a hash of the columns of one part, as an int64 that is not negative: its weight.
+
+    A part is all of an actor, or under the history `full` its state or its history. Its columns
+    hold the numbers of its components, packed into local words. A part with equal columns has an
+    equal weight in every process, but its composite (the number of its local words) may differ.
 
     Args:
-        salts: as for `weigh`.
+        loc: loc[0:] holds the local words of all actors; only those of the part are read.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        part: the index of the part.
+        salts: odd numbers; the factor of each column is at actor * MOST_COLUMNS + column.
     """
     h, actor = np.int64(part), part // (geo[g.PARTS] // geo[g.ACTORS])
     for column in range(geo[g.COLUMN_COUNT]):

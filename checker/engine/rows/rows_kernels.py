@@ -17,7 +17,16 @@ from antecede.checker.engine.rows.fields_kernels import change_field, composite_
 
 @inlined
 def prefetch_composites(row, at, geo, dec):
-    """Prefetch the words that `decode` will read for row[at:]."""
+    """Begin to load the local words of a row's composites into the cache, for `decode` to read.
+
+    A row is a state as one composite (a number that stands for local words) per part. This changes
+    no result; it only saves time.
+
+    Args:
+        row, at: the row is row[at:].
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        dec: the array that has the local words of each composite; see `Tables`.
+    """
     for part in range(geo[g.PARTS]):
         composite = composite_in(row, at, field_of(geo, part))
         prefetch(dec, part * geo[g.DEC_STRIDE] + composite * geo[g.PART_WORDS])
@@ -25,9 +34,16 @@ def prefetch_composites(row, at, geo, dec):
 
 @inlined
 def decode(row, at, geo, dec, loc, base):
-    """Write the local words of row[at:] to loc[base:].
+    """Unpack a row, which is a state, into the local words of all actors, which `get` reads.
 
-    They are then read with `get`, actor by actor.
+    A row holds one composite (a number that stands for local words) per part. Local words pack the
+    numbers of an actor's components, for example of its state.
+
+    Args:
+        row, at: the row is row[at:].
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        dec: the array that has the local words of each composite; see `Tables`.
+        loc, base: output; loc[base:] gets geo[WORDS] words per actor, in order.
     """
     for part in range(geo[g.PARTS]):
         decode_part(part, composite_in(row, at, field_of(geo, part)), geo, dec, loc, base)
@@ -35,7 +51,18 @@ def decode(row, at, geo, dec, loc, base):
 
 @inlined
 def decode_part(part, composite, geo, dec, loc, base):
-    """Write the words of a part's composite to their place in loc[base:]."""
+    """Write the local words of one part to its place among the local words of all actors.
+
+    A part is all of an actor, or under the history `full` its state or its history. Its local words
+    pack the numbers of its components, and its composite is the number that stands for these words.
+
+    Args:
+        part: the index of the part.
+        composite: the composite of the part.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        dec: the array that has the local words of each composite; see `Tables`.
+        loc, base: loc[base:] has room for the local words of all actors; only this part's change.
+    """
     words = geo[g.PART_WORDS]
     start = part * geo[g.DEC_STRIDE] + composite * words
     for k in range(words):
@@ -44,10 +71,18 @@ def decode_part(part, composite, geo, dec, loc, base):
 
 @inlined
 def await_composites(loc, size, geo, cons, base):
-    """Copy the successor in loc[0:] to loc[base:], and prefetch its composites.
+    """Copy a successor's local words, and prefetch the composites of its changed parts for `emit`.
 
-    A word per part follows the local words: the slot where probing for the composite begins, or -1
-    if the part is unchanged. Probing at once would wait for the memory each time.
+    A composite is the number that stands for the local words of a part of a state. Looking it up at
+    once would wait for the memory each time.
+
+    Args:
+        loc: loc[0:] has the local words of the successor, loc[size:] of its parent.
+        size: the number of local words of a state.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        base: loc[base:] gets the successor's local words, then one word per part: the slot of
+            `cons` where the search for its composite begins, or -1 if the part is unchanged.
     """
     words = geo[g.PART_WORDS]
     for part in range(geo[g.PARTS]):
@@ -64,15 +99,19 @@ def await_composites(loc, size, geo, cons, base):
 
 @inlined
 def emit(loc, base, row, at, tables, out, start, missing):
-    """Encode a successor as a row into out[start:], reusing the fields that did not change.
+    """Write a successor as a row, which is a state as one composite (a number) per part.
+
+    Changed parts get the composites of their local words; the others keep the parent's composites.
 
     Args:
-        base: loc[base:] holds the words that `await_composites` wrote.
-        row, at: the parent's row, at row[at:].
-        missing: a `Missing`; updated.
+        loc, base: loc[base:] has the successor's local words, as `await_composites` wrote them.
+        row, at: the parent's row is row[at:].
+        tables: the arrays that the kernels read, a `Tables`.
+        out, start: the row is written to out[start:].
+        missing: a `Missing`, which gets the composites that the tables lack, for Python to make.
 
     Returns:
-        OK or MISSED.
+        OK; or MISSED if a composite is missing, and then the row in `out` must not be used.
     """
     geo, cons, misses, control = tables.geo, tables.cons, missing.misses, missing.control
     size = geo[g.ACTORS] * geo[g.WORDS]
@@ -95,13 +134,19 @@ def emit(loc, base, row, at, tables, out, start, missing):
 
 @inlined
 def number_of(loc, first, part, slot, geo, cons, misses, control):
-    """Return the composite of a part with the local words loc[first:], or MISSED.
+    """Return the composite of a part with the given local words, or MISSED if there is none.
 
-    A miss is recorded with the words, so that Python can number them.
+    A composite is the number that stands for the local words of a part. A part is all of an actor,
+    or under the history `full` its state or its history. A miss is recorded, if `misses` has room.
 
     Args:
-        slot: where probing in `cons` begins, as `seek` returns it.
-        misses, control: as in `Told`.
+        loc, first: loc[first:] holds the local words of the part.
+        part: the index of the part.
+        slot: the slot of `cons` where the search begins, as `seek` returns it.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        misses: where to write the calls and composites that the tables lack, for Python to make.
+        control: counters of the kernels, such as the number of misses (control[MISSES]).
     """
     words = geo[g.PART_WORDS]
     number = probe(cons, words, loc, first, part, slot)
@@ -118,9 +163,14 @@ def number_of(loc, first, part, slot, geo, cons, misses, control):
 
 @inlined
 def copy_row(source, at, target, start, row_words):
-    """Copy the row source[at:], of `row_words` words, to target[start:].
+    """Copy a row, which is a state packed into `row_words` 64-bit words, from one array to another.
 
     The first word is copied outside of the loop, because most rows have no other.
+
+    Args:
+        source, at: the row is source[at:].
+        target, start: output; the copy is target[start:].
+        row_words: the number of words of a row.
     """
     target[start] = source[at]
     for k in range(1, row_words):
@@ -129,7 +179,13 @@ def copy_row(source, at, target, start, row_words):
 
 @inlined
 def same_row(one, at, other, start, row_words):
-    """Return whether the rows one[at:] and other[start:] are equal, and so are the same state."""
+    """Return whether two rows have equal words, so that they are the same state.
+
+    Args:
+        one, at: one row is one[at:].
+        other, start: the other row is other[start:].
+        row_words: the number of 64-bit words of a row.
+    """
     same = one[at] == other[start]
     for k in range(1, row_words):
         same = same and one[at + k] == other[start + k]

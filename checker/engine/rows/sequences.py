@@ -110,7 +110,15 @@ class RenamedSequences:
 
 
 def values_of(table: Words, keys: Words) -> Words:
-    """Return the values of keys in a table; -1 for keys that it lacks."""
+    """Return the values of keys in a hash table of results; -1 for each key that the table lacks.
+
+    Args:
+        table: the hash table, flat int64: key and value of each slot in turn; see `Tables`.
+        keys: (n,), functions with their arguments, as `key_of` returns them.
+
+    Returns:
+        An int64 array of shape (n,).
+    """
     values = np.empty(len(keys), np.int64)
     entries_kernels.find_all(table, keys, values)
     return values

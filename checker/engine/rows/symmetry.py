@@ -65,10 +65,16 @@ class NotSymmetricError(AntecedeError):
 
 
 def group(actors: int) -> list[Permutation]:
-    """Return the permutations of the actors that symmetry uses, the identity first.
+    """Return the permutations of the actors by which symmetry reduction renames states.
 
-    They are all permutations for up to four actors, and the rotations for more. Both are groups:
+    Up to four actors have all permutations. More actors have only the rotations. Both are groups:
     two of them, one after the other, are again one of them.
+
+    Args:
+        actors: the number of actors.
+
+    Returns:
+        The permutations, the identity first; p[i] is the new number of actor i.
     """
     if actors <= MOST_FULLY_PERMUTED:
         return list(permutations(range(actors)))
@@ -81,16 +87,25 @@ def compose(outer: Permutation, inner: Permutation) -> Permutation:
 
 
 def renamed_message(message: Message, p: Permutation) -> Message:
-    """Return `message` with its actors renamed; destinations stay in ascending order.
+    """Return a message with its sender and destinations renamed, and all else unchanged.
 
-    A forged message may name an actor that does not exist; this name is unchanged.
+    Destinations are sorted again. A number that is no actor, as a forged message may have, is kept.
+
+    Args:
+        message: the message.
+        p: a permutation of the actors: p[i] is the new number of actor i.
     """
     destinations = tuple(sorted(_renamed(d, p) for d in message.destinations))
     return evolve(message, sender=_renamed(message.sender, p), destinations=destinations)
 
 
 def renamed_messages(messages: Iterable[Message], p: Permutation) -> tuple[Message, ...]:
-    """Return messages with their actors renamed, in the same order."""
+    """Return messages with their senders and destinations renamed, in the same order.
+
+    Args:
+        messages: the messages.
+        p: a permutation of the actors: p[i] is the new number of actor i.
+    """
     return tuple(renamed_message(message, p) for message in messages)
 
 
@@ -106,11 +121,13 @@ def _renamed(actor: int, p: Permutation) -> int:
 
 
 def why_not(components: Components, asked: bool | None) -> str | None:
-    """Return a reason not to use symmetry that is known before the search, or None.
+    """Return the reason why a search does not use symmetry, as text for reports, or None if it may.
+
+    It may still turn out that the protocol treats actors differently; this is found later.
 
     Args:
-        components: the system's components.
-        asked: the user's choice (`--symmetry`), or None for the default.
+        components: the components of the system that is searched.
+        asked: the user's choice (`--symmetry`, `--no-symmetry`), or None for the default.
     """
     if asked is False:
         return "this search does not use it"
@@ -129,13 +146,16 @@ def why_not(components: Components, asked: bool | None) -> str | None:
 def figures(
     symmetry: Symmetry | None, reason: str | None, reduction: float | None
 ) -> dict[str, Any]:
-    """Return statistics of symmetry reduction, or the reason why symmetry is off.
+    """Return statistics of symmetry reduction for reports, by name.
 
     Args:
-        symmetry: the renamings of the search, or None.
-        reason: the reason why there are none.
+        symmetry: the renamings of the search; None if symmetry is off.
+        reason: the reason why symmetry is off; None if it is on.
         reduction: the number of unique states without symmetry, divided by the number of states
             that were explored; None if it is unknown.
+
+    Returns:
+        "on": False and "reason", or "on": True, "permutations" (their number) and "reduction".
     """
     if symmetry is None:
         return {"on": False, "reason": reason}

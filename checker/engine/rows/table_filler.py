@@ -27,16 +27,22 @@ from antecede.checker.support.errors import CapacityError
 
 @contextmanager
 def wrapping() -> Iterator[None]:
-    """Silence NumPy's overflow warnings in this block; uncompiled hashes wrap around."""
+    """Switch off NumPy's warnings of overflow in a `with` block.
+
+    Hashes are meant to overflow. Kernels that run uncompiled, as plain Python, would warn then.
+    """
     with np.errstate(over="ignore"):
         yield
 
 
 def refuse_crowds(transitions: int) -> None:
-    """Check that the index of every transition from a state fits its field.
+    """Raise an error if a state has more transitions than the engine can number (2 ** 16).
+
+    Args:
+        transitions: the number of transitions that are enabled in the state.
 
     Raises:
-        CapacityError: a state has more transitions than a kernel can number.
+        CapacityError: there are more.
     """
     if transitions > g.MOST_TRANSITIONS:
         raise CapacityError(
