@@ -35,9 +35,13 @@ def partition_name(number: int) -> str:
 
 
 def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str, int, int]]]:
-    """Return a task that writes its partition to a file of the folder.
+    """Return a Spark task that writes one partition, a share of the search's states, to a file.
 
-    The task yields the file's name, its size in bytes and its checksum.
+    The task takes the partition's number and its pieces, each in a pair with the number. It yields
+    one triple: the file's name, its size in bytes, and the CRC-32 checksum of its content.
+
+    Args:
+        folder: the folder of the checkpoint; all processes must see it under this path.
     """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[tuple[str, int, int]]:
@@ -60,14 +64,17 @@ def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str,
 
 
 def written(folder: Path, found: list[tuple[str, int, int]]) -> Files:
-    """Return the files that the tasks of `save_task` wrote; check that all of them are there.
+    """Return the files that the tasks of `save_task` wrote; check that the driver sees all of them.
 
     Args:
-        folder: the folder of the checkpoint.
-        found: what the tasks yielded.
+        folder: the folder of the checkpoint, as the driver sees it.
+        found: the triples that the tasks yielded: a file's name, its size in bytes, its checksum.
+
+    Returns:
+        File name -> (size in bytes, checksum).
 
     Raises:
-        OSError: this process does not see what the tasks wrote.
+        OSError: a file is missing or has another size, so executors wrote to another folder.
     """
     for name, size, _ in found:
         file = folder / name
@@ -171,17 +178,27 @@ class Bounds:
 
 
 def load_task(folder: str) -> Callable[[int], list[tuple[int, Partition]]]:
-    """Return a function that reads a partition, given its number, from a checkpoint.
+    """Return a function that reads one partition, a share of the search's states, from its file.
 
-    The function returns pairs of the number and a piece of the partition, as an RDD has them.
+    The function takes the partition's number. It returns one pair in a list, the number and the
+    whole partition, because the RDD of a search consists of such pairs. `check_task` checks the
+    content.
+
+    Args:
+        folder: the folder of the checkpoint; all processes must see it under this path.
     """
     return lambda number: [(number, _partition_in(folder, number))]
 
 
 def check_task(folder: str, bounds: Bounds) -> Callable[[int], str | None]:
-    """Return a function that checks the file of a partition, given its number.
+    """Return a function that checks the file of one partition, a share of the search's states.
 
-    The function returns what is wrong with the file, or None.
+    The function takes the partition's number. It returns None if the file can be read and fits the
+    bounds, and otherwise a text that says what is wrong. A missing file is an OSError.
+
+    Args:
+        folder: the folder of the checkpoint; all processes must see it under this path.
+        bounds: the bounds of the numbers that the rows of the checkpoint may have.
     """
 
     def check(number: int) -> str | None:

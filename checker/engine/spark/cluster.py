@@ -104,13 +104,17 @@ class Cluster:
 
 
 def check_available(master: str | None) -> None:
-    """Check without delay that Spark and Java are installed and that the master exists.
+    """Check that PySpark and Java are installed and that the master exists; do not start Spark.
+
+    A master spark://HOST:PORT must accept a connection within 5 seconds. Of any other address, only
+    the form is checked.
 
     Args:
-        master: as for `Cluster.start`.
+        master: the address of the cluster, such as spark://HOST:PORT or local[4]; None: only
+            PySpark and Java are checked.
 
     Raises:
-        InputError: something is missing; the message says how to get it.
+        InputError: something is missing; the message says how to get it, or which address is wrong.
     """
     if find_spec("pyspark") is None:
         raise InputError(
@@ -410,16 +414,21 @@ def wait_for(
     tick: Callable[[], None] = nothing,
     meanwhile: Iterable[None] = (),
 ) -> Any:
-    """Run a job in another thread, so that bounds and Ctrl-C can end it, and return its result.
+    """Run a Spark job in another thread, wait for it, and return its result.
+
+    The calling thread remains free to notice bounds and Ctrl-C. If an exception is raised in it
+    meanwhile, the job is cancelled, and the exception passes on.
 
     Args:
         sc: the Spark context.
         job: a function that runs the job and returns its result.
-        tick: called every second meanwhile; it may raise.
-        meanwhile: as for `_in_a_thread`.
+        tick: called about once a second until the job ends; it may raise.
+        meanwhile: an iterator, whose steps the calling thread takes while the job runs, with at
+            most 0.01 seconds between two of them; the steps that remain when the job ends are not
+            taken.
 
     Raises:
-        ClusterError: Spark gave up, or there are no executors.
+        ClusterError: Spark gave up, or there was no executor for 300 seconds.
     """
     tag = f"antecede-{time.monotonic_ns()}"
 
@@ -450,9 +459,10 @@ def _block_managers(sc: Any) -> int:
 
 
 def persisted(rdd: Any) -> Any:
-    """Return an RDD that keeps its elements in files, so that they are computed only once.
+    """Let Spark store an RDD's elements in files when they are first computed; return the RDD.
 
-    The system caches these files outside of Java's heap.
+    Later jobs read the files and do not compute the elements again. The operating system caches the
+    files, outside of Java's heap.
     """
     from pyspark import StorageLevel
 
@@ -477,10 +487,14 @@ class Reports:
 
 @contextmanager
 def failing_clearly() -> Iterator[None]:
-    """Turn an exception of Spark, of the connection or of the disk into one with a clear text.
+    """Return a context manager that turns failures of Spark into errors with a clear text.
+
+    An exception of Py4J, an OSError or an EOFError in its block becomes a `ClusterError`. Its
+    message gives the cause in one line, and says how to free space if the disk is full. All other
+    exceptions pass unchanged.
 
     Raises:
-        ClusterError: Spark gave up, or is gone.
+        ClusterError: a call of Spark failed, the connection to Java broke, or a file failed.
     """
     from py4j.protocol import Py4JError
 

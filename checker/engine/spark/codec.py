@@ -85,7 +85,19 @@ class Codec:
 
 
 def repacked(records: Words, before: Codec, after: Codec) -> Words:
-    """Return records of composites with the columns of another codec, which are wider."""
+    """Return records of composites with columns of other widths, none of them narrower.
+
+    A composite stands for one actor's part of a state. Its record is its content: the numbers of
+    the actor's state, channels and history, each in a column of some bits.
+
+    Args:
+        records: of shape (composites, 1 + words): the index of the part (an actor, or half of one
+            if the codec is `parted`), then the words with the columns.
+        before, after: the packing of columns in the records, and the packing wanted.
+
+    Returns:
+        Of shape (composites, 1 + words in `after`); `records` itself if the widths are equal.
+    """
     if before.col_widths == after.col_widths:
         return records
     new = np.zeros((len(records), 1 + after.placed.words), np.int64)
@@ -100,9 +112,18 @@ def repacked(records: Words, before: Codec, after: Codec) -> Words:
 
 
 def widened(flat: Words, before: Codec, after: Codec) -> Words:
-    """Return flat rows with wider columns.
+    """Return flat rows with columns of other widths, none of them narrower.
 
-    The bits of each column keep their meaning; only their places change.
+    A flat row is a state as the numbers of its components (actors' states, contents of channels),
+    each in a column of some bits. The numbers stay the same, and only their places change.
+
+    Args:
+        flat: the rows, one after the other, of `before.words` words each.
+        before, after: the packing of the rows, and the packing wanted.
+
+    Returns:
+        The rows in the same order, of `after.words` words each; `flat` itself if the widths are
+        equal.
     """
     if before.col_widths == after.col_widths:
         return flat

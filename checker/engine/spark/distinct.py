@@ -73,9 +73,12 @@ class Scratch:
 
 
 def known(rows: Words) -> Part:
-    """Return rows as a part that `distinct` drops.
+    """Return a `Part` of rows that are known already, so that `distinct` drops all copies of them.
 
-    Its notes are less than all others, so `distinct` drops every copy of its rows.
+    The part has one note for all its rows, which is less than any other note.
+
+    Args:
+        rows: states as rows, one after the other in one array.
     """
     return Part(rows, np.array([distinct_kernels.HELD], np.int64))
 
@@ -85,15 +88,21 @@ def distinct(
 ) -> tuple[Words, Words]:
     """Return the rows of some parts without duplicates and without known ones, and their notes.
 
-    The results lie in `scratch` until the next call. Their order depends only on the order of the
-    parts. The cost is three passes over the rows, one of them within the caches.
+    A row is a state of one or a few words. Its note is a word that travels with it: a link to its
+    parent, or a mark (its depth and lead). Of equal rows one is kept, with the least of their
+    notes. The cost is three passes over the rows, one of them within the caches.
 
     Args:
-        parts: the rows.
-        words: the words of a row.
-        scratch: has room for all rows once more.
-        shift: the rows are sorted roughly, by their first word without this many bits on the right;
-            -1: rows come in any order.
+        parts: the rows with their notes; rows of a part that `known` made are known.
+        words: the number of words of a row.
+        scratch: working memory; it grows to the size of all rows and notes.
+        shift: if rows begin with a number by which they are roughly sorted, the lowest bit of this
+            number in their first word; -1: the rows come in any order.
+
+    Returns:
+        The rows, one after the other in one array, and an int64 note per row, with its part's
+        `base` added and 16 bits for the place of the transition. Both lie in `scratch` until its
+        next use. The order of the rows depends only on the parts and their order.
     """
     count = sum(len(part.rows) for part in parts) // words
     keys = _keys([part.rows for part in parts], words, shift)
@@ -132,12 +141,20 @@ def unseen(
 ) -> tuple[Words, Words]:
     """Return the rows of some parts that are not held already, without duplicates, and their notes.
 
-    Only the rows of the parts are put into a set. The held rows, which are many, are looked up in
-    it.
+    Unlike `distinct`, it puts only the rows of the parts into a set and looks up the held rows, so
+    it is meant for many held rows. Of equal rows one is kept, with the least of their notes.
 
     Args:
-        parts, words, scratch, shift: as for `distinct`.
-        held: the rows that are held already, in arrays.
+        parts: the rows (states of one or a few words) with their notes (a link or mark per row).
+        words: the number of words of a row.
+        held: the rows that are held already, in arrays, packed as the rows of the parts.
+        scratch: working memory; it grows to the size of all rows and notes of the parts.
+        shift: if rows begin with a number by which they are roughly sorted, the lowest bit of this
+            number in their first word; -1: the rows come in any order.
+
+    Returns:
+        The rows, one after the other in one array, and an int64 note per row, with its part's
+        `base` added and 16 bits for the place of the transition. Both are new arrays.
     """
     flat, notes = distinct(parts, words, scratch, shift)
     keys = _keys([flat], words, shift)

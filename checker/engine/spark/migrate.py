@@ -23,16 +23,20 @@ from antecede.checker.engine.tabulated.transport import Part
 def partitions_of(
     parts: Iterable[Part], filler: TableFiller, state: ClusterState, own: WorkerComposites
 ) -> list[tuple[int, Partition]]:
-    """Divide the states of a search into partitions.
+    """Divide the states of a search into partitions for a cluster, by a hash of each state.
 
     Args:
-        parts: the rows of the transport that had the search, packed by the layout of `filler`.
-        filler: the tables.
-        state: the progress, to which row counts and the links or the least progress are added.
-        own: the driver's composites.
+        parts: the states of the transport that had the search, packed by the layout of `filler`.
+        filler: the tables of the protocol's results, with the layout of rows.
+        state: the progress on the cluster; updated: `held`, the row counts of each partition;
+            `links`, the place in `parts` of each state to expand, unless levels are sums of
+            weights; `least`, the least progress (a number that no transition decreases) of these
+            states, if the partitions keep visited states.
+        own: the driver's composites (numbers for actors' parts of states), which pack the new rows.
 
     Returns:
-        Pieces of partitions, each with the number of its partition.
+        Pairs of a partition's number and a piece of it, of at most 2^18 rows per array. Every
+        partition has at least one piece.
     """
     levels, marks, origins, visited = [], [NO_MARKS], [], []
     with wrapping():

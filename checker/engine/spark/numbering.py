@@ -77,10 +77,17 @@ class Numbering(CompositeStore):
 
 
 def fields_of(widths: tuple[int, ...]) -> Fields:
-    """Return the fields of rows of numbers, as `CompositeStore.place_rows` places them.
+    """Return where a row of numbers has each number: its word, its lowest bit there, and its mask.
+
+    A row of numbers is a state with one number per part (usually an actor): the driver's number for
+    its composite, the actor's share of the state.
 
     Args:
-        widths: the bits of each number.
+        widths: the bits of each number, part by part.
+
+    Returns:
+        The arrays `word`, `shift` and `mask`, with an element per number. Of the numbers in a word,
+        the first has the highest bits, and no number extends over two words.
     """
     store = CompositeStore()
     store.row_widths = list(widths)
@@ -89,7 +96,12 @@ def fields_of(widths: tuple[int, ...]) -> Fields:
 
 
 def words_of(widths: tuple[int, ...]) -> int:
-    """Return the number of words of a row of numbers with these widths."""
+    """Return the number of 64-bit words of a state that is packed as one number per part.
+
+    Args:
+        widths: the bits of each number, part by part; a word takes at most 63, and no number
+            extends over two words.
+    """
     return pack_widths(list(widths))[0]
 
 

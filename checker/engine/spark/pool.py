@@ -26,13 +26,19 @@ Value = TypeVar("Value")
 def scattered(
     call: Callable[[Item], Value], items: Sequence[Item], master: str | None, *, log: bool
 ) -> Iterator[tuple[Item, Value | ClusterError]]:
-    """Yield each item with the result of `call`, or with the error for which Spark gave it up.
+    """Call a function for each item in a Spark job of its own, and yield the results as they come.
 
     Args:
         call: a function of an importable module, or a partial of one; it must not raise.
         items: its arguments; the items that take longest should come first.
-        master: as for `Cluster.start`.
-        log: as for `Cluster.start`.
+        master: the address of the cluster, such as spark://HOST:PORT; None: the address that
+            spark-submit gives, or else all cores of this machine.
+        log: leave Spark's log on the terminal.
+
+    Yields:
+        Pairs of an item and either the result of its call or the `ClusterError` that says why Spark
+        gave up the call, for example because its worker died too often. Pairs come in the order of
+        completion.
 
     Raises:
         InputError: Spark or Java is missing, or the cluster cannot be reached.

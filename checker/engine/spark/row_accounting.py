@@ -27,13 +27,18 @@ class RowCounts:
 def check_row_counts(
     first: dict[int, Any], second: dict[int, Any], held: dict[int, RowCounts], *, starts_anew: bool
 ) -> None:
-    """Check that the tasks of one job received exactly the rows that other tasks sent.
+    """Check that the second tasks of a job received exactly the rows that the first tasks sent.
+
+    Every partition, a share of the states, has two tasks: the first expands rows, and the second
+    merges the successors that were sent to it. The check compares the numbers of successors, of
+    rows that were in the partition before, and of rows that wait because a table entry is missing.
 
     Args:
-        first: partition -> `ExpandReport`.
-        second: partition -> `MergeReport`.
-        held: partition -> its row counts before the job.
-        starts_anew: the second tasks do not read the partitions.
+        first: partition -> the report of its first task, an `ExpandReport`.
+        second: partition -> the report of its second task, a `MergeReport`.
+        held: partition -> the numbers of its rows before the job; has all partitions.
+        starts_anew: the second tasks do not read their partitions, so these counts are not
+            compared.
 
     Raises:
         ClusterError: rows are missing, or there are more than there were.
@@ -60,11 +65,12 @@ def _check(what: str, given: Any, arrived: Any) -> None:
 
 
 def check_links(new: int, links: list[Any]) -> None:
-    """Check that there is a link for each new state of a partition.
+    """Check that a partition reported one link to a parent for each of its new states.
 
     Args:
         new: the number of new states.
-        links: arrays of links.
+        links: arrays of links (int64 words that name a parent and a transition), or their places in
+            files.
 
     Raises:
         ClusterError: there are fewer or more links.

@@ -50,16 +50,23 @@ SEGMENT = 1 << 32 - SHORT_PLACE_BITS
 
 
 def place_bits_of(notes: Any) -> int:
-    """Return the bits of a note for the transition's place: 8 in a short note, otherwise 16.
+    """Return how many of a note's lowest bits are for the transition's place: 8 or 16.
+
+    A note is a word that travels with a successor: its parent's number, then the place (the
+    transition's index among the transitions of the parent).
 
     Args:
-        notes: an array of notes; short notes are uint32.
+        notes: an array of notes; those of type uint32 have 8 bits for the place, all others 16.
     """
     return SHORT_PLACE_BITS if notes.dtype == np.uint32 else PLACE_BITS
 
 
 def base_of(partition: int) -> int:
-    """Return the difference between a link and the note of a successor.
+    """Return the number to add to a note of 16 place bits so that it becomes a link.
+
+    A note travels with a successor: its parent's number in the parent's partition, then the place
+    (the transition's index among the transitions of the parent). A link has the partition's number,
+    too, in the bits from 48 on.
 
     Args:
         partition: the number of the partition that has the parent.
@@ -68,11 +75,15 @@ def base_of(partition: int) -> int:
 
 
 def links_of(notes: Any, partition: int) -> Words:
-    """Return the links of successors: the parent's partition and index, and the transition's place.
+    """Return the links of successors: int64 words that name each one's parent and transition.
+
+    A link is `partition << 48 | index << 16 | place`: the parent's partition, its index there, and
+    the transition's index among the transitions of the parent.
 
     Args:
-        notes: their notes.
-        partition: the number of the partition that has their parents.
+        notes: per successor, its parent's index (counted from 0), then the place in the lowest 8
+            bits (uint32) or 16 bits (int64).
+        partition: the number of the partition that has all these parents.
     """
     wide, bits = notes.astype(np.int64), place_bits_of(notes)
     links: Words = wide >> bits << PLACE_BITS | wide & (1 << bits) - 1

@@ -230,12 +230,19 @@ def new_stragglers(
 def expand_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the first task of a job, which expands rows of its partition.
+    """Return the first task of a job, which expands rows (states) of one partition's level.
 
-    The task yields pairs of an owner and a `Shipment` of successors. One more pair is for the
-    partition
-    itself: the numbers of the rows that were postponed and, if the second task cannot read them
-    elsewhere, the rows.
+    A partition is the share of the states whose hash selects it. The task takes the partition's
+    number and its pieces, each in a pair with the number. It yields pairs of an owner (the
+    partition to which the successors belong) and a `Shipment` of successors. If rows are postponed
+    because table entries are missing, it yields one more pair: its own number, and a tuple of their
+    indices and, if `job.graded`, the rows (otherwise no rows).
+
+    Args:
+        job: the instructions for all tasks of the job.
+        growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
+            process skips those that it has.
+        reports: an accumulator; the task adds its `ExpandReport` with the key (job, 0, partition).
     """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[Any]:
@@ -293,9 +300,19 @@ def notes_sent(job: Job, notes: Words) -> Any:
 def merge_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the second task of a job, which merges the rows that were sent to its partition.
+    """Return the second task of a job, which adds the rows that were sent to one partition to it.
 
-    The task yields the pieces of the next partition, each with the partition's number.
+    The task takes the partition's number and pairs of the number with a piece of the partition
+    (none if `job.starts_anew`), a `Shipment` of rows (states), or the postponed rows of the first
+    task. It keeps every state once. It yields pairs of the number and a piece of the partition
+    after the job: one piece with arrays in a file if `job.folder` is set, otherwise pieces of some
+    megabytes.
+
+    Args:
+        job: the instructions for all tasks of the job.
+        growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
+            process skips those that it has.
+        reports: an accumulator; the task adds its `MergeReport` with the key (job, 1, partition).
     """
 
     def task(number: int, parts: Iterator[Any]) -> Iterator[Any]:
@@ -362,9 +379,16 @@ def _present(
 
 
 def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
-    """Return a task that yields the number of states in a partition's next level.
+    """Return a task that counts the states that one partition's next level stands for.
 
-    States that differ only in the names of actors count separately.
+    Of the states that differ only in the names of actors, the level has one, and the task counts
+    all. The task takes the partition's number and its pieces, each in a pair with the number. It
+    yields one int.
+
+    Args:
+        job: the instructions for all tasks of the job; only its `run` is used.
+        growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
+            process skips those that it has.
     """
 
     def task(_partition: int, partitions: Iterator[Any]) -> Iterator[int]:
@@ -377,9 +401,18 @@ def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], 
 
 
 def settle_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return a task that decides which stragglers of its partition are new.
+    """Return a task that finds the new ones among the stragglers of one partition.
 
-    It yields the partition's number, these stragglers as flat rows, and their links.
+    A straggler is a successor that was found late, because a table entry was missing for its
+    parent. It is new if the partition does not have it (all are if `job.settled`). The task takes
+    the partition's number and its pieces, each in a pair with the number. It yields nothing if no
+    straggler is new, and otherwise one triple: the number, the new stragglers as flat rows (packed
+    numbers of components), and an int64 link to the parent for each.
+
+    Args:
+        job: the instructions for all tasks of the job, with the stragglers of each partition.
+        growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
+            process skips those that it has.
     """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[Any]:

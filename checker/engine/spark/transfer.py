@@ -60,16 +60,25 @@ class Outgoing:
 def received(array: Any) -> Any:
     """Return an array that another task handed over, from its file if it is in one.
 
+    Args:
+        array: the array itself, which is returned, or a `StoredArray`, its place in a file. The
+            file is mapped copy-on-write: writes to the result do not change it.
+
     Raises:
-        InputError: the file does not have what was written.
+        InputError: the file is missing, or was overwritten.
     """
     return array.read() if isinstance(array, StoredArray) else array
 
 
 def release(folder: str, kept: str) -> None:
-    """Let later jobs overwrite the files in a folder, except those whose names begin with `kept`.
+    """Let later jobs overwrite the files in which the tasks of earlier jobs handed over arrays.
 
-    Files of tasks that were interrupted are deleted, and so are links.
+    The files are renamed, so that their names begin with "unused". Two sorts are deleted: files of
+    tasks that were interrupted, and files of links, which the driver may have mapped.
+
+    Args:
+        folder: the folder of the files; their names are JOB-KIND-STAMP.
+        kept: the beginning of the names of files to leave alone, such as "7-partition-".
     """
     for file in Path(folder).iterdir():
         if file.name.startswith((kept, UNUSED)):
