@@ -72,9 +72,12 @@ Kind: TypeAlias = str | ArrayKind | TupleKind
 
 
 def kind_of(value: Any) -> Kind:
-    """Return the kind of a value, for example "a flat array of int64".
+    """Return the kind of a value, which says how machine code reads it as an argument of a kernel.
 
-    The kinds of its arguments decide which machine code a kernel uses.
+    A kernel is a function that Numba compiles, once for each combination of kinds of its arguments.
+    A kind is an `ArrayKind` (element type, dimensions, layout, access), a `TupleKind` (class, and
+    the kinds of the elements), or one of the texts "int64", "uint64" (a Python integer from 2 ** 63
+    on), "bool", "float64" and "none".
 
     Raises:
         TypeError: no kernel takes such a value.
@@ -94,10 +97,17 @@ def kind_of(value: Any) -> Kind:
 
 
 def packer(kinds: Sequence[Kind]) -> Callable[[Sequence[Any]], bytes | None]:
-    """Return a function that packs the arguments of a kernel into bytes, eight per word.
+    """Return a function that packs a kernel's arguments into the words that machine code reads.
 
-    It returns None if the arguments are not of these kinds. It runs before every call of a kernel,
-    with some dozens of arrays. So it is a function without loops that is written for these kinds.
+    A kernel is a function that Numba compiles. The returned function takes the sequence of
+    arguments. It returns their words as bytes, eight per word: an array becomes its address and its
+    shape (and its strides, unless its elements are contiguous), a tuple becomes the words of its
+    elements, None becomes no word, and any other value becomes one. It returns None if the
+    arguments are of other kinds. Because it runs before every call, it is generated for these
+    kinds, without loops.
+
+    Args:
+        kinds: the kind of each argument, as `kind_of` returns it.
     """
     writer = _Writer()
     writer.unpack("given", kinds)

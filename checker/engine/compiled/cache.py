@@ -148,10 +148,15 @@ def _temporary(reasons: str) -> list[Path]:
 
 
 def compiled_in(home: Path | None = None) -> Path | None:
-    """Return the folder in the cache with kernels of the present sources; None if there is none.
+    """Return the folder of the disk cache with compiled kernels of the present sources, or None.
+
+    Kernels are functions that Numba compiles. The folder's name has a digest of their sources and
+    of the versions of Python and the compiler. The result is None if no such folder has the main
+    kernel, or if other users can change the folder.
 
     Args:
-        home: as in `digest`.
+        home: the folder of kernels that no search uses, such as the audit's; None: the kernels of a
+            search.
     """
     folders = (place / f"kernels-{digest(home)}" for place in places())
     wanted = ("levels_kernels.expand" if home is None else "judging.judge") + f"-*{SUFFIX}"
@@ -166,14 +171,17 @@ def _holds(folder: Path, wanted: str) -> bool:
 
 
 def lacking(threads: int = 1, home: Path | None = None) -> str | None:
-    """Return the reason why kernels cannot be loaded, or None if they can.
+    """Return the reason why kernels cannot be used here, as a text for users, or None if they can.
 
-    Call it before NumPy and Numba are imported. If LLVM gets no memory, it ends the process
-    without an exception.
+    Kernels are functions that Numba compiles. The reason is that Numba is missing, or that there is
+    too little memory or address space to load the kernels, or to compile them if the disk cache
+    lacks them. Call the function before NumPy and Numba are imported: if LLVM gets no memory, it
+    ends the process without an exception.
 
     Args:
         threads: the number of threads that run the kernels.
-        home: as in `digest`.
+        home: the folder of kernels that no search uses, such as the audit's; None: the kernels of a
+            search.
     """
     if f"{__package__}.jit" in sys.modules:
         return None
@@ -189,12 +197,15 @@ def lacking(threads: int = 1, home: Path | None = None) -> str | None:
 
 @functools.cache
 def folder(home: Path | None = None) -> Path | None:
-    """Return the folder for compiled kernels; None if no place can be written to.
+    """Return the folder of the disk cache for compiled kernels of the present sources.
 
-    The folder is named by `digest`, so other sources have another folder.
+    Kernels are functions that Numba compiles. The folder is created if needed, and folders of other
+    sources that were not used for `KEPT_DAYS` are then removed. If no place can be written to, the
+    result is a folder with these kernels that can only be read, or None if there is none.
 
     Args:
-        home: as in `digest`.
+        home: the folder of kernels that no search uses, such as the audit's; None: the kernels of a
+            search.
     """
     compiled = compiled_in(home)
     if compiled is not None and _writable(compiled):

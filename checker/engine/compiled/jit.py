@@ -170,18 +170,29 @@ def _check_memory(needed: int) -> None:
 
 
 def kernel(function: Callable[..., Any], **options: Any) -> Any:
-    """Return a function that is compiled at its first call; its machine code is cached on the disk.
+    """Return a function as a kernel, which Numba compiles when it is first called.
 
-    A kernel called from another kernel stays a separate function, so rare work takes no registers
-    from frequent work.
+    It runs without the GIL. Each combination of argument types is compiled once. The machine code
+    is cached on the disk, and later processes load it without Numba. A kernel that another kernel
+    calls stays a separate function, so that rare work takes no registers from frequent work; see
+    `inlined`. With NUMBA_DISABLE_JIT=1, the function itself is returned.
+
+    Args:
+        function: its source is restricted to the Python and NumPy that Numba compiles.
+        options: further options of `numba.njit`, such as forceinline=True.
     """
     return function if INTERPRETED else Kernel(function, **options)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Return a function that is inlined into the kernels that call it.
+    """Return a function as a kernel that is inlined into the kernels that call it.
 
-    Use it for accessors and for steps of a loop, which cost nothing then.
+    A kernel is a function that Numba compiles; see `kernel`. Use this for accessors and for the
+    steps of a loop: a call costs nothing then, but its code is repeated in each caller. With
+    NUMBA_DISABLE_JIT=1, the function itself is returned.
+
+    Args:
+        function: its source is restricted to the Python and NumPy that Numba compiles.
     """
     return kernel(function, forceinline=True)
 

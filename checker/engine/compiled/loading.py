@@ -101,11 +101,16 @@ def _exception(address: int) -> Exception:
 
 
 def packed(code: bytes, returns: str | tuple[str, ...], kinds: str) -> bytes:
-    """Return the content of a kernel's file: a description, and the object file.
+    """Return the content of a file with a compiled kernel, for the cache on the disk.
+
+    A kernel is a function that Numba compiles. The content is the size of a description (4 bytes,
+    little-endian), the description as JSON (the processor of this machine, `kinds` and `returns`),
+    and the object file.
 
     Args:
-        code: the object file.
-        returns: as in `compiler.ObjectCode`.
+        code: the object file with the kernel's machine code.
+        returns: the kind of the result, such as "int64"; a tuple of kinds if the kernel returns a
+            tuple.
         kinds: the kinds of the arguments, as text.
     """
     head = json.dumps({"processor": processor(), "kinds": kinds, "returns": returns}).encode()
@@ -113,14 +118,17 @@ def packed(code: bytes, returns: str | tuple[str, ...], kinds: str) -> bytes:
 
 
 def unpacked(content: bytes, kinds: str) -> Entry | None:
-    """Return the kernel in the content of a file; None if it is for another processor.
+    """Return a compiled kernel from the content of its file, linked into this process.
+
+    A kernel is a function that Numba compiles, and the file is in the cache on the disk. The result
+    is None if the kernel was compiled for another processor.
 
     Args:
-        content: as `packed` returned it.
-        kinds: the kinds of the arguments, as text.
+        content: the content of the file, as `packed` returns it.
+        kinds: the kinds of the arguments that the kernel must take, as text.
 
     Raises:
-        ValueError: the file has another kernel.
+        ValueError: the kernel takes other arguments, or the content is damaged.
     """
     size = 4 + int.from_bytes(content[:4], "little")
     head = json.loads(content[4:size])

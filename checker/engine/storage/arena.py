@@ -303,7 +303,8 @@ def _check_memory(name: str, more: int) -> None:
 def reserve_bytes(arenas: int) -> int:
     """Return the bytes of address space that each of `arenas` arenas may reserve.
 
-    A reservation costs nothing, so each arena reserves as much as the machine has memory. If the
+    An arena is an array that grows in place: it reserves address space at once, and takes memory
+    only when its pages are used. So each arena reserves as much as the machine has memory. If the
     address space is limited (`ulimit -v`), the arenas share half of the remaining space. Windows
     sets the memory of a reservation aside, so there they share half of the available memory.
     """

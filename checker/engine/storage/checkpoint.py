@@ -236,20 +236,22 @@ def prepared(
     about: Mapping[str, Any],
     save: Callable[[Checkpoints], None],
 ) -> Checkpoints | None:
-    """Return the writer of a search's checkpoints, or None if it has no folder.
+    """Return the writer of a search's checkpoints, or None if both folders are None.
 
     In a new folder it saves the first checkpoint at once, so that any problem with the folder
-    appears immediately and not after hours.
+    appears immediately and not after hours. The folder stays locked until `close` is called.
 
     Args:
         folder: the folder to write to; None: the folder that the search was resumed from.
         resume: the folder of the checkpoint that the search continues, or None.
-        seconds_between: as in `Checkpoints`.
-        about: as in `Checkpoints`.
-        save: saves the search.
+        seconds_between: the least time from the end of a checkpoint to the start of the next.
+        about: the fingerprint of the check: all settings that another search must share to continue
+            from these checkpoints.
+        save: saves the search with the given writer.
 
     Raises:
-        InputError: the checkpoints cannot be written.
+        InputError: the folder cannot be written to, another run writes there, or it holds a
+            checkpoint that this search does not continue.
     """
     folder = folder or resume
     if folder is None:
@@ -457,10 +459,17 @@ def _changed(saved: Mapping[str, str], here: Mapping[str, str]) -> str:
 
 
 def last_in(folder: Path) -> Saved:
-    """Return the last complete checkpoint in `folder`.
+    """Return the last complete checkpoint in a folder.
+
+    Its state is not decoded yet; see `Saved.restore`. Only its manifest is read and checked against
+    a checksum, not its other files.
+
+    Args:
+        folder: the folder that the user names: it holds folders such as `checkpoint-000007`.
 
     Raises:
-        InputError: there is none, or its manifest is damaged.
+        InputError: there is no such folder or no complete checkpoint in it, the manifest is
+            damaged, or another version of antecede wrote it.
     """
     if not folder.is_dir():
         raise InputError(f"cannot resume: there is no folder {str(folder)!r}")
@@ -524,7 +533,15 @@ def _checksum(file: Path) -> int:
 
 @contextlib.contextmanager
 def readable(folder: Path) -> Iterator[None]:
-    """Turn an exception that malformed content raises into an InputError."""
+    """Return a context manager that reports a checkpoint that cannot be used as an InputError.
+
+    Inside its block, errors of the operating system and those that malformed content raises (see
+    `UNFIT`, for example KeyError and ValueError) become an InputError that names the folder. Other
+    exceptions pass.
+
+    Args:
+        folder: the folder of the checkpoint, for the message.
+    """
     try:
         yield
     except OSError as error:

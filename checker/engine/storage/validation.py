@@ -28,14 +28,17 @@ KINDS = {np.dtype(kind).str for kind in (np.int64, np.int32, np.uint32, np.uint1
 
 
 def whole(what: str, value: Any, least: int = 0, most: int = MOST) -> int:
-    """Return `value` if it is a whole number between two bounds.
+    """Return `value` if it is an int between two bounds; a bool is refused.
 
-    A checkpoint comes from a file that a stranger may have written.
+    The value comes from a checkpoint, a file that a stranger may have written.
 
     Args:
-        what: the noun for the value in an error; likewise in the functions below.
-        value: a part of a checkpoint; likewise below.
+        what: the noun for the value in an error.
+        value: the part of the checkpoint that is tested.
         least, most: the bounds, both included.
+
+    Raises:
+        ValueError: it is not such a number.
     """
     if type(value) is not int or not least <= value <= most:
         raise ValueError(f"{what} is {shown(value)} and not a whole number from {least} to {most}")
@@ -43,35 +46,78 @@ def whole(what: str, value: Any, least: int = 0, most: int = MOST) -> int:
 
 
 def wholes(what: str, values: Any, least: int = 0, most: int = MOST) -> list[int]:
-    """Return `values` as a list if they are whole numbers between two bounds."""
+    """Return `values` as a list if it is a list or tuple of ints between two bounds.
+
+    The values come from a checkpoint, a file that a stranger may have written.
+
+    Args:
+        what: the noun for the values in an error.
+        values: the part of the checkpoint that is tested.
+        least, most: the bounds of each number, both included.
+
+    Raises:
+        ValueError: it is no list, or an element is not such a number.
+    """
     if not isinstance(values, list | tuple):
         raise ValueError(f"{what} is {shown(values)} and not a list")
     return [whole(what, value, least, most) for value in values]
 
 
 def truth(what: str, value: Any) -> bool:
-    """Return `value` if it is True or False; the numbers 1 and 0 are refused."""
+    """Return `value` if it is True or False; the numbers 1 and 0 are refused.
+
+    Args:
+        what: the noun for the value in an error.
+        value: the part of a checkpoint that is tested.
+
+    Raises:
+        ValueError: it is neither.
+    """
     if type(value) is not bool:
         raise ValueError(f"{what} is {shown(value)} and neither true nor false")
     return value
 
 
 def seconds(what: str, value: Any) -> float:
-    """Return `value` if it is a duration: a number of seconds that is finite and not negative."""
+    """Return `value` as a float if it is a duration: an int or a finite float, not negative.
+
+    Args:
+        what: the noun for the value in an error.
+        value: the part of a checkpoint that is tested, in seconds.
+
+    Raises:
+        ValueError: it is no duration.
+    """
     if type(value) not in (int, float) or not 0 <= value < math.inf:
         raise ValueError(f"{what} is {shown(value)} and no duration")
     return float(value)
 
 
 def text(what: str, value: Any) -> str:
-    """Return `value` if it is a string."""
+    """Return `value` if it is a string.
+
+    Args:
+        what: the noun for the value in an error.
+        value: the part of a checkpoint that is tested.
+
+    Raises:
+        ValueError: it is no string.
+    """
     if not isinstance(value, str):
         raise ValueError(f"{what} is {shown(value)} and no text")
     return value
 
 
 def table(what: str, value: Any) -> Mapping[Any, Any]:
-    """Return `value` if it is a dictionary; its keys and values are not looked at."""
+    """Return `value` if it is a dictionary; its keys and values are not tested.
+
+    Args:
+        what: the noun for the value in an error.
+        value: the part of a checkpoint that is tested.
+
+    Raises:
+        ValueError: it is no dictionary.
+    """
     if not isinstance(value, dict):
         raise ValueError(f"{what} is {shown(value)} and no table")
     return value
@@ -87,12 +133,17 @@ def numbers(
 ) -> Any:
     """Return `value` if it is an array of this type and shape with numbers between two bounds.
 
+    The array is not copied. It comes from a checkpoint, a file that a stranger may have written.
+
     Args:
-        what: the noun for the array in an error.
-        value: a part of a checkpoint.
-        kind: the type of the numbers.
+        what: the noun, in the plural, for the numbers in an error.
+        value: the part of the checkpoint that is tested.
+        kind: the NumPy type of the numbers, such as np.int64.
         shape: per dimension, the length; None: any length.
-        least, most: the bounds, both included.
+        least, most: the bounds of each number, both included.
+
+    Raises:
+        ValueError: it is not such an array.
     """
     if not isinstance(value, np.ndarray) or value.dtype != kind:
         raise ValueError(f"{what} are no numbers of type {np.dtype(kind).name}")
@@ -106,9 +157,11 @@ def numbers(
 
 
 def pieces(array: Any) -> Iterator[Any]:
-    """Yield parts of an array, so that little of a mapped file is in memory at once; none is empty.
+    """Yield an array in consecutive slices along its first axis.
 
-    Each part has about a million numbers.
+    So few pages of a mapped file are in memory at once. Each slice is a view of about a million
+    numbers (`PIECE`), or of one row if rows are longer. None is empty: an array without elements
+    yields nothing.
     """
     each = max(PIECE // max(int(np.prod(array.shape[1:])), 1), 1)
     for start in range(0, len(array), each):

@@ -48,10 +48,13 @@ NO_EFFECTS = -3
 
 @inlined
 def room_for(geo):
-    """Return the length of the working space `loc` of `successors`.
+    """Return the length of the working memory `loc` that `successors` needs, in words of 64 bits.
 
-    The space begins with the local words of the current successor and of its parent, and with
-    the space for `represent`. Successors that wait for memory follow (see `await_composites`).
+    The memory holds the unpacked columns of a state and of one of its successors, the space for
+    `represent`, and the columns of as many successors as a state can have with the present tables.
+
+    Args:
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
     """
     return waiting_at(geo, geo[g.CHOICES])
 
@@ -353,21 +356,27 @@ def told_by(loc, geo, k, found):
 
 @inlined
 def successors(row, at, tables, loc, out, found, misses, control):
-    """Write an entry per enabled transition of row[at:], in the order of `transition.enabled`.
+    """Write all successors of a state to `out`, in the order of `semantics.transition.enabled`.
 
-    An entry is the row of a successor and an information word, which holds the transition's index
-    (bits 0-15), the number of its kind (16-30) and the properties that it shows (32-62). Under
-    symmetry (geo[PERMUTATIONS] > 0) each successor is replaced by its representative.
+    A state is a row, which packs the composites of its actors: each is the number that stands for
+    one actor's part of the state. Each successor is an entry: its row, and then a word with the
+    transition's index among the state's transitions (bits 0-15), the number of its kind (16-30) and
+    the bit set of the properties that it violates or reaches (32-62). Under symmetry
+    (geo[PERMUTATIONS] > 0) the row is that of the successor's representative.
 
     Args:
-        tables: borrowed.
-        loc: int64, working space; see `room_for`.
-        out: entries; the last one is not filled.
+        row, at: the row is row[at:].
+        tables: the arrays that the kernels read, a `Tables`, as `borrowed` returns it.
+        loc: the state's columns, unpacked: int64, working memory of one thread; see `room_for`.
+        out: output; the entries, flat. The last entry that it has room for is not filled.
         found: the bit set of properties not to report.
+        misses: where to write the calls and composites that the tables lack, for Python to make.
+        control: counters of the kernels, such as the number of misses (control[MISSES]).
 
     Returns:
-        The number of entries, MISSED, OVERFLOWED if `out` is too small, or SETTLED if nothing is
-        left to judge.
+        The number of entries. Or a negative number: MISSED if the tables lack something (try again
+        when Python has added it), OVERFLOWED if `out` is too small, or SETTLED if the message that
+        is followed was delivered everywhere, so that the state needs no successors.
     """
     geo, table = tables.geo, tables.table
     row_words = geo[g.ROW_WORDS]
@@ -437,9 +446,14 @@ def owed(actor, pending, loc, geo, table, misses, control):
 
 @inlined
 def is_final(out, count, geo):
-    """Return whether a state is final: it has no transition, or all of them are crashes.
+    """Return whether a state is final: it has no transition, or all of them are crashes of actors.
 
-    Crashes come last in the entries of a state, so the first entry tells.
+    Crashes come last among the transitions of a state, so the first entry tells.
+
+    Args:
+        out: the state's successors, as entries that `successors` wrote.
+        count: the number of entries. A negative result of `successors` gives False.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
     """
     if count > 0 and geo[g.CRASHES] != 0:
         return out[geo[g.ROW_WORDS]] >> 16 & 0x7FFF == g.CRASH_KIND
@@ -448,9 +462,25 @@ def is_final(out, count, geo):
 
 @inlined
 def judge_final(row, at, geo, table, dec, loc, misses, control):
-    """Return the bit set of properties that a final state violates or reaches, or MISSED.
+    """Return the bit set of the properties that a final state violates or reaches, or MISSED.
 
-    In an entry, the bit of a required property means that this actor does not satisfy it.
+    A final state has no transition, except perhaps crashes. Bit k stands for property k of the
+    system. It is set if property k is about all final states and this one violates it, or if it is
+    about some final state and this one satisfies it. Crashed actors are left out, except where a
+    property is about all actors together.
+
+    Args:
+        row, at: the state is row[at:], a row: one number per actor's part, packed into a few words.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        table: the hash table of the results of Python functions; see `Tables`.
+        dec: the array that has the columns that each of these numbers stands for; see `Tables`.
+        loc: the state's columns, unpacked: working memory of one thread; overwritten.
+        misses: where to write the calls that the tables lack, for Python to make.
+        control: counters of the kernels, such as the number of misses (control[MISSES]).
+
+    Returns:
+        The bit set; or MISSED (-1) if the table lacks a result (try again when Python has made the
+        call).
     """
     violated = np.int64(0)
     status = np.int64(g.OK)
@@ -501,9 +531,13 @@ def judge_together(geo, table, loc, misses, control):
 
 @inlined
 def borrowed(tables):
-    """Return the tables with every array borrowed; see `borrow`.
+    """Return the tables with each array replaced by a view that Numba does not count references to.
 
-    Inside a kernel, borrowed arrays cost no reference counting.
+    Inside a kernel, counting the references to an array costs time at each use. The views share the
+    memory of the arrays, and must not be used when the arrays are gone.
+
+    Args:
+        tables: the arrays that the kernels read, a `Tables`.
     """
     return g.Tables(
         borrow(tables.geo),

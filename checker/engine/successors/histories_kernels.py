@@ -17,15 +17,27 @@ from antecede.checker.engine.rows.entries_kernels import key_of, look_up
 
 @inlined
 def deliver(message, sender, actor, loc, geo, table, misses, control):
-    """Record a delivery in the history columns of `loc`; see `checker.semantics.history.deliver`.
+    """Record in the history of a state that an actor delivers a message, and judge the delivery.
+
+    The history is the part of a state that records past events. It is stored in columns of the
+    actors: in the sender's, the message is no longer pending for this receiver; in the receiver's,
+    its knowledge grows. If the message was not pending for this receiver, nothing changes.
 
     Args:
         message, sender: the number of the message, and its sender (-1: no actor).
         actor: the receiver.
-        loc: the local words of the state.
+        loc: the state's columns (the numbers of its actors' states, channels and histories), packed
+            into words: working memory of one thread; updated.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        table: the hash table of the results of Python functions; see `Tables`.
+        misses: where to write the calls that the tables lack, for Python to make.
+        control: counters of the kernels, such as the number of misses (control[MISSES]).
 
     Returns:
-        The judgement of the delivery (a sum of bits; see BAD), or MISSED.
+        The sum of 1 if the actor has delivered an effect of the message, and 2 if it has delivered
+        a later message of the sender; or 4 (UNEXPECTED) if the message is not pending for it.
+        MISSED (-1) if the table lacks a result; `loc` must not be used then. geo[BAD + sum] is the
+        bit set of the properties that the delivery violates.
     """
     item = message * geo[g.ACTORS] + actor
     judgement = np.int64(g.UNEXPECTED)
@@ -66,10 +78,22 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
 
 @inlined
 def gate(actor, base, loc, geo, table, misses, control):
-    """Return the GATE bits of an actor whose local words are at loc[base:], or -1.
+    """Return four bits about one actor, for a search that follows one message.
 
-    If only one message is followed, they say whether the actor may send, and whether it knows of
-    this message. The result is -1 if the table entry is missing.
+    Such a search judges the deliveries of one message, the marked one. The result is -1 if the
+    table lacks it, and otherwise a sum of ROOM (the actor may send, because few enough of its
+    messages are undelivered), TAINT (it knows of the marked message), MARK (it sent the marked
+    message) and OVER (the marked message was delivered everywhere).
+
+    Args:
+        actor: the index of the actor.
+        base: where the columns of the state begin in `loc`.
+        loc: the state's columns (the numbers of its actors' states, channels and histories), packed
+            into words: working memory of one thread.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        table: the hash table of the results of Python functions; see `Tables`.
+        misses: where to write the calls that the tables lack, for Python to make.
+        control: counters of the kernels, such as the number of misses (control[MISSES]).
     """
     knows, pending = get(loc, base, geo, actor, g.KNOWS), get(loc, base, geo, actor, g.PENDING)
     return look_up(table, key_of(g.GATE, actor, knows, pending), misses, control)
@@ -77,10 +101,23 @@ def gate(actor, base, loc, geo, table, misses, control):
 
 @inlined
 def gates(base, loc, geo, table, misses, control):
-    """Return the union of all actors' GATE bits, or MISSED if an entry is missing.
+    """Return the union of four bits over all actors, for a search that follows one message.
+
+    Such a search judges the deliveries of one message, the marked one. ROOM: some actor may send.
+    TAINT: some actor knows of the marked message. MARK: it was sent. OVER: it was delivered
+    everywhere.
 
     Args:
-        base: the local words of the state are at loc[base:].
+        base: where the columns of the state begin in `loc`.
+        loc: the state's columns (the numbers of its actors' states, channels and histories), packed
+            into words: working memory of one thread.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        table: the hash table of the results of Python functions; see `Tables`.
+        misses: where to write the calls that the tables lack, for Python to make.
+        control: counters of the kernels, such as the number of misses (control[MISSES]).
+
+    Returns:
+        The sum of the bits, or MISSED (-1) if the table lacks a result for some actor.
     """
     union, complete = np.int64(0), True
     for actor in range(geo[g.ACTORS]):
@@ -104,13 +141,23 @@ def forget(item, loc, geo, table, misses, control):
 
 @inlined
 def forget_by(actor, item, loc, geo, table, misses, control):
-    """Remove a delivered item from one actor's sets of messages.
+    """Remove a delivered message that no delivery needs any more from one actor's history.
+
+    The message goes out of the two columns for what the actor knows and for its pending messages.
 
     Args:
-        item: the number of the message, times the number of actors, plus the receiver.
+        actor: the index of the actor that forgets.
+        item: the message with its receiver: the number of the message, times the number of actors,
+            plus the index of the receiver.
+        loc: the state's columns (the numbers of its actors' states, channels and histories), packed
+            into words: working memory of one thread; updated.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        table: the hash table of the results of Python functions; see `Tables`.
+        misses: where to write the calls that the tables lack, for Python to make.
+        control: counters of the kernels, such as the number of misses (control[MISSES]).
 
     Returns:
-        Whether no table entry is missing.
+        True; or False if the table lacks a result, and `loc` must not be used then.
     """
     complete = True
     for column in range(g.KNOWS, g.PENDING + 1):
@@ -150,7 +197,24 @@ def record(column, actor, what, loc, geo, table, misses, control):
 
 @inlined
 def causal_send(message, actor, loc, geo, table, misses, control):
-    """Record a causal-send in the history columns of `loc`; return False if an entry is missing."""
+    """Record in the history of a state that an actor hands a message to the protocol.
+
+    The sender's knowledge changes (under the history `clocks`, for example, its clock ticks), and
+    the message joins its pending messages, which are not delivered everywhere yet.
+
+    Args:
+        message: the number of the message, or the number of its network-send; see `network_send`.
+        actor: the sender.
+        loc: the state's columns (the numbers of its actors' states, channels and histories), packed
+            into words: working memory of one thread; updated.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        table: the hash table of the results of Python functions; see `Tables`.
+        misses: where to write the calls that the tables lack, for Python to make.
+        control: counters of the kernels, such as the number of misses (control[MISSES]).
+
+    Returns:
+        True; or False if the table lacks a result, and `loc` must not be used then.
+    """
     key = key_of(g.TICK, actor, get(loc, 0, geo, actor, g.KNOWS), message)
     ticked = look_up(table, key, misses, control)
     complete = ticked != -1
@@ -172,10 +236,24 @@ def causal_send(message, actor, loc, geo, table, misses, control):
 
 @kernel
 def network_send(message, actor, loc, geo, table, misses, control):
-    """Record a network-send, when the message's first packet leaves, if the clock ticks then.
+    """Record in the history of a state that the first packet of a message goes to the network.
+
+    Some histories count a message as sent only then: the sender's clock ticks, and the pending
+    message (it is not delivered everywhere yet) gets a time stamp. If it has one already, nothing
+    changes.
+
+    Args:
+        message: the number of the network-send, which is numbered like a message.
+        actor: the sender.
+        loc: the state's columns (the numbers of its actors' states, channels and histories), packed
+            into words: working memory of one thread; updated.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        table: the hash table of the results of Python functions; see `Tables`.
+        misses: where to write the calls that the tables lack, for Python to make.
+        control: counters of the kernels, such as the number of misses (control[MISSES]).
 
     Returns:
-        Whether no table entry is missing.
+        True; or False if the table lacks a result, and `loc` must not be used then.
     """
     key = key_of(g.UNSENT, actor, get(loc, 0, geo, actor, g.PENDING), message)
     unsent = look_up(table, key, misses, control)

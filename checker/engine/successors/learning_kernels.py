@@ -20,19 +20,26 @@ from antecede.checker.engine.successors import memo_kernels as m
 
 @kernel
 def derive_into(source, only, entry, row, at, work, count):
-    """Derive the successors of row[at:] by one source, and remember their steps.
+    """Derive successors that the memo lacks, append them to work.out, and store their changes.
 
-    The successors are written to work.out.
+    The memo is the thread's cache of transitions. The successors are found from the tables of
+    handlers' results. The memo then knows how the transitions change the parts of the actors, so
+    that `recall` need not derive them again.
 
     Args:
-        source: see `derive_kernels.source_of`.
-        only: which of the source's transitions, or ALL.
-        entry: where the offer is listed, if it is only one. Otherwise the head of the list with the
-            events of which the history's steps are to be remembered, or 0.
+        source: the index of a source of transitions: an actor's sends, a channel, an actor's
+            timers, or the losses of a channel; see `derive_kernels.source_of`.
+        only: the index of one transition of the source, or ALL.
+        entry: if `only` is an index, where work.memo.lists has the packet that is received.
+            Otherwise the place of the source's list there, of which only the changes of histories
+            are stored; or 0: nothing is stored.
+        row, at: the state is row[at:], a row: one number per actor's part, packed into a few words.
+        work: a `Work`: memo, tables and working memory of the thread.
         count: the number of successors in work.out so far.
 
     Returns:
-        The number of successors so far, MISSED, or OVERFLOWED.
+        The number of successors afterwards. Or a negative number: MISSED if the tables lack
+        something, which is recorded in work.misses, or OVERFLOWED if work.out is too small.
     """
     tables, memo, loc, out = work.tables, work.memo, work.loc, work.out
     geo, missing = tables.geo, g.Missing(work.misses, work.control)
@@ -129,15 +136,25 @@ def learn_delivery(channel, packet, message, event, memo):
 
 @kernel
 def learn_list(source, row, at, work, start):
-    """List the transitions of a composite that one source has, and return the list's head.
+    """Make the memo's list of the transitions that one source offers, and return the list's place.
+
+    The memo is the thread's cache of transitions. A source is an actor's sends, a channel, an
+    actor's timers, or the losses of a channel. The list belongs to a composite: the number that
+    stands for an actor's part of the state. All states with this composite use the list. Under the
+    history `full`, an actor's own transitions are listed for each position in the workload and
+    knowledge.
 
     Args:
-        source: see `derive_kernels.source_of`.
-        row, at: the row that has the composite, at row[at:].
-        start: work.out[start:] has room for one entry.
+        source: the index of the source; see `derive_kernels.source_of`.
+        row, at: a state with this composite is row[at:], a row.
+        work: a `Work`: memo, tables and working memory of the thread.
+        start: work.out[start:] has room for one entry, which may be overwritten.
 
     Returns:
-        The place of the list in `Memo.lists`, or NOTHING_LISTED, NOT_LISTED, NO_ROOM or MISSED.
+        The place of the list in work.memo.lists. Or NOTHING_LISTED if the list is empty, NOT_LISTED
+        if the memo cannot store its transitions, for example because they depend on more, NO_ROOM
+        if the memo is full (the last is not stored), or MISSED (-1) if the tables lack something,
+        which is recorded in work.misses.
     """
     memo, geo = work.memo, work.tables.geo
     decode(row, at, geo, work.tables.dec, work.loc, geo[g.ACTORS] * geo[g.WORDS])

@@ -139,7 +139,14 @@ MOST_MOMENTS = 1 << 22
 
 @inlined
 def borrowed_memo(memo):
-    """Return the memo with every array borrowed, which saves counting references; see `borrow`."""
+    """Return the memo with each array replaced by a view that Numba does not count references to.
+
+    The memo is a thread's cache of transitions. The views share the memory of the arrays, and must
+    not be used when the arrays are gone.
+
+    Args:
+        memo: a `Memo`.
+    """
     return g.Memo(
         borrow(memo.figures),
         borrow(memo.source_part),

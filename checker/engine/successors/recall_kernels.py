@@ -27,19 +27,22 @@ from antecede.checker.engine.successors.learning_kernels import derive_into, lea
 
 @inlined
 def recall(row, at, work):
-    """Write the successors of row[at:] as `derive_kernels.successors` does, but from the memo.
+    """Write all successors of a state to work.out, with the help of the memo.
 
-    A successor that the memo does not know is derived and remembered.
-
-    The slow way decodes the row, looks up the effects of every source, and looks up the composites
-    of the columns that result. This way copies the row and replaces one to three composites by
-    numbers from the memo.
+    The memo is the thread's cache of transitions. A state is a row of composites, the numbers of
+    its actors' parts. A successor is a copy of the row in which a few composites are replaced by
+    numbers from the memo. A transition that the memo lacks is derived from the tables, and stored
+    in the memo. The result is the same as from `derive_kernels.successors`, which is slower.
 
     Args:
-        work: the memo, the tables, and room for the successors.
+        row, at: the row is row[at:].
+        work: a `Work`: memo, tables, working memory, and the room for the successors. Each is an
+            entry, its row and a word about the transition; see `derive_kernels.successors`.
 
     Returns:
-        As `successors`.
+        The number of successors. Or a negative number: MISSED if the tables lack something, which
+        is recorded in work.misses (try again when Python has added it), or OVERFLOWED if work.out
+        is too small.
     """
     memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
     stride = row_words_of(work.tables) + 1

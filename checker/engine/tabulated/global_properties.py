@@ -122,16 +122,19 @@ class GlobalProperties:
 
 
 def first_combinations(pieces: Iterable[list[Words]], width: int, first: int = 0) -> Words:
-    """Return each combination that occurs in the rows of a level, with the first row that has it.
+    """Return each combination of numbers that rows of a level have, with the first row that has it.
+
+    A row is a state. The numbers stand, for example, for the states that its actors are in.
 
     Args:
-        pieces: for consecutive rows, a column for each number of a combination.
-        width: the numbers in a combination.
+        pieces: the rows in consecutive pieces. A piece is a list with an array for each number of a
+            combination, which has that number of each row.
+        width: the number of numbers in a combination.
         first: the index of the first row.
 
     Returns:
-        Of shape (combinations, 1 + width), in the order of the rows: the index of the first row
-        that has the combination, and its numbers.
+        An array of shape (combinations, 1 + width), in the order of the first rows. Column 0 has
+        the index of the first row with the combination, and the other columns have its numbers.
     """
     met = np.empty((0, 1 + width), np.int64)
     for columns in pieces:

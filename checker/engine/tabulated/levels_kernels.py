@@ -191,10 +191,22 @@ def close_row(rows, index, count, violated, work, sending, sent, told):
 
 @inlined
 def remembered_or_derived(rows, at, ahead, work):
-    """Write the successors of rows[at:] to work.out; return as `successors`.
+    """Write all successors of a state to work.out, with the help of the memo if it is in use.
+
+    The memo is the thread's cache of transitions. Without it, all successors are derived from the
+    tables of handlers' results. A state is a row, packed into a few words. Each successor is an
+    entry: its row, and a word about the transition; see `derive_kernels.successors`.
 
     Args:
-        ahead: a later row follows, for which memory is prefetched.
+        rows, at: the row is rows[at:].
+        ahead: whether `rows` has the row that is AHEAD rows later; its memory is then prefetched.
+        work: a `Work`: memo, tables and working memory of the thread.
+
+    Returns:
+        The number of successors. Or a negative number: MISSED if the tables lack something, which
+        is recorded in work.misses (try again when Python has added it), OVERFLOWED if work.out is
+        too small, or SETTLED if the message that is followed was delivered everywhere, so that the
+        state needs no successors.
     """
     tables, memo, geo = work.tables, work.memo, work.tables.geo
     if memo.figures[m.IN_USE]:

@@ -29,16 +29,24 @@ class SecondSearch(Explorer, Protocol):
 def shortest_runs(
     violated: set[str], begin: Callable[[], SecondSearch], tick: Callable[[], None]
 ) -> tuple[dict[str, Evidence], Counts | None]:
-    """Return shortest runs that violate properties, and the counts without symmetry.
+    """Search a system again from the start, for shortest runs that violate the given properties.
+
+    It is for a first search that found violations but kept no parents of states, and so has no
+    runs.
 
     Args:
         violated: the names of the properties.
-        begin: starts a search that keeps parents.
-        tick: called now and then. The verdict is reached, so it cannot stop this search.
+        begin: starts the second search, which keeps parents.
+        tick: called now and then. The verdict is reached, so its `Stop` is ignored.
+
+    Returns:
+        A run per name of a property: of the given ones, and of others that the search found on the
+        way. And the counts of states that it would have found without symmetry; None if it used
+        symmetry and they are unknown.
 
     Raises:
-        CapacityError: the search needs more memory than there is.
-        ReplayError: the search does not find what violates a property.
+        CapacityError: the second search needs more memory than there is.
+        ReplayError: it ends without a violation of each given property.
     """
     names = ", ".join(sorted(violated))
 
@@ -66,10 +74,19 @@ def shortest_runs(
 def lost_after(
     search: SecondSearch, prop: Property, tick: Callable[[], None]
 ) -> tuple[Evidence | None, dict[str, Any]]:
-    """Explore all states, look for one with no way back, and close the search; see `Explorer.lost`.
+    """Explore all states, look for one from which a property's goal is out of reach, and close.
+
+    The goal is any state in which the predicate of the property is true for every actor; see
+    `Where.FROM_EVERYWHERE_ON`.
+
+    Args:
+        search: a second search, from the initial state on; closed, also after an exception.
+        prop: the property.
+        tick: called now and then; it may raise `Stop`, which ends the search.
 
     Returns:
-        A run to such a state or None, and figures of the graph of states by name.
+        A shortest run to such a state, or None if there is none; and figures of the graph of all
+        states, by name, for statistics.
     """
     try:
         while search.frontier:

@@ -32,10 +32,15 @@ MORE = "more"
 
 
 def started(*arguments: str) -> subprocess.Popen[bytes]:
-    """Start to compile kernels in a background process; Ctrl-C here does not end it.
+    """Start a process in the background that compiles the kernels for later starts, and return it.
+
+    Kernels are functions that Numba compiles; their machine code is cached on the disk. The process
+    ends with exit code 0 when the kernels are compiled, by it or another process, and with 1 if
+    they cannot be cached. It prints nothing, and Ctrl-C here does not end it.
 
     Args:
-        arguments: what this module's command line gets.
+        arguments: the command line of the process: nothing for the kernels that most breadth-first
+            searches need, or MORE for those that fewer searches need.
     """
     command = [sys.executable, "-P", "-m", "antecede.checker.engine.threads.compiling", *arguments]
     silent = subprocess.DEVNULL

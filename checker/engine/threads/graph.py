@@ -500,17 +500,21 @@ def followed_graph(
 ) -> FollowedGraph:
     """Return the graph of the states that a search has found, for the search for fair cycles.
 
-    Its transitions are labelled, and its states are marked with what they say of the message that
-    is followed.
+    The search follows one message, the marked one. Each edge is labelled with its transition, and
+    each state has marks: whether the marked message was sent, and whether it is sent but not
+    delivered everywhere. The states are expanded once more for the graph.
 
     Args:
         filler: the tables of the search.
-        make: returns an empty graph, given the labels and the marks of composites.
-        tick: called now and then; it may raise.
-        depth: the depth of the states that are not expanded yet; None: all are expanded.
+        make: returns an empty graph, given the labels of edges and the marks of composites (the
+            numbers that stand for one actor's part of a state), as `labels_of` and
+            `followed_composites` return them.
+        tick: called now and then; an exception that it raises ends the work.
+        depth: the depth of the states that are not expanded, so that their edges are missing; None:
+            all states are expanded.
 
     Raises:
-        CapacityError: there is too little room.
+        CapacityError: there is too little memory, or there are too many transitions to label.
     """
     kept = make(labels_of(filler.tabulation), followed_composites(filler))
     kept.make(tick, depth)

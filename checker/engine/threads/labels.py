@@ -36,10 +36,17 @@ class Labels:
 
 
 def labels_of(tabulation: Tabulation) -> Labels:
-    """Return a number for each transition that the tables offer, if only one message is followed.
+    """Return a number for each distinct transition that the tables of a search offer.
+
+    The numbers are labels of edges in a graph of states, when one message is followed. The result
+    has a copy of the array of handlers' effects, with a transition's number in place of its kind's,
+    so that the kernels write these numbers; the tables stay as they are.
+
+    Args:
+        tabulation: the results of the protocol's handlers in the states that the search has met.
 
     Raises:
-        CapacityError: there are too many.
+        CapacityError: there are more than `MOST_LABELS` distinct transitions.
     """
     code, numbers = tabulation.code.copy(), dict[Transition, int]()
     for key, spot in tabulation.table.reshape(-1, 2).tolist():

@@ -293,14 +293,18 @@ class Shard:
 
 
 def check_links(shards: list[Shard], *, traces: bool) -> None:
-    """Check that the states to which adopted shards refer exist: parents, rows that wait, findings.
+    """Check that all states exist to which shards from a checkpoint refer.
+
+    These are parents of states, rows to expand, and states that violate or reach properties. A
+    shard is one thread's part of a search. A stranger may have written the checkpoint.
 
     Args:
-        shards: all shards, after `Shard.adopt`.
-        traces: parents are kept.
+        shards: all shards of the search, after `Shard.adopt`.
+        traces: whether the search keeps the parents of states.
 
     Raises:
-        ValueError: some state does not exist.
+        ValueError: some state does not exist, or a finding has an impossible property or
+            transition.
     """
     counts = np.array([shard.level.count for shard in shards], np.int64)
     for shard in shards:
@@ -335,9 +339,14 @@ def _check_parents(parents: Any, counts: Words) -> None:
 
 
 def repack_level(level: Level, repacking: Repacking) -> None:
-    """Pack the rows of a level anew, in place.
+    """Pack the rows of a level anew, in place, for example because composites need more bits.
 
-    The last rows come first, because rows only become longer.
+    A row is a state as a few words of 64 bits. It packs composites, the numbers of its actors'
+    parts. The last rows are repacked first, because rows only become longer.
+
+    Args:
+        level: the states of one level that one thread has found.
+        repacking: the old and the new places of the composites in a row.
     """
     old, new = repacking.old_words, repacking.new_words
     level.rows.ensure(level.count * new)
@@ -348,21 +357,45 @@ def repack_level(level: Level, repacking: Repacking) -> None:
 
 
 def forget_last(shard: Shard, expected: int) -> None:
-    """Forget the visited states of the last open level, because a new level takes its place.
+    """Empty the set of visited states of the last level that a shard has open, for a new level.
+
+    A shard is one thread's part of a search. In a search by weight several levels are open, which
+    means not complete yet, at the same time.
 
     Args:
-        expected: the number of states to make room for.
+        shard: its last open level is emptied.
+        expected: the number of states that the set should then have room for; it never gets more
+            room than before.
     """
     shard.ahead[-1].visited.forget(expected)
 
 
 def mark(shard: Shard, geo: Words, marks: Any) -> None:
-    """Mark the composites in a shard's levels; see `composites_kernels.mark_composites`."""
+    """Mark all composites that occur in the levels of a shard.
+
+    Its levels are the current one and those that are not complete yet. A shard is one thread's part
+    of a search. A composite is the number that stands for one actor's part of a state. Composites
+    without a mark can be dropped.
+
+    Args:
+        shard: its rows are read.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        marks: bool, flat, updated; composite g of part i is at i * (length // number of parts) + g.
+    """
     for level in shard.levels:
         composites_kernels.mark_composites(level.rows.array, level.count, geo, marks)
 
 
 def renumber(shard: Shard, geo: Words, numbers: Words) -> None:
-    """Renumber the composites in a shard's levels; see `composites_kernels.renumber`."""
+    """Replace all composites in the levels of a shard by their new numbers.
+
+    Its levels are the current one and those that are not complete yet. A shard is one thread's part
+    of a search. A composite is the number that stands for one actor's part of a state.
+
+    Args:
+        shard: its rows are changed in place.
+        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        numbers: the new number of composite g of part i, at i * (length // number of parts) + g.
+    """
     for level in shard.levels:
         composites_kernels.renumber(level.rows.array, level.count, geo, numbers)

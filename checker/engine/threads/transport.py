@@ -60,14 +60,15 @@ ORBITS = slice(g.ORBIT_STATES, g.ORBIT_FINALS + 1)
 def search_on_threads(
     system: System, max_depth: int | None = None, options: Options = Options()
 ) -> TabulatedSearch:
-    """Return a breadth-first search that stays in this process.
+    """Return a new breadth-first search that runs compiled code on threads of this process.
 
     It never moves to a cluster, even if the options allow it.
 
     Args:
-        system: the system to search.
-        max_depth: states at this depth are not expanded; None: all are.
-        options: how to search.
+        system: the protocol with its actors, network, workload and properties.
+        max_depth: states at this depth are not expanded (the initial state has depth 1); None: all
+            are.
+        options: how to search, for example the number of threads and whether to use symmetry.
     """
     return TabulatedSearch(system, max_depth, options, Threads)
 

@@ -24,10 +24,11 @@ must grow. SLOTS: the number of all slots; those behind the last home are for ru
 
 @inlined
 def is_full(figures):
-    """Return whether a set must grow before it gets another row.
+    """Return whether a set of rows is at its greatest load, and must grow before the next row.
 
     Args:
-        figures: the set's figures; see `CAPACITY`.
+        figures: int64; the numbers of the set named at `CAPACITY`: here figures[STATES], the rows
+            in the set, and figures[LIMIT], the most rows before it must grow.
     """
     return figures[STATES] >= figures[LIMIT]
 
@@ -52,9 +53,15 @@ def claim_slot(slots, slot, limit, source, at, width):
 
 @inlined
 def lower(depths, at, depth, fresh):
-    """Lower depths[at] to `depth`, or set it if `fresh`; return whether that changed it.
+    """Set depths[at] to `depth` if that is less or the state is new; return 1 if so, otherwise 0.
 
     A search by weight meets a state on paths of several lengths, and counts it at the shortest.
+
+    Args:
+        depths: the least depth of each state so far.
+        at: the index of the state in `depths`.
+        depth: the depth on the path that was found now.
+        fresh: whether the state is new, so that depths[at] has no meaning yet.
     """
     if fresh or depth < np.int64(depths[at]):
         depths[at] = depth
@@ -64,13 +71,21 @@ def lower(depths, at, depth, fresh):
 
 @inlined
 def claim_row(slots, figures, source, at, row_words):
-    """Put the row source[at:] into a visited set unless it is already there.
+    """Insert a row into an exact set of rows, unless the set has it already.
+
+    A row is a state, packed into a few words. The set is a hash table with open addressing: a row
+    is in its home slot or, if that is taken, in the next slots.
 
     Args:
-        slots, figures: the set, as for `insert`; the number of states is updated.
+        slots: the set, flat int64: `row_words` words per slot, -1 in an empty one; updated.
+        figures: int64; the numbers of the set named at `CAPACITY`. figures[STATES], the number of
+            rows, is updated.
+        source, at: the row is source[at:].
+        row_words: the number of words of a row.
 
     Returns:
-        1 if it is new, 0 if not, MISSED if there is no free slot.
+        1 if the row is new, 0 if the set had it, MISSED (-1) if there is no free slot for it; the
+        set must grow then.
     """
     slot = home(hash_words(source, at, row_words), figures[CAPACITY])
     slot, fresh = claim_slot(slots, slot, figures[SLOTS], source, at, row_words)
@@ -271,13 +286,16 @@ def put_back(stash, stashed, slots, depths, width, new, tail):
 
 @inlined
 def slot_of(slots, figures, flat, at, flat_words):
-    """Return the slot of the set that has the row flat[at:], or -1.
+    """Return the slot where an exact set of rows has a row, or -1 if the set lacks it.
 
-    The row may be anywhere between its home slot and the next empty slot.
+    A row is a state, packed into a few words. The set is a hash table with open addressing: the row
+    is between its home slot and the next empty slot.
 
     Args:
-        slots, figures: the set, as for `insert`.
-        flat_words: the words of the row.
+        slots: the set, flat int64: `flat_words` words per slot, -1 in an empty one.
+        figures: int64; the numbers of the set named at `CAPACITY`, here the number of home slots.
+        flat, at: the row is flat[at:].
+        flat_words: the number of words of a row.
     """
     slot = home(hash_words(flat, at, flat_words), figures[CAPACITY])
     while slots[slot * flat_words] != -1:

@@ -33,9 +33,10 @@ SMALLEST = 1 << 14
 
 
 def capacity_for(states: int) -> int:
-    """Return a capacity that has room for a number of states.
+    """Return the capacity with which a visited set has room for `states` states without growing.
 
-    A set that is made with it does not grow at once.
+    The capacity is a number of slots of a hash table, and a slot has room for one state. It is
+    larger than `states`, because the set grows before all slots are taken, and at least `SMALLEST`.
     """
     return max(int(states / min(load for _below, _factor, load in STAGES)) + 1, SMALLEST)
 
