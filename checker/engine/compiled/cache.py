@@ -175,8 +175,9 @@ def lacking(threads: int = 1, home: Path | None = None) -> str | None:
 
     Kernels are functions that Numba compiles. The reason is that Numba is missing, or that there is
     too little memory or address space to load the kernels, or to compile them if the disk cache
-    lacks them. Call the function before NumPy and Numba are imported: if LLVM gets no memory, it
-    ends the process without an exception.
+    lacks them. The result is also None if this process has imported the kernels already. Call the
+    function before NumPy and Numba are imported: if LLVM gets no memory, it ends the process
+    without an exception.
 
     Args:
         threads: the number of threads that run the kernels.

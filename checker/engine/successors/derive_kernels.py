@@ -374,9 +374,10 @@ def successors(row, at, tables, loc, out, found, misses, control):
         control: counters of the kernels, such as the number of misses (control[MISSES]).
 
     Returns:
-        The number of entries. Or a negative number: MISSED if the tables lack something (try again
-        when Python has added it), OVERFLOWED if `out` is too small, or SETTLED if the message that
-        is followed was delivered everywhere, so that the state needs no successors.
+        The number of entries. Or a negative number: MISSED (-1) if the tables lack something (try
+        again when Python has added it), OVERFLOWED (-2) if `out` is too small, or SETTLED (-7) if
+        the message that is followed was delivered everywhere, so that the state needs no
+        successors.
     """
     geo, table = tables.geo, tables.table
     row_words = geo[g.ROW_WORDS]

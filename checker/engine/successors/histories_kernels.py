@@ -81,9 +81,9 @@ def gate(actor, base, loc, geo, table, misses, control):
     """Return four bits about one actor, for a search that follows one message.
 
     Such a search judges the deliveries of one message, the marked one. The result is -1 if the
-    table lacks it, and otherwise a sum of ROOM (the actor may send, because few enough of its
-    messages are undelivered), TAINT (it knows of the marked message), MARK (it sent the marked
-    message) and OVER (the marked message was delivered everywhere).
+    table lacks it, and otherwise a sum of ROOM (1: the actor may send, because few enough of its
+    messages are undelivered), TAINT (2: it knows of the marked message), MARK (4: it sent the
+    marked message) and OVER (8: the marked message was delivered everywhere).
 
     Args:
         actor: the index of the actor.
@@ -103,9 +103,9 @@ def gate(actor, base, loc, geo, table, misses, control):
 def gates(base, loc, geo, table, misses, control):
     """Return the union of four bits over all actors, for a search that follows one message.
 
-    Such a search judges the deliveries of one message, the marked one. ROOM: some actor may send.
-    TAINT: some actor knows of the marked message. MARK: it was sent. OVER: it was delivered
-    everywhere.
+    Such a search judges the deliveries of one message, the marked one. ROOM (1): some actor may
+    send. TAINT (2): some actor knows of the marked message. MARK (4): it was sent. OVER (8): it was
+    delivered everywhere.
 
     Args:
         base: where the columns of the state begin in `loc`.

@@ -23,13 +23,13 @@ def derive_into(source, only, entry, row, at, work, count):
     """Derive successors that the memo lacks, append them to work.out, and store their changes.
 
     The memo is the thread's cache of transitions. The successors are found from the tables of
-    handlers' results. The memo then knows how the transitions change the parts of the actors, so
-    that `recall` need not derive them again.
+    handlers' results. Where the memo can store how a transition changes the actors' parts, `recall`
+    need not derive it again.
 
     Args:
         source: the index of a source of transitions: an actor's sends, a channel, an actor's
             timers, or the losses of a channel; see `derive_kernels.source_of`.
-        only: the index of one transition of the source, or ALL.
+        only: the index of one transition of the source, or ALL (-1).
         entry: if `only` is an index, where work.memo.lists has the packet that is received.
             Otherwise the place of the source's list there, of which only the changes of histories
             are stored; or 0: nothing is stored.
@@ -38,8 +38,8 @@ def derive_into(source, only, entry, row, at, work, count):
         count: the number of successors in work.out so far.
 
     Returns:
-        The number of successors afterwards. Or a negative number: MISSED if the tables lack
-        something, which is recorded in work.misses, or OVERFLOWED if work.out is too small.
+        The number of successors afterwards. Or a negative number: MISSED (-1) if the tables lack
+        something, which is recorded in work.misses, or OVERFLOWED (-2) if work.out is too small.
     """
     tables, memo, loc, out = work.tables, work.memo, work.loc, work.out
     geo, missing = tables.geo, g.Missing(work.misses, work.control)
@@ -151,10 +151,11 @@ def learn_list(source, row, at, work, start):
         start: work.out[start:] has room for one entry, which may be overwritten.
 
     Returns:
-        The place of the list in work.memo.lists. Or NOTHING_LISTED if the list is empty, NOT_LISTED
-        if the memo cannot store its transitions, for example because they depend on more, NO_ROOM
-        if the memo is full (the last is not stored), or MISSED (-1) if the tables lack something,
-        which is recorded in work.misses.
+        The place of the list in work.memo.lists, which is greater than 1. NOTHING_LISTED (1): the
+        list is empty. NOT_LISTED (-3): the memo cannot store these transitions, for example because
+        one delivers several messages. NO_ROOM (-4): the memo is full. MISSED (-1): the tables lack
+        something, which is recorded in work.misses. The last two are not remembered for this
+        composite.
     """
     memo, geo = work.memo, work.tables.geo
     decode(row, at, geo, work.tables.dec, work.loc, geo[g.ACTORS] * geo[g.WORDS])

@@ -40,9 +40,9 @@ def recall(row, at, work):
             entry, its row and a word about the transition; see `derive_kernels.successors`.
 
     Returns:
-        The number of successors. Or a negative number: MISSED if the tables lack something, which
-        is recorded in work.misses (try again when Python has added it), or OVERFLOWED if work.out
-        is too small.
+        The number of successors. Or a negative number: MISSED (-1) if the tables lack something,
+        which is recorded in work.misses (try again when Python has added it), or OVERFLOWED (-2) if
+        work.out is too small.
     """
     memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
     stride = row_words_of(work.tables) + 1

@@ -203,10 +203,10 @@ def remembered_or_derived(rows, at, ahead, work):
         work: a `Work`: memo, tables and working memory of the thread.
 
     Returns:
-        The number of successors. Or a negative number: MISSED if the tables lack something, which
-        is recorded in work.misses (try again when Python has added it), OVERFLOWED if work.out is
-        too small, or SETTLED if the message that is followed was delivered everywhere, so that the
-        state needs no successors.
+        The number of successors. Or a negative number: MISSED (-1) if the tables lack something,
+        which is recorded in work.misses (try again when Python has added it), OVERFLOWED (-2) if
+        work.out is too small, or SETTLED (-7) if the message that is followed was delivered
+        everywhere, so that the state needs no successors.
     """
     tables, memo, geo = work.tables, work.memo, work.tables.geo
     if memo.figures[m.IN_USE]:
