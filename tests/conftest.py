@@ -41,6 +41,9 @@ def pytest_configure() -> None:
     """Make the commands that tests start react to Ctrl-C, however the tests were started."""
     default_interrupts()
     os.environ.pop("GITHUB_ACTIONS", None)  # tests of annotations set it
+    # Otherwise Python writes __pycache__ into the folders whose contents tests compare.
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
 def default_interrupts() -> None:
