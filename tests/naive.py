@@ -261,8 +261,8 @@ def explore(
 ) -> Counts:
     """Search breadth-first, to the end of the first level that violates a property.
 
-    If no level does, judge the ways back: to a state with nothing undelivered (`can-deliver`),
-    with no second message undelivered, or with no plan left (`can-end`).
+    If every state was explored, judge the ways back: to a state with nothing undelivered
+    (`can-deliver`), with no second message undelivered, or with no plan left (`can-end`).
 
     `plan` has one plan per actor. On `unordered` all packets of a channel are equal, so that it
     does not matter which one is received.
@@ -303,9 +303,9 @@ def explore(
                     next_level.append(successor)
         level, depth = next_level, depth + bool(next_level)
     violation = {p: length for p, length in shown.items() if p not in sought}
-    if not violation:
+    if not level:
         depths = {p: lost(good, seen, edges) for p, good in wanted.items()}
-        violation = {p: length for p, length in depths.items() if length is not None}
+        violation |= {p: length for p, length in depths.items() if length is not None}
     names = {getattr(p, "name", p): length for p, length in violation.items()}
     unreached = frozenset(p.name for p in sought - shown.keys()) if not level else frozenset[str]()
     return Counts(len(seen), total, depth, finals, names, unreached)
