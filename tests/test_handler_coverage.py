@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from antecede.checker.semantics import tracing
+from antecede.checker.support import registry
 from tests.conftest import Command
 
 PROTOCOL = """
@@ -198,7 +199,7 @@ def test_the_report_says_if_not_all_states_were_visited(
 def test_files_of_a_user_beside_the_packages_of_a_clone_are_traced(
     file: str, users: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tracing, "PACKAGE", tmp_path)
+    monkeypatch.setattr(registry, "PACKAGE", tmp_path)
     (tmp_path / "checker").mkdir()
     (tmp_path / file).write_text("", encoding="utf-8")
     assert users is tracing.is_users(str(tmp_path / file))

@@ -62,12 +62,12 @@ def guarded(protocol: Protocol, prop: Property) -> Property:
     """Return `prop` with a predicate whose errors name it and, for states, its arguments."""
     if prop.where is Where.ON_FAIR_RUNS:
         return prop
+    predicate = prop.predicate
     kind, _, name = prop.name.partition(":")
-    predicate, title = prop.predicate, f"property {prop.name!r}"
     if kind in KINDS:
         title = f"{KINDS[kind][0]} {name!r}"
     else:
-        name = prop.name
+        name, title = prop.name, f"property {prop.name!r}"
 
     @wraps(predicate)  # drawings and citations need its source lines
     def judged(thing: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from attrs import define, field
 
-from antecede.checker.support.registry import PACKAGE
+from antecede.checker.support.registry import inside
 from antecede.checker.support.sources import is_followed
 
 Turn: TypeAlias = tuple[int, int]
@@ -91,15 +91,12 @@ def stop() -> None:
         sys.settrace(None)
 
 
-PACKAGES = ("checker", "protocols", "properties")
-
-
 @functools.lru_cache(maxsize=1_000)
 def is_users(name: str) -> bool:
     """Return whether a file is the user's or a protocol's, and its lines can be shown.
 
     Args:
-        name: the file's name, or that of a cell of a notebook, as in the code of a function.
+        name: the name of a file or of a cell of a notebook, as in the code of a function.
     """
     if name.startswith("<"):  # a cell of a notebook has a source; generated methods are not shown
         return not name.startswith(("<attrs", "<frozen", "<string")) and bool(lines_of(name))
@@ -109,10 +106,8 @@ def is_users(name: str) -> bool:
 
 def _module_of(file: Path) -> str:
     """Return the name that a module of antecede has, for `is_followed`; else the file's stem."""
-    # In a clone, the user's own files may lie beside these packages.
-    if not any(file.is_relative_to(PACKAGE / package) for package in PACKAGES):
-        return file.stem
-    return ".".join(("antecede", *file.relative_to(PACKAGE).with_suffix("").parts))
+    ours = inside(file)
+    return file.stem if ours is None else ".".join(("antecede", *ours.with_suffix("").parts))
 
 
 def lines_of(file: str) -> list[str]:

@@ -33,6 +33,8 @@ Value = TypeVar("Value")
 PACKAGE = Path(__file__).resolve().parents[2]
 """The folder that has `checker`, `protocols`, `properties` and `specs`; in a clone, its root."""
 
+PACKAGES = ("checker", "protocols", "properties")
+
 KINDS = {
     "invariant": ("invariant", "invariants"),
     "witness": ("witness", "witnesses"),
@@ -217,17 +219,25 @@ def _place_of(path: Path) -> Path:
     no such file. Claims of papers name such files.
     """
     own = PACKAGE / path
-    return own if os.path.isfile(own) and not os.path.isfile(path) else path
+    return own if inside(own) and os.path.isfile(own) and not os.path.isfile(path) else path
+
+
+def inside(file: Path) -> Path | None:
+    """Return a file of antecede as `protocols/rst.py`, or None for any other file.
+
+    In a clone, the user's own files may lie beside the packages of antecede.
+    """
+    is_ours = any(file.is_relative_to(PACKAGE / package) for package in PACKAGES)
+    return file.relative_to(PACKAGE) if is_ours else None
 
 
 def shown_place(file: str) -> str:
-    """Return a protocol file of antecede as `protocols/rst.py`, and any other file as it is.
+    """Return a file of antecede as `protocols/rst.py`, and any other file as it is.
 
     So reports are the same on every machine.
     """
-    path = Path(file).resolve()
-    inside = path.is_relative_to(PACKAGE / "protocols")
-    return path.relative_to(PACKAGE).as_posix() if inside else file
+    ours = inside(Path(file).resolve())
+    return file if ours is None else ours.as_posix()
 
 
 def import_file(path: Path) -> ModuleType:
