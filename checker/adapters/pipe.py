@@ -202,9 +202,9 @@ def program(command: Sequence[str] | str, **more: Any) -> Protocol:
         (actor, actors), *since = calls
         questions = [_start(actor, actors)]
         questions += [_question(actor, name, *map(_unpacked, rest)) for name, *rest in since]
-        answers = link.ask_all(questions)
-        _started(link, questions[0], answers[0])
-        for question, answer in zip(questions, answers, strict=True):
+        start, *others = link.ask_all(questions)
+        told = _told(link, questions[0], _started(link, questions[0], start), tells)
+        for question, answer in zip(questions[1:], others, strict=True):
             told = _told(link, question, _checked(link, question, answer), tells)
         return Actor(number, actor, tells, told)
 
