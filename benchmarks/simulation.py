@@ -120,7 +120,7 @@ def about(counts: dict[str, int], chosen: list[Row]) -> str:
     """Return what the results depend on: the number of programs, and the code that ran.
 
     Args:
-        counts: the number of programs per point, for each figure.
+        counts: name of a figure -> the number of programs for each of its points.
         chosen: all rows that the page uses.
     """
     digests: dict[str, set[str]] = {}

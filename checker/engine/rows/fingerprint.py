@@ -18,9 +18,9 @@ from antecede.checker.support.sources import digest_of, sources_of
 
 
 def fingerprint(system: System, **engine: Any) -> dict[str, Any]:
-    """Return the inputs on which the result of a check depends, by name, as JSON values.
+    """Return everything that can change the result of a check, by name, as JSON values.
 
-    A checkpoint is resumed only if its fingerprint equals the current one. The inputs are the
+    A checkpoint is resumed only if its fingerprint equals the current one. This is the
     question (protocol, size, network, workload, history, properties), a digest of each module and
     captured value that the check depends on ("sources"), and the options in `engine`.
 

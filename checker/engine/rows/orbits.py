@@ -1,7 +1,7 @@
 """The orbits of composites under the renamings of a symmetric system; empty without symmetry.
 
-An orbit has all composites that a renaming makes from one of them. The arrays say, for each
-composite, which orbit it is in and what each renaming makes of it.
+An orbit has all composites that a renaming makes from one of them. The arrays give the orbit of
+each composite, and the composite that each renaming makes of it.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class ByDepthError(NotGradedError):
 
 
 class Plan(Enum):
-    """What a search does about its visited states between two levels."""
+    """The ways to treat visited states between two levels of a search."""
 
     KEEP = auto()
     FORGET = auto()  # keep only the current level
@@ -63,7 +63,7 @@ class Assumptions:
     tried: list[Weights] = field(factory=list)
 
     def filler(self, system: System, *, symmetric: bool) -> TableFiller:
-        """Return new tables, in which only the components of the initial state have numbers."""
+        """Return new tables that have numbers only for the components of the initial state."""
         return TableFiller(
             system, symmetric=symmetric, self_channels=self.self_channels, parted=True
         )

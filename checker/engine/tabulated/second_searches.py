@@ -74,10 +74,10 @@ def shortest_runs(
 def lost_after(
     search: SecondSearch, prop: Property, tick: Callable[[], None]
 ) -> tuple[Evidence | None, dict[str, Any]]:
-    """Explore all states, look for one from which a property's goal is out of reach, and close.
+    """Explore all states, and look for a state with no way to a goal of a property.
 
-    The goal is any state in which the predicate of the property is true for every actor; see
-    `Where.FROM_EVERYWHERE_ON`.
+    In a goal, the predicate of the property is true for every actor; see
+    `Where.FROM_EVERYWHERE_ON`. At the end, the search is closed.
 
     Args:
         search: a second search, from the initial state on; closed, also after an exception.

@@ -87,12 +87,12 @@ class Visited:
 
     @property
     def limit(self) -> int:
-        """The number of states at which the set must grow before it gets another one."""
+        """The greatest number of states that the set can hold without growing."""
         return int(self.capacity * self._growth[1])
 
     @property
     def _growth(self) -> tuple[float, float]:
-        """The factor by which the set grows next, and the load at which it does."""
+        """The factor of the next growth, and the greatest load (states per slot) before it."""
         return next((factor, load) for below, factor, load in STAGES if self.capacity < below)
 
     @property
