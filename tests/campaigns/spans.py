@@ -309,7 +309,9 @@ def difference(case: Case, tally: Counter[str]) -> str | None:
         return f"{said}; one of {len(every)} orders has {sorted(next(filter(None, every)))}"
     if said == VIOLATED and not all(every):
         return f"{said}, {sorted(shown)}; one of {len(every)} orders has no violation"
-    certain = frozenset.intersection(*every)
+    # A tie can also be ordered so that effects precede their causes, which cannot have happened.
+    possible = [wrong for wrong in every if all(kind != "impossible" for kind, *_ in wrong)]
+    certain = frozenset.intersection(*(possible or every))
     if strange := {each for each in shown - certain if each[0] != "impossible"}:
         return f"{sorted(strange)} is not in all of {len(every)} orders"
     if said == UNDECIDED and not len({*map(bool, every)}) > 1:
