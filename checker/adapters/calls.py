@@ -149,6 +149,10 @@ class _Watch:
         """Return whether this code runs in the call itself, or in a thread of the call."""
         return threading.current_thread() in (self.thread, *self.threads)
 
+    def records(self) -> bool:
+        """Return whether work that starts now belongs to this call, and to no call inside it."""
+        return next((each for each in reversed(_under_way) if each.is_its_own()), None) is self
+
     def replacements(self) -> tuple[tuple[Any, str, Callable[..., Any]], ...]:
         """Return the functions that start work: owner, name, and a function that records."""
         create_task, call_at = BaseEventLoop.create_task, BaseEventLoop.call_at
@@ -156,7 +160,7 @@ class _Watch:
 
         def creates_task(loop: BaseEventLoop, *arguments: Any, **options: Any) -> Any:
             task = create_task(loop, *arguments, **options)
-            if self.is_its_own():
+            if self.records():
                 self.tasks.append(task)
             return task
 
@@ -165,20 +169,21 @@ class _Watch:
         ) -> Any:
             timer = _Timer(callback)
             timer.handle = call_at(loop, when, timer, *arguments, **options)
-            if self.is_its_own():
+            if self.records():
                 self.timers.append(timer)
             return timer.handle
 
         def starts(thread: threading.Thread) -> None:
             ours = str(sys._getframe(1).f_globals.get("__name__")).startswith("antecede.checker.")
-            if self.is_its_own() and not ours:  # a signal handler of the checker starts a thread
+            if self.records() and not ours:  # a signal handler of the checker starts a thread
                 thread.daemon = True  # if it never ends, the command does not wait for it
                 self.threads.append(thread)
             start(thread)
 
         def closes(runner: asyncio.Runner) -> None:
-            with suppress(RuntimeError):  # it is closed already
-                self.cancelled += asyncio.all_tasks(runner.get_loop())
+            if self.records():
+                with suppress(RuntimeError):  # it is closed already
+                    self.cancelled += asyncio.all_tasks(runner.get_loop())
             close(runner)
 
         return (

@@ -206,6 +206,8 @@ class _Keeper:
         with watched(f"{method} of {self.name}"):
             node, calls = self.opened(state)
             out = _call(node, method, arguments)
+        # A call that is refused must end above, because an object after it is in no state.
+        with watched(f"{method} of {self.name}"):
             after = self.closed(node, (*calls, (method, *arguments)))
             step = Step(after, out.sends, out.deliveries)
             if self.key is not None:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from antecede import Message
+from antecede import Message, check
 from antecede.testing import assert_holds, assert_violated
 from antecede.testing.adapter import Out, protocol
 from tests.conftest import Command
@@ -290,6 +290,38 @@ def test_a_worker_that_an_object_starts_when_it_is_made_is_refused() -> None:
 
     with pytest.raises(AssertionError, match="__init__ of Worker left work behind"):
         assert_holds(protocol(Worker), **SMALL)
+
+
+class LeavesEverySecond(Node):
+    """Every second delivery is left to a task; two receipts lead back to the same key."""
+
+    copies = "replay"
+
+    def __init__(self, actor: int, actors: int) -> None:
+        super().__init__(actor, actors)
+        self.odd = False
+
+    def deliver(self, out: Out, message: Message) -> None:
+        self.odd = not self.odd
+        if self.odd:
+            out.deliver(message)
+        else:
+            asyncio.run(in_a_task(lambda: out.deliver(message)))
+
+    def key(self) -> Any:
+        return self.odd
+
+
+def test_the_run_to_work_that_is_left_behind_ends_with_the_call_that_leaves_it() -> None:
+    found = check(
+        protocol(LeavesEverySecond),
+        actors=2,
+        workload="script:[[1,1],[]]",
+        properties=("causal-delivery",),
+        engine="plain",
+    )
+    assert 1 == str(found).splitlines()[0].count("the task in_a_task")
+    assert "4. Bob receives {'message': m2} from Alice, and the protocol fails" in str(found)
 
 
 def awaiting(work: Callable[[], None]) -> None:

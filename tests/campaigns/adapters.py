@@ -595,6 +595,9 @@ def difference(case: Case, habits: Habits) -> str | None:
     if habits.shares == "counter" and actual.end == "refused":
         # Its dropped deliveries may violate a property before two equal calls differ.
         actual = evolve(actual, length=None)
+    violated = expected.end == str(Verdict.VIOLATED)
+    if habits.shares == "default" and violated and "['log']" in actual.said:
+        return None  # the violation was repeated with the original objects, which share the list
     refusable = any(is_refused(habits, name) for name in ("out", "shares", "runs"))
     if agree(expected, actual, refusable=refusable):
         return None
