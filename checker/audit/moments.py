@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
-from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from typing import TypeVar
 
 from attrs import define, field, frozen
@@ -79,14 +78,15 @@ def in_known_order(before: Mapping[Name, AbstractSet[Name]]) -> list[list[Name]]
     """Divide things into lists, so that each thing of a list comes before all of the next list.
 
     `before` has things that each thing comes after. If some pairs of things have no known order,
-    and cannot be in one list because others do, there is one list of all things.
+    and cannot be in one list because others do, there is one list of all things, and each of them
+    stands behind those that it comes after.
     """
     before = {name: _all_before(name, before) for name in before}
     layers, placed = list[list[Name]](), set[Name]()
     while len(placed) < len(before):
         layer = [name for name in before if name not in placed and before[name] <= placed]
         if not layer or any(not placed <= before[name] for name in layer):
-            return [[*before]]
+            return [sorted(before, key=lambda name: len(before[name]))]
         layers.append(layer)
         placed |= set(layer)
     return layers
@@ -135,6 +135,12 @@ class _Search:
         known: actor -> the messages that it knows from deliveries.
         delivered: actor -> the messages that it has delivered.
         late: the actors and messages of late deliveries.
+        visited: actor -> the number of its moments that were visited.
+        unsure: actor -> messages that its next moment delivers, the last one first. They may not
+            have been sent yet.
+        waiting: the actor and number of a moment -> the actors that wait for it.
+        impossible: deliveries that are left out, because they wait for each other in a circle:
+            actor, number of the moment, and message.
     """
 
     own: Mapping[str, Sequence[Sequence[Step]]]
@@ -145,44 +151,75 @@ class _Search:
     known: dict[str, Known] = field(factory=lambda: defaultdict(Known))
     delivered: dict[str, set[str]] = field(factory=lambda: defaultdict(set))
     late: set[tuple[str, str]] = field(factory=set)
+    visited: Counter[str] = field(factory=Counter)
+    unsure: dict[str, list[str]] = field(factory=dict)
+    waiting: dict[tuple[str, int], list[str]] = field(factory=lambda: defaultdict(list))
+    impossible: set[tuple[str, int, str]] = field(factory=set)
+    visits: int = 0
 
     def run(self) -> bool:
-        """Visit all moments; return whether none of them waits for itself."""
+        """Visit all moments; return whether all deliveries can happen."""
         for actor, moments in self.own.items():
             for at, moment in enumerate(moments):
                 for message in (m for step in moment for m in step.messages(SEND)):
                     self.sent[message] = actor, at
                     self.sends[actor, at] += 1
-        sorter = TopologicalSorter[tuple[str, int]](
-            {(actor, at): self._needs(actor, at) for actor in self.own for at in self._range(actor)}
-        )
-        with suppress(CycleError):  # the moments outside of circles can be visited
-            sorter.prepare()
         for actor in self.own if self.certain else ():
             self._send(actor, 0)
-        visited = 0
-        while ready := sorter.get_ready():
-            for actor, at in ready:
+        ready = [*self.own]
+        while ready:
+            self._advance(ready)
+            ready = self._leave_out_circles()
+        return not self.impossible
+
+    def _advance(self, ready: list[str]) -> None:
+        """Visit the next moments of some actors, and of the actors that waited for these."""
+        while ready:
+            actor = ready.pop()
+            while (at := self.visited[actor]) < len(self.own[actor]):
+                if self._waits(actor, at):
+                    break
                 self._visit(actor, at)
-                visited += 1
-                if visited % OFTEN == 0:
+                self.visited[actor] += 1
+                ready += self.waiting.pop((actor, at), ())
+                self.visits += 1
+                if self.visits % OFTEN == 0:
                     check_memory()
-            sorter.done(*ready)
-        return visited == sum(map(len, self.own.values()))
 
-    def _range(self, actor: str) -> range:
-        return range(len(self.own[actor]))
+    def _waits(self, actor: str, at: int) -> bool:
+        """Return whether the next moment of an actor has to wait for a moment to come."""
+        if actor not in self.unsure:
+            step_messages = (step.messages(DELIVER) for step in self.own[actor][at])
+            self.unsure[actor] = [*chain.from_iterable(step_messages)][::-1]
+        unsure = self.unsure[actor]
+        while unsure:
+            sender, moment = needed = self._needed(unsure[-1])
+            own_moment = needed == (actor, at) and not self.certain
+            if self.visited[sender] <= moment and not own_moment:
+                self.waiting[needed].append(actor)
+                return True
+            unsure.pop()
+        del self.unsure[actor]
+        return False
 
-    def _needs(self, actor: str, at: int) -> Iterator[tuple[str, int]]:
-        """Yield the moments that must come before a moment."""
-        if at:
-            yield actor, at - 1
-        for message in (m for step in self.own[actor][at] for m in step.messages(DELIVER)):
-            sender, moment = self.sent[message]
-            if self.certain and moment:
-                yield sender, moment - 1
-            elif not self.certain and (sender, moment) != (actor, at):
-                yield sender, moment
+    def _needed(self, message: str) -> tuple[str, int]:
+        """Return the actor and the moment that must come before a delivery; -1 is no moment."""
+        actor, moment = self.sent[message]
+        return actor, moment - self.certain
+
+    def _leave_out_circles(self) -> list[str]:
+        """Leave out the deliveries that wait for each other in a circle; return their actors."""
+        left_out, done = list[str](), set[str]()
+        for actor in self.unsure:  # each of them waits for another one, or for itself
+            path = list[str]()
+            while actor not in done:
+                done.add(actor)
+                path.append(actor)
+                actor, _ = self._needed(self.unsure[actor][-1])
+            left_out += path[path.index(actor) :] if actor in path else []
+        for actor in left_out:
+            self.impossible.add((actor, self.visited[actor], self.unsure[actor].pop()))
+        return left_out
 
     def _send(self, actor: str, at: int) -> None:
         """Give the messages of a moment their stamps."""
@@ -195,7 +232,7 @@ class _Search:
 
     def _visit(self, actor: str, at: int) -> None:
         new = [
-            [m for m in step.messages(DELIVER) if m not in self.delivered[actor]]
+            [m for m in step.messages(DELIVER) if self._counts(actor, at, m)]
             for step in self.own[actor][at]
         ]
         told = [_together(self._stamp(message) for message in messages) for messages in new]
@@ -209,6 +246,10 @@ class _Search:
             self._send(actor, at)
         elif at + 1 < len(self.own[actor]):
             self._send(actor, at + 1)
+
+    def _counts(self, actor: str, at: int, message: str) -> bool:
+        """Return whether a delivery of a moment is the first one of its message, and possible."""
+        return message not in self.delivered[actor] and (actor, at, message) not in self.impossible
 
     def _stamp(self, message: str) -> Known:
         if message in self.stamps:
@@ -247,7 +288,7 @@ def late(moments: Moments, *, certain: bool) -> tuple[set[tuple[str, str]], bool
     """Return the actors and messages of late deliveries, and whether all events can happen.
 
     With `certain`, these are the deliveries that are late in all orders, and otherwise those that
-    may be late in one. Events that wait for each other cannot happen.
+    may be late in one. Deliveries that wait for each other in a circle cannot happen.
     """
     search = _Search(moments.own, certain)
     can_happen = search.run()

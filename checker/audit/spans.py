@@ -392,7 +392,6 @@ class Spans:
             if not before:
                 yield [*tied.values()]
             for keys in in_known_order(before):
-                keys.sort(key=self._is_producer, reverse=True)  # an actor may send to itself
                 yield [tied[key] for key in keys]
 
 

@@ -373,6 +373,21 @@ def test_a_circle_of_all_orders_is_impossible(tmp_path: Path) -> None:
     assert ["impossible", "impossible"] == [finding.kind for finding in found.findings]
 
 
+def test_a_late_delivery_is_found_behind_an_impossible_one(tmp_path: Path) -> None:
+    """Billing processes b1 and a2 in one batch, and sends b1 afterwards."""
+    found = judged(
+        tmp_path,
+        sent(1, "a1"),
+        sent(2, "a2"),
+        span("billing", 5, 3, "c1", links=("b1", "a2")),
+        span("billing", 4, 4, "b1"),
+        span("billing", 5, 5, "c2", links=("a1",)),
+    )
+    assert [("impossible", "b1"), ("causal-delivery", "a1")] == [
+        (finding.kind, finding.first) for finding in found.findings
+    ]
+
+
 def test_a_finding_warns_of_services_without_an_instance(tmp_path: Path) -> None:
     late = [span("w", 5, 4 - n, f"w{n}", links=(f"a{n}",)) for n in (1, 2)]
     found = judged(tmp_path, sent(1, "a1"), sent(2, "a2"), *late)

@@ -113,7 +113,8 @@ def happened(draw: random.Random) -> list[Did]:
         lost = {each for each in waiting if draw.random() < batches} - {*messages}
         did.append(Did(to, group, now, False, tuple(messages), lost=tuple(lost)))
     if draw.random() < 0.1:
-        draw.choice(did).at = 1  # a clock went wrong
+        # A clock went wrong. The judge does not know which spans are inside of others.
+        draw.choice([each for each in did if each.during is None]).at = 1
     return did
 
 
@@ -175,18 +176,22 @@ def comes_before(one: Did, other: Did) -> bool:
     )
 
 
-def wrong_in(own: dict[str, list[Did]], names: Sequence[str]) -> Wrong:
-    """Return the findings of one order; the messages of a span arrive together, in any order."""
+def wrong_in(own: dict[str, list[Did]], names: Sequence[str]) -> set[Wrong]:
+    """Return the findings of one order of spans.
+
+    The messages of a span arrive together. The judge takes them in every order. If some deliveries
+    are impossible, the order decides which of them are left out; each choice is a result. Among the
+    orders of one choice, the one with the fewest findings counts.
+    """
     every = [each for row in own.values() for each in row]
-    best: Wrong | None = None
+    results = dict[Wrong, Wrong]()
     for inner in product(*(permutations(each.events(names)) for each in every)):
         events = iter(inner)
         log = {actor: [e for _ in row for e in next(events)] for actor, row in own.items()}
-        found = Counter((each.kind, each.actor, each.message) for each in naive(log))
-        now = frozenset(found)
-        best = now if best is None or len(now) < len(best) else best
-    assert best is not None
-    return best
+        result = frozenset((each.kind, each.actor, each.message) for each in naive(log))
+        left_out = frozenset(each for each in result if each[0] == "impossible")
+        results[left_out] = min(results.get(left_out, result), result, key=len)
+    return {*results.values()}
 
 
 # Writing
@@ -303,17 +308,26 @@ def difference(case: Case, tally: Counter[str]) -> str | None:
             return f"the log is refused: {error}"
     said, shown = verdict(found), {(f.kind, f.actor, str(f.first)) for f in found.findings}
     tally[f"spans with all orders of tests/naive_audit.py: {said}"] += 1
-    if len(every) == 1 and (said == UNDECIDED or shown != every[0]):
-        return f"{said}, {sorted(shown)}; the only possible order has {sorted(every[0])}"
-    if said == HOLDS and any(every):
-        return f"{said}; one of {len(every)} orders has {sorted(next(filter(None, every)))}"
-    if said == VIOLATED and not all(every):
+    wrong = [any(results) for results in every]
+    if len(every) == 1 and (said == UNDECIDED or shown not in every[0]):
+        return f"{said}, {sorted(shown)}; the only possible order has {in_words(every[0])}"
+    if said == HOLDS and any(wrong):
+        return f"{said}; one of {len(every)} orders has {in_words(every[wrong.index(True)])}"
+    if said == VIOLATED and not all(wrong):
         return f"{said}, {sorted(shown)}; one of {len(every)} orders has no violation"
     # A tie can also be ordered so that effects precede their causes, which cannot have happened.
-    possible = [wrong for wrong in every if all(kind != "impossible" for kind, *_ in wrong)]
-    certain = frozenset.intersection(*(possible or every))
-    if strange := {each for each in shown - certain if each[0] != "impossible"}:
+    # If this is so in every order, an order also decides which delivery of two counts.
+    in_each = [frozenset().union(*results) for results in every]
+    possible = [each for each in in_each if all(kind != "impossible" for kind, *_ in each)]
+    certain = frozenset.intersection(*(possible or in_each))
+    unclear = {"impossible"} if possible else {"impossible", "integrity"}
+    if strange := {each for each in shown - certain if each[0] not in unclear}:
         return f"{sorted(strange)} is not in all of {len(every)} orders"
-    if said == UNDECIDED and not len({*map(bool, every)}) > 1:
-        tally[f"undecided although all orders are {'wrong' if every[0] else 'right'}"] += 1
+    if said == UNDECIDED and len({*wrong}) == 1:
+        tally[f"undecided although all orders are {'wrong' if wrong[0] else 'right'}"] += 1
     return None
+
+
+def in_words(results: set[Wrong]) -> str:
+    """Return the possible findings of an order, sorted."""
+    return " or ".join(str(sorted(each)) for each in sorted(results, key=sorted))
