@@ -676,6 +676,17 @@ def test_a_trace_of_an_own_protocol_is_replayed_from_anywhere(
         assert 1 == antecede(*trace, cwd=tmp_path / "elsewhere").code
 
 
+def test_a_trace_of_a_replay_names_the_protocol_as_the_replayed_trace_does(
+    antecede: Command, tmp_path: Path
+) -> None:
+    file = own(tmp_path)
+    antecede("check", file, "--actors", 2, "--trace", "t.json", cwd=tmp_path)
+    antecede("replay", "t.json", "--protocol", file, "--trace", "again.json", cwd=tmp_path)
+    written = [json.loads((tmp_path / name).read_text()) for name in ("t.json", "again.json")]
+    assert written[0] == written[1]
+    assert 1 == antecede("replay", "again.json", "--protocol", file, cwd=tmp_path).code
+
+
 @pytest.mark.parametrize("command", ["replay", "explore"])
 def test_the_python_file_that_a_trace_names_is_not_run_unasked(
     command: str, antecede: Command, tmp_path: Path

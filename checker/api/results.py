@@ -330,7 +330,7 @@ class CheckResult:
             return "\n".join([*parts, reason, image(run.text("svg"), run.reason)])
         if self.reason not in title:
             parts.append(f"<p>{escape(self.reason)}</p>")
-        asked = question(self._report.system, self._report.spec.protocol)
+        asked = question(self._report.system)
         counts = self.counts
         size = (
             f"{counted(counts.unique_states, 'unique state')}, "

@@ -176,6 +176,7 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         "network": network,
         "properties": properties,
         "names": names,
+        "reference": spec.protocol,
     }
     if isinstance(workload, EndlessWorkload):
         return _endless_system(spec, workload, limits, shared)

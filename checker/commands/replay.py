@@ -49,7 +49,7 @@ def command(
     for file in trace_files:
         write_trace(path, file, trace_format)
     if json_file is not None:
-        outputs.write_object(json_file, formats.replay_object(path, judged, trace, protocol))
+        outputs.write_object(json_file, formats.replay_object(path, judged, trace))
     if interactive:
         interact(Stepper(path), _read, console.say, shutil.get_terminal_size().columns - 1)
     elif json_file != "-":

@@ -61,7 +61,7 @@ def pytest_text(tree: Tree, path: Path) -> str:
         InputError: a file cannot name the protocol or the property.
     """
     protocol, violates = protocol_reference(tree), _violated_in(tree, path)
-    trace = json.loads(trace_text(path, protocol)) | {"property": violates}
+    trace = json.loads(trace_text(path)) | {"protocol": protocol, "property": violates}
     return text_page(
         "run_test.py.txt",
         name="".join(re.findall(r"\w", trace["protocol"].rpartition("/")[2].partition(".")[0])),

@@ -105,7 +105,7 @@ def text(
         search: a search that is under way.
     """
     name, path, numbers = tree.system.protocol.name, place.path, place.numbers
-    said = evolve(about(path), question=_question(tree, path))
+    said = about(path)
     words = Wording.of(path)
     remarks = said.explanation.remarks
     before = path.steps[-2].state if path.length > 1 else path.initial
@@ -213,13 +213,6 @@ def style_sheet() -> str:
 def script() -> str:
     """Return the script of the page."""
     return asset("antecede.checker.explore", "explore.js")
-
-
-def _question(tree: Tree, path: Path) -> str:
-    """Return the question in words, with the protocol as the user named it."""
-    name = tree.system.protocol.name
-    said = about(path).question.removeprefix(f"{name} · ")
-    return said if tree.spec.protocol == name else f"{tree.spec.protocol} · {said}"
 
 
 def command_of(spec: Spec, needed: str = "unordered") -> list[str]:

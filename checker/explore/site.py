@@ -31,7 +31,7 @@ from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
 from antecede.checker.explore.where import Watched, check_watched, searched_for, watched
 from antecede.checker.model import Property
 from antecede.checker.paths.path import Path, transition_key
-from antecede.checker.render.json import misfit, trace_in, trace_text
+from antecede.checker.render.json import misfit, trace_in
 from antecede.checker.render.pictures import PICTURES, converted_picture
 from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds
@@ -213,8 +213,6 @@ class Site:
                 content = converted_picture(FORMATS["svg"].text(path, None), name)
             except InputError as error:
                 return self._unchanged(place, error)
-        elif name == "json":
-            content = trace_text(path, self.tree.spec.protocol)  # the protocol as the user named it
         else:
             content = FORMATS[name].text(path, None)
         return Answer(content, kind, headers={"Content-Disposition": file})

@@ -53,7 +53,7 @@ def about(path: Path, report: CheckReport | None = None) -> About:
     """Return the summary of `path`; `report` is the check that found it, or None."""
     return About(
         headline=_headline(path),
-        question=question(path.system, protocol_reference(path, report)),
+        question=question(path.system),
         violates=path.violates,
         length=length_text(path),
         explanation=explanation_of(path),
@@ -70,11 +70,6 @@ def _failing_part(path: Path) -> str:
 def explanation_of(path: Path) -> Explanation:
     """Return the explanation of `path`; it is empty if the path violates nothing."""
     return Explanation("") if path.violates is None else explain(path)
-
-
-def protocol_reference(path: Path, report: CheckReport | None) -> str:
-    """Return the protocol's name on the command line: its own name, or its file."""
-    return path.system.protocol.name if report is None else report.spec.protocol
 
 
 def _headline(path: Path) -> str:
@@ -103,10 +98,10 @@ def model_variant(system: System) -> str | None:
     return ", ".join(parts) or None
 
 
-def question(system: System, reference: str) -> str:
-    """Return the question in words: the protocol, named `reference`, and the bounds."""
+def question(system: System) -> str:
+    """Return the question in words: the protocol as on the command line, and the bounds."""
     parts = [
-        reference,
+        system.reference or system.protocol.name,
         f"{system.actors} actors",
         _how_many(system),
         f"network {network_text(system)}",

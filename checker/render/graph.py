@@ -56,7 +56,7 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
     """
     explored, judged, words = _explored(system, most), _judged(system), short_words(system)
     title = f"State space of {plain(system.protocol.name)}"
-    graph = nx.MultiDiGraph(title=title, question=plain(question(system, system.protocol.name)))
+    graph = nx.MultiDiGraph(title=title, question=plain(question(system)))
     _add(graph, system, explored.states[0], 0, 1)
     for here, state in enumerate(explored.states):
         edges = list(explored.rows.of(here))

@@ -89,7 +89,7 @@ def coverage_page(report: CheckReport, covered: HandlerCoverage) -> str:
         policy=f"default-src 'none'; style-src {_hash(looks)}; base-uri 'none'; form-action 'none'",
         style=looks,
         headline=f"{report.result.verdict}: which lines of the handlers ran",
-        question=question(report.system, report.spec.protocol),
+        question=question(report.system),
         covered=[coverage.listing(each) for each in covered],
     )
 

@@ -207,11 +207,11 @@ def _transition(words: Wording, step: PathStep) -> dict[str, Any]:
     }
 
 
-def trace_text(path: Path, protocol: str) -> str:
-    """Return a path as a trace, which `replay_file` reads; `protocol` is a name, or a file."""
+def trace_text(path: Path) -> str:
+    """Return a path as a trace, which `replay_file` reads."""
     trace = {
         "schema": TRACE_SCHEMA,
-        **model_of(path.system.question, protocol),
+        **model_of(path.system.question, path.system.reference or None),
         **_names(path.system),
         **counterexample_object(path),
         "versions": versions(),
@@ -219,15 +219,14 @@ def trace_text(path: Path, protocol: str) -> str:
     return text(trace)
 
 
-def replay_object(path: Path, prop: str | None, trace: str, protocol: str | None) -> dict[str, Any]:
-    """Return a replayed path; the arguments are those of `replay_file` and its results."""
-    question = path.system.question
+def replay_object(path: Path, prop: str | None, trace: str) -> dict[str, Any]:
+    """Return a replayed path; the arguments are results of `replay_file`, and the trace's file."""
     return {
         "schema": REPLAY_SCHEMA,
         "trace": trace,
         "violated": path.violates is not None,
         "property": prop,
-        **model_of(question, protocol or question.protocol),
+        **model_of(path.system.question, path.system.reference or None),
         **_names(path.system),
         "run": counterexample_object(path),
         "versions": versions(),

@@ -12,7 +12,7 @@ from attrs import frozen
 from antecede.checker.check.report import CheckReport
 from antecede.checker.paths.path import Path
 from antecede.checker.render import json
-from antecede.checker.render.about import about, protocol_reference
+from antecede.checker.render.about import about
 from antecede.checker.render.diagram import diagram
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.markup import plain
@@ -48,9 +48,9 @@ def _of(module: str, function: str = "text") -> Writer:
     return text
 
 
-def own_text(path: Path, report: CheckReport | None = None) -> str:
+def own_text(path: Path, _report: CheckReport | None = None) -> str:
     """Return `path` in antecede's own format, which `antecede replay` reads."""
-    return json.trace_text(path, protocol_reference(path, report))
+    return json.trace_text(path)
 
 
 def plain_text(path: Path, report: CheckReport | None = None) -> str:

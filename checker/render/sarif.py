@@ -200,7 +200,7 @@ def _violation(report: CheckReport, name: str, path: Path | None) -> Object:
 def _result(
     report: CheckReport, rule: str, said: str, path: Path | None, kind: str = "fail"
 ) -> Object:
-    asked = question(report.system, report.spec.protocol)
+    asked = question(report.system)
     model = model_of(report.system.question, _portable(report.spec.protocol))
     result = _object(rule, kind, f"{said} ({asked})", _place(report, rule, path), *model.values())
     if path is not None and path.steps:

@@ -62,6 +62,7 @@ class System:
         limits: a search does not expand a state that reaches one of these limits.
         names: the names of actors and messages in reports.
         crashes: the crashes that may happen, or None.
+        reference: the protocol on the command line, which may be a file; empty: its name.
         handlers: the checked handlers of the protocol.
     """
 
@@ -75,6 +76,7 @@ class System:
     limits: tuple[AnyLimit, ...] = ()
     names: Names = field(factory=Names)
     crashes: Crashes | None = None
+    reference: str = ""
     handlers: CheckedHandlers = field(init=False)
 
     @property

@@ -166,7 +166,7 @@ def test_what_a_protocol_declares_is_listed_unasked() -> None:
 
 def test_a_trace_is_judged_by_all_that_its_protocol_declares(tmp_path: FilePath) -> None:
     file = tmp_path / "t.json"
-    file.write_text(trace_text(runs.undelivered(), "cykas-as-printed"))
+    file.write_text(trace_text(runs.undelivered()))
     opened, _ = start.opened(str(file), {})
     names = [prop.name for prop in opened.system.properties]
     assert {"all-delivered", "invariant:mode-counts", "witness:eager-send"} <= set(names)

@@ -11,7 +11,7 @@ from typing import Any
 
 import jinja2
 import pytest
-from attrs import evolve, frozen
+from attrs import frozen
 
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
@@ -27,6 +27,7 @@ from antecede.checker.render.registry import FORMATS, format_of, trace_text, wri
 from antecede.checker.render.spacetime import layout_of
 from antecede.checker.search.options import Options
 from antecede.checker.support.errors import InputError
+from antecede.checker.support.registry import protocol_named
 from tests import readers, runs
 from tests.runs import FIGURE_3, RUNS, VIOLATIONS
 
@@ -152,13 +153,11 @@ def test_a_run_that_violates_nothing_is_saved_and_replayed_too(
 
 
 def test_a_trace_of_a_check_names_the_protocol_as_it_was_asked_for() -> None:
-    report = check(
-        Spec("cykas-secret-mode", workload=FIGURE_3), Options(engine="plain"), selfcheck="off"
-    )
-    path = report.result.counterexample
-    assert path is not None
-    elsewhere = evolve(report, spec=evolve(report.spec, protocol="mine.py:THEIRS"))
-    assert "mine.py:THEIRS" == json.loads(trace_text(path, "json", elsewhere))["protocol"]
+    protocol = protocol_named("cykas-secret-mode")
+    spec = Spec("mine.py:THEIRS", workload=FIGURE_3)
+    found = check(spec, Options(engine="plain"), protocol=protocol, selfcheck="off").result
+    assert found.counterexample is not None
+    assert "mine.py:THEIRS" == json.loads(trace_text(found.counterexample, "json"))["protocol"]
 
 
 # ITF

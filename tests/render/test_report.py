@@ -808,4 +808,4 @@ REACTION = (
 )
 def test_captions_tell_workloads_in_words(workload: str, words: str) -> None:
     system = system_of(Spec("unordered", 3, 2, workload=workload))
-    assert f"workload {words}" in question(system, "unordered")
+    assert f"workload {words}" in question(system)

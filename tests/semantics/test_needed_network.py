@@ -22,7 +22,7 @@ FIFO = {name for name in protocol_names() if protocol_named(name).network == "fi
 
 def asked(spec: Spec) -> str:
     """Return what a report says was asked."""
-    return question(system_of(spec), spec.protocol)
+    return question(system_of(spec))
 
 
 def test_a_protocol_is_checked_on_the_network_that_it_needs() -> None:
