@@ -144,7 +144,7 @@ def explore(
                 graph.add_node(s, offers={name for name, _, _ in found})
             for name, t, violated in found:
                 total += 1
-                violation |= dict.fromkeys(violated, depth)
+                violation = dict.fromkeys(violated, depth) | violation
                 if t not in seen:
                     seen.add(t)
                     level.append(t)

@@ -359,7 +359,7 @@ def _naive_length(case: Counting, depth: int) -> int | None:
     buffer, rows = case.workload.removeprefix("endless:").split(":", 1)
     choices: naive_endless.Rows = [[(to,) for to in row] for row in json.loads(rows)]
     counts, _ = naive_endless.explore(
-        case.protocol(), choices, int(buffer), case.network, deepest=depth
+        case.protocol(), choices, int(buffer), case.network, deepest=depth, safety=False
     )
     found: int | None = counts.violation.get(case.prop)
     return found

@@ -69,6 +69,13 @@ def test_a_search_that_misjudges_deliveries_is_found(
     assert "MODULO = counting(" in (tmp_path / "endless-any.py").read_text(encoding="utf-8")
 
 
+def test_an_earlier_violation_of_another_property_ends_no_comparison() -> None:
+    """Two messages overtake each other before one of them is delivered twice."""
+    case = drawn("4801/1776")
+    assert "integrity" == case.prop
+    assert [] == differences(case)
+
+
 def test_every_predicate_and_every_fault_is_drawn() -> None:
     cases = [drawn(f"kinds/{number}") for number in range(200)]
     assert {*PREDICATES, *WRONG} == {case.prop for case in cases}
