@@ -71,10 +71,12 @@ def decode_part(part, composite, geo, dec, loc, base):
 
 @inlined
 def await_composites(loc, size, geo, cons, base):
-    """Copy a successor's local words, and prefetch the composites of its changed parts for `emit`.
+    """Copy a successor's local words, and prefetch the entries that `emit` will look up for them.
 
-    A composite is the number that stands for the local words of a part of a state. Looking it up at
-    once would wait for the memory each time.
+    A successor is first made as local words, which pack the numbers of its components. `emit` then
+    makes a row of it: it looks up the composite (the number that stands for the local words) of
+    each changed part, for example of an actor. If it did so at once, it would wait for the memory;
+    so the successors wait, and the entries are loaded meanwhile.
 
     Args:
         loc: loc[0:] has the local words of the successor, loc[size:] of its parent.
@@ -111,7 +113,8 @@ def emit(loc, base, row, at, tables, out, start, missing):
         missing: a `Missing`, which gets the composites that the tables lack, for Python to make.
 
     Returns:
-        OK; or MISSED if a composite is missing, and then the row in `out` must not be used.
+        OK (0); or MISSED (-1) if a composite is missing, and then the row in `out` must not be
+        used.
     """
     geo, cons, misses, control = tables.geo, tables.cons, missing.misses, missing.control
     size = geo[g.ACTORS] * geo[g.WORDS]
@@ -134,10 +137,10 @@ def emit(loc, base, row, at, tables, out, start, missing):
 
 @inlined
 def number_of(loc, first, part, slot, geo, cons, misses, control):
-    """Return the composite of a part with the given local words, or MISSED if there is none.
+    """Return the composite of a part with the given local words; record it if there is none yet.
 
     A composite is the number that stands for the local words of a part. A part is all of an actor,
-    or under the history `full` its state or its history. A miss is recorded, if `misses` has room.
+    or under the history `full` its state or its history.
 
     Args:
         loc, first: loc[first:] holds the local words of the part.
@@ -146,7 +149,11 @@ def number_of(loc, first, part, slot, geo, cons, misses, control):
         geo: the sizes and switches of this search, indexed by the names of `geometry`.
         cons: the hash table that maps the local words of a part to its composite; see `Tables`.
         misses: where to write the calls and composites that the tables lack, for Python to make.
+            Nothing is written if it is full.
         control: counters of the kernels, such as the number of misses (control[MISSES]).
+
+    Returns:
+        The composite; or MISSED (-1) if there is none (try again when Python has added it).
     """
     words = geo[g.PART_WORDS]
     number = probe(cons, words, loc, first, part, slot)
@@ -163,14 +170,18 @@ def number_of(loc, first, part, slot, geo, cons, misses, control):
 
 @inlined
 def copy_row(source, at, target, start, row_words):
-    """Copy a row, which is a state packed into `row_words` 64-bit words, from one array to another.
-
-    The first word is copied outside of the loop, because most rows have no other.
+    """Copy a row, which is a state packed into 64-bit words, from one array to another.
 
     Args:
         source, at: the row is source[at:].
         target, start: output; the copy is target[start:].
         row_words: the number of words of a row.
+
+    Examples:
+        >>> target = np.zeros(3, np.int64)
+        >>> copy_row(np.array([1, 2, 3, 4]), 2, target, 0, 2)
+        >>> target.tolist()
+        [3, 4, 0]
     """
     target[start] = source[at]
     for k in range(1, row_words):
@@ -185,6 +196,10 @@ def same_row(one, at, other, start, row_words):
         one, at: one row is one[at:].
         other, start: the other row is other[start:].
         row_words: the number of 64-bit words of a row.
+
+    Examples:
+        >>> bool(same_row(np.array([1, 2, 3, 4]), 2, np.array([3, 4]), 0, 2))
+        True
     """
     same = one[at] == other[start]
     for k in range(1, row_words):
