@@ -62,18 +62,19 @@ class Job:
 
 @frozen(eq=False)
 class Shipment:
-    """Rows that one partition sends to another.
+    """Rows (states) that one partition sends to another, which owns them.
 
     Attributes:
         sender: the number of the partition that sends them.
         place: the number of shipments that it sent before in this job.
-        rows, notes: the rows, and a note for each; no notes if they are not wanted. Both may be in
-            files.
+        rows: the rows, one after the other; they may be in a file.
+        notes: a note for each row, a word that gives its parent and the transition; empty if they
+            are not wanted. They may be in a file.
         base: the number of a row of the sender. A note gives a parent's number as its distance from
             this row.
         count: the number of rows.
-        flat: they are flat rows although other rows are not, because they have composites without
-            a number.
+        flat: they are flat rows although other rows are not, because they have composites without a
+            number.
     """
 
     sender: int

@@ -25,18 +25,24 @@ def partitions_of(
 ) -> list[tuple[int, Partition]]:
     """Divide the states of a search into partitions for a cluster, by a hash of each state.
 
+    Call it once, when a search moves from the threads of this machine to a cluster. A partition is
+    the share of the states that one task works on. It has the states to expand and, unless levels
+    are never met again, the visited states.
+
     Args:
-        parts: the states of the transport that had the search, packed by the layout of `filler`.
+        parts: the states that the threads had, as rows in the layout of `filler`.
         filler: the tables of the protocol's results, with the layout of rows.
-        state: the progress on the cluster; updated: `held`, the row counts of each partition;
-            `links`, the place in `parts` of each state to expand, unless levels are sums of
-            weights; `least`, the least progress (a number that no transition decreases) of these
-            states, if the partitions keep visited states.
-        own: the driver's composites (numbers for actors' parts of states), which pack the new rows.
+        state: the bookkeeping of the search on the cluster. Three fields are set: `held` (the
+            number of rows in each partition), `links` (for each state to expand, which one of
+            `parts` it was; not if levels are sums of weights), and `least` (the least progress of
+            the states to expand, if visited states are kept; progress is a number that no
+            transition decreases).
+        own: the driver's numbers for actors' parts of states, with which rows are packed for the
+            cluster.
 
     Returns:
-        Pairs of a partition's number and a piece of it, of at most 2^18 rows per array. Every
-        partition has at least one piece.
+        Pairs of a partition's number and one piece of the partition; a piece has at most 2^18 rows
+        per array. Every partition has at least one piece.
     """
     levels, marks, origins, visited = [], [NO_MARKS], [], []
     with wrapping():

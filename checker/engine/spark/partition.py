@@ -30,6 +30,8 @@ together, and Java's heap holds several such heaps at once."""
 class Partition:
     """The content of one partition, or a piece of it. Its arrays may be in files.
 
+    A partition is the share of the states that one task works on; a hash of a state selects it.
+
     Attributes:
         form: the packing of its rows.
         level: the states of the current depth; if every state has one depth only, just those that
@@ -41,7 +43,8 @@ class Partition:
             states of all open levels, and the arrays above are empty.
         rest: flat rows that come after those in `following`: of states with composites that had no
             number when they were found; the next job can give them the form of the others.
-        marks: if levels are sums of weights, the mark of each state; see `g.LEAD_BITS`.
+        marks: if levels are sums of weights, the mark of each state: its depth and lead; see
+            `g.LEAD_BITS`.
         piece: the number of the piece.
     """
 

@@ -379,16 +379,19 @@ def _present(
 
 
 def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
-    """Return a task that counts the states that one partition's next level stands for.
+    """Return a Spark task that counts the states that one partition's next level stands for.
 
-    Of the states that differ only in the names of actors, the level has one, and the task counts
-    all. The task takes the partition's number and its pieces, each in a pair with the number. It
-    yields one int.
+    Under symmetry reduction, a level has one of all states that differ only in the names of actors.
+    The task counts all of them. A partition is the share of the states that one task works on.
 
     Args:
         job: the instructions for all tasks of the job; only its `run` is used.
         growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
             process skips those that it has.
+
+    Returns:
+        A function for `RDD.mapPartitionsWithIndex`. It takes the partition's number and an iterator
+        of its pieces, each in a pair with the number, and yields one int: the number of states.
     """
 
     def task(_partition: int, partitions: Iterator[Any]) -> Iterator[int]:
