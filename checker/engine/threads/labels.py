@@ -38,15 +38,20 @@ class Labels:
 def labels_of(tabulation: Tabulation) -> Labels:
     """Return a number for each distinct transition that the tables of a search offer.
 
-    The numbers are labels of edges in a graph of states, when one message is followed. The result
-    has a copy of the array of handlers' effects, with a transition's number in place of its kind's,
-    so that the kernels write these numbers; the tables stay as they are.
+    The numbers label the edges of a graph of states, when one message is followed. Kernels write
+    the kind of a transition with each successor; with the result's array of effects, they write the
+    transition's number instead.
 
     Args:
-        tabulation: the results of the protocol's handlers in the states that the search has met.
+        tabulation: the results of the protocol's handlers in the states that the search has met;
+            not changed.
+
+    Returns:
+        A `Labels`: the transitions by number, and a copy of the array of handlers' effects with
+        these numbers in the place of kinds.
 
     Raises:
-        CapacityError: there are more than `MOST_LABELS` distinct transitions.
+        CapacityError: there are more than `MOST_LABELS` (32,768) distinct transitions.
     """
     code, numbers = tabulation.code.copy(), dict[Transition, int]()
     for key, spot in tabulation.table.reshape(-1, 2).tolist():
