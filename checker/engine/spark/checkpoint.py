@@ -121,8 +121,6 @@ class Bounds:
         # If states are forgotten, the level has only the rows that wait.
         waiting, most = (found, (1 << INDEX_BITS) - 1) if self.graded else (None, found - 1)
         numbers("the rows that wait", partition.todo, np.int64, (waiting,), most=most)
-        kept = len(partition.visited) // words
-        numbers("the progress of states", partition.progress, np.int32, (kept,))
         rest = len(partition.rest) // flat.words
         marked = len(partition.following) // words + rest if len(partition.marks) else 0
         lead = 1 << g.LEAD_BITS

@@ -12,7 +12,7 @@ import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.composites_kernels import find_composite, get, index_composite
+from antecede.checker.engine.rows.composites_kernels import find_composite, index_composite
 from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
 from antecede.checker.engine.rows.hashing_kernels import mix, owner_by
 from antecede.checker.engine.rows.renaming_kernels import weight_of
@@ -296,8 +296,8 @@ def flatten(rows, count, stride, geo, dec, packing, flat):
         rows: int64, flat; entries of `stride` words, each of which begins with a row of composites.
         count: the number of entries to translate, from the first on.
         stride: the number of words per entry.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        dec: the array that has the local words (the content) of each composite; see `Tables`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
         packing: a `Packing`: how flat rows are packed.
         flat: output, int64; the flat rows, one after the other.
     """
@@ -322,7 +322,7 @@ def owners_of(flat, packing, geo, salts, owners, out):
     Args:
         flat: int64; the flat rows, one after the other.
         packing: a `Packing`: how the flat rows are packed.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         salts: odd int64; the factor of each column is at actor * MOST_COLUMNS + column.
         owners: the number of partitions.
         out: output; per flat row, a number from 0 to `owners` - 1.
@@ -453,37 +453,6 @@ def put_row(row, note, owner, outbox):
     notes[place] = note
     for k in range(outbox.words):
         rows[place * outbox.words + k] = row[k]
-
-
-@kernel
-def progress_of_flat(flat, packing, geo, sent, pending, out):
-    """Write the progress of flat rows to `out`.
-
-    A flat row is a state as the numbers of all its components, packed bit by bit. Its progress is a
-    number that no transition decreases. It is a sum over the actors: an amount for the position in
-    the workload, minus an amount for the pending messages (sent, and not delivered everywhere).
-
-    Args:
-        flat: int64; the flat rows, one after the other.
-        packing: a `Packing`: how the flat rows are packed.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        sent: int64 of shape (actors, room), flat; what each number of a position adds, as
-            `tables.progress_by_value` computes it.
-        pending: int64 of the same shape, flat; what each number of pending messages subtracts.
-        out: output; an element per flat row.
-    """
-    flat, widths, geo = borrow(flat), borrow(packing.widths), borrow(geo)
-    own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
-    loc = borrow(own_loc)
-    room = sent.shape[0] // geo[g.ACTORS]
-    for r in range(out.shape[0]):
-        unpack_flat(flat, r * packing.words, widths, loc)
-        total = np.int64(0)
-        for actor in range(geo[g.ACTORS]):
-            total += sent[actor * room + get(loc, 0, geo, actor, g.POSITION)]
-            total -= pending[actor * room + get(loc, 0, geo, actor, g.PENDING)]
-        out[r] = total
-    own_loc[0] = 0
 
 
 @kernel

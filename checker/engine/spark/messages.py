@@ -26,8 +26,7 @@ class Job:
         graded: every state has one depth only, so only the next level can be met again.
         weights: the weights of transitions, if levels are sums of weights; without depths of
             states.
-        least: the least progress in the level; visited states with less are dropped. Or, by weight,
-            the least lead of the states that wait.
+        least: if levels are sums of weights, the least lead of the states that wait.
         folder: where tasks put what they send, if all of them are on this machine.
         stragglers: per partition, states that belong to the next level if they are new, with
             their links: the driver expanded their parents, which had missed table entries.
@@ -122,7 +121,6 @@ class MergeReport:
         waiting: if levels are sums of weights, the number of states with each mark.
         links: the links of the new states, if they are wanted, as arrays that may be in files.
         visited: the number of states of earlier depths in the partition.
-        least: the least progress among the states of the next level.
         preview: some states of the next level, as flat rows; the driver finds out what they miss.
         combinations: as `first_combinations` returns them for the new states; none if no global
             property is asked.
@@ -137,7 +135,6 @@ class MergeReport:
     waiting: Counter[int]
     links: list[Any]
     visited: int
-    least: int
     preview: Words
     combinations: Words
     seconds: float

@@ -32,11 +32,9 @@ def partitions_of(
     Args:
         parts: the states that the threads had, as rows in the layout of `filler`.
         filler: the tables of the protocol's results, with the layout of rows.
-        state: the bookkeeping of the search on the cluster. Three fields are set: `held` (the
-            number of rows in each partition), `links` (for each state to expand, which one of
-            `parts` it was; not if levels are sums of weights), and `least` (the least progress of
-            the states to expand, if visited states are kept; progress is a number that no
-            transition decreases).
+        state: the bookkeeping of the search on the cluster. Two fields are set: `held` (the number
+            of rows in each partition) and `links` (for each state to expand, which one of `parts`
+            it was; not if levels are sums of weights).
         own: the driver's numbers for actors' parts of states, with which rows are packed for the
             cluster.
 
@@ -56,10 +54,7 @@ def partitions_of(
             origins.append((part.number << INDEX_BITS) + np.arange(len(rows) // own.codec.words))
         following, old = np.concatenate(levels), np.concatenate([NOTHING, *visited])
         owners, old_owners = (own.owners_of(rows, state.owners) for rows in (following, old))
-        progress = own.progress(old) if visited else NOTHING
         weighted = np.concatenate(marks)
-        if not (state.graded or len(weighted)):
-            state.least = int(own.progress(following).min())
     if not len(weighted):
         links = np.concatenate(origins)
         state.links = [[[links[owners == p]] for p in range(state.owners)]]
@@ -71,7 +66,6 @@ def partitions_of(
             level=NOTHING,
             todo=NOTHING,
             visited=own.formed(old[old_owners == p].ravel()),
-            progress=progress[old_owners == p].astype(np.int32),
             following=own.formed(following[owners == p].ravel()),
             marks=weighted[owners == p] if len(weighted) else NO_MARKS,
         )

@@ -38,7 +38,6 @@ class Partition:
             are still to be expanded.
         todo: the numbers of the states to be expanded, in their level.
         visited: states of earlier depths that may be met again.
-        progress: int32; the progress of each visited state; see `WorkerComposites.progress`.
         following: the states of the next depth found so far; if levels are sums of weights, the
             states of all open levels, and the arrays above are empty.
         rest: flat rows that come after those in `following`: of states with composites that had no
@@ -52,7 +51,6 @@ class Partition:
         "level",
         "todo",
         "visited",
-        "progress",
         "following",
         "rest",
         "marks",
@@ -62,7 +60,6 @@ class Partition:
     level: Words
     todo: Words
     visited: Words
-    progress: Any
     following: Words
     rest: Words = NOTHING
     marks: Marks = NO_MARKS
@@ -89,7 +86,6 @@ class Partition:
                 level=self.level[there],
                 todo=self.todo[here],
                 visited=self.visited[there],
-                progress=self.progress[here],
                 following=self.following[there],
                 rest=self.rest[at * flat_words : (at + PIECE) * flat_words],
                 marks=self.marks[here],

@@ -145,15 +145,11 @@ def advanced(partition: Partition, job: Job, own: WorkerComposites, number: int)
         return now
     level, _ = _next_level(now, job, own, number)
     words = own.row_size
-    left = own.progress(own.flat(now.level))
-    kept, stays = now.progress >= job.least, left >= job.least
-    visited = [now.visited.reshape(-1, words)[kept], now.level.reshape(-1, words)[stays]]
     return Partition(
         form=now.form,
         level=level,
         todo=np.arange(len(level) // words),
-        visited=np.concatenate(visited).ravel(),
-        progress=np.concatenate([now.progress[kept], left[stays].astype(np.int32)]),
+        visited=np.concatenate([now.visited, now.level]),
         following=NOTHING,
     )
 
@@ -350,7 +346,6 @@ def merge_task(
             waiting=counted(now.marks),
             links=[kept.give(some) for some in links] if job.links else [],
             visited=0 if job.graded else (len(now.visited) + len(now.level)) // words,
-            least=0 if job.graded or job.by_weight else flat.least(),
             preview=flat.preview(job.owners),
             combinations=flat.combinations(before * (not job.by_weight), job),
             seconds=time.perf_counter() - began,
@@ -375,7 +370,7 @@ def _present(
     if partition is not None and not job.graded:
         return advanced(partition, job, own, number)
     following = NOTHING if partition is None else _repacked(partition, own).following
-    return Partition(own.form, NOTHING, NOTHING, NOTHING, np.zeros(0, np.int32), following)
+    return Partition(own.form, NOTHING, NOTHING, NOTHING, following)
 
 
 def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
@@ -450,11 +445,6 @@ class _Following:
         yield from (own.flat(rows[at : at + step]) for at in range(0, len(rows), step))
         if len(rest):
             yield rest
-
-    def least(self) -> int:
-        """Return the least progress."""
-        own = self.own
-        return min((int(own.progress(flat).min()) for flat in self._parts()), default=1 << 62)
 
     def preview(self, owners: int) -> Words:
         """Return some rows from everywhere."""
