@@ -25,7 +25,7 @@ def get(loc, base, geo, actor, column):
 
     Args:
         loc, base: loc[base:] holds the local words of all actors, in order.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         actor: the index of the actor.
         column: a column of `geometry`, such as STATE, or CHANNELS + k for outgoing channel k.
 
@@ -50,7 +50,7 @@ def put(loc, geo, actor, column, value):
 
     Args:
         loc: loc[0:] holds the local words of all actors, in order; updated.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         actor: the index of the actor.
         column: a column of `geometry`, such as STATE, or CHANNELS + k for outgoing channel k.
         value: the new number, which must fit the column.
@@ -80,7 +80,8 @@ def seek(cons, words, loc, base, actor):
     `find_composite`: between them, the caller can prefetch the slot.
 
     Args:
-        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
+            `Tables`.
         words: the number of local words of a part.
         loc, base: loc[base:] holds the local words of the part.
         actor: the index of the part.
@@ -98,7 +99,8 @@ def probe(cons, words, loc, base, actor, slot):
     slot to begin with.
 
     Args:
-        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
+            `Tables`.
         words: the number of local words of a part.
         loc, base: loc[base:] holds the local words of the part.
         actor: the index of the part.
@@ -132,7 +134,8 @@ def find_composite(cons, words, loc, base, actor):
     components, for example of the actor's state.
 
     Args:
-        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
+            `Tables`.
         words: the number of local words of a part.
         loc, base: loc[base:] holds the local words of the part.
         actor: the index of the part.
@@ -204,8 +207,8 @@ def add_composites(cons, dec, stride, words, counts, records, limits):
     Composites of a part are numbered from 0 in the order in which they are added.
 
     Args:
-        cons: the hash table that maps the local words of a part to its composite; see `Tables`. It
-            must have free slots for all records.
+        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
+            `Tables`. It must have free slots for all records.
         dec: int64, flat; the local words of each composite. It must have room for all records.
         stride: the number of words that `dec` has for each part: those of part p begin at p *
             stride.
@@ -239,15 +242,16 @@ def add_composites(cons, dec, stride, words, counts, records, limits):
 
 @kernel
 def compose_missed(misses, control, tables, composites):
-    """Number the composites that a kernel missed, while there is room, and drop their records.
+    """Give numbers to the composites that a kernel missed, as long as there is room for them.
 
-    A composite is the number that stands for the local words of a part of a state. The records of
-    missed calls, and of composites without room, move to the front of `misses`.
+    A composite is the number that stands for the local words (packed columns) of a part of a state.
+    A search on one thread calls this kernel when it meets new contents of parts; so it returns to
+    Python only for calls of the protocol and for more room. The records of missed calls, and of
+    composites without room, remain, and move to the front of `misses`.
 
     Args:
-        misses: (n, 1 + local words of a part): the calls and composites that the tables lack; see
-            `Told`.
-        control: counters of the kernels; control[MISSES], the number of records, is updated.
+        misses: int64 of shape (n, 1 + words): the records; see `Missing`. Updated.
+        control: int64; counters of the kernels; control[MISSES] is the number of records; updated.
         tables: the arrays that the kernels read, a `Tables`; `cons` and `dec` get the composites.
         composites: a `Composites`, the numbers of composites and their limits; updated.
 
@@ -296,7 +300,7 @@ def mark_composites(rows, count, geo, marks):
     Args:
         rows: int64, flat; the rows.
         count: the number of rows to read, from the first on.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         marks: bool, flat; updated. It has the same number of elements for each part: composite g of
             part p is at p * (len(marks) // geo[PARTS]) + g.
     """
@@ -318,7 +322,7 @@ def renumber(rows, count, geo, numbers):
     Args:
         rows: int64, flat; the rows; updated.
         count: the number of rows to change, from the first on.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         numbers: int64, flat; the new number of composite g of part p is at p * (len(numbers) //
             geo[PARTS]) + g.
     """

@@ -85,16 +85,28 @@ def find(table, key):
 
 @inlined
 def look_up(table, key, misses, control):
-    """Return the value of a key in the hash table of results, or -1 if the table lacks it.
+    """Return the value of a key in the hash table of results, and record the key if it is missing.
 
-    A missing key is recorded, if `misses` has room. Python then calls the function of the key and
-    adds its result to the table, and the caller looks the key up again.
+    A result is the number that a call of a Python function gave, for example of a handler. After a
+    miss, Python calls the function of the key and adds its result to the table, and the caller
+    looks the key up again.
 
     Args:
-        table: the hash table, flat int64: key and value of each slot in turn; see `Tables`.
+        table: the hash table, int64, flat: key and value of each slot in turn; see `Tables`.
         key: a function and its arguments, as `key_of` returns it.
-        misses: where to write the calls and composites that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        misses: output, int64 of shape (n, words): the record of a missing key is (0, key). Nothing
+            is written if it is full.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
+
+    Returns:
+        The value, or -1 if the table lacks the key.
+
+    Examples:
+        >>> table, misses = np.full(8, -1), np.zeros((4, 2), np.int64)
+        >>> control = np.zeros(g.CONTROL_SIZE, np.int64)
+        >>> int(look_up(table, 17, misses, control)), int(control[g.MISSES]), misses[0].tolist()
+        (-1, 1, [0, 17])
     """
     value = find(table, key)
     if value == -1:

@@ -43,7 +43,7 @@ def field_of(geo, part):
     words) per part. A part is an actor, or under the history `full` its state or its history.
 
     Args:
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         part: the index of the part.
     """
     return Field(geo[g.ROW_WORD + part], geo[g.ROW_SHIFT + part], geo[g.ROW_MASK + part])

@@ -38,7 +38,7 @@ def room_to_represent(geo):
     `represent` replaces a state by the one that symmetry reduction keeps of all its renamings.
 
     Args:
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
     """
     return 3 * geo[g.PARTS] + geo[g.PERMUTATIONS] + 1
 
@@ -55,7 +55,7 @@ def represent(out, start, geo, renamings, loc, base):
     Args:
         out, start: the row is out[start:]; updated. `relate_composites` must have renamed its
             composites before.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         renamings: the orbits of the composites, a `Renamings`.
         loc, base: working memory of one thread: room_to_represent(geo) words from loc[base] on.
 
@@ -187,7 +187,7 @@ def stand_in(row, geo, renamings):
 
     Args:
         row: int64; the words of the row; updated.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         renamings: the renamings of the parts of states, a `Renamings`.
 
     Returns:
@@ -207,7 +207,7 @@ def orbits(rows, count, geo, renamings):
     Args:
         rows: int64, flat; the rows, which must be representatives, as `represent` makes them.
         count: the number of rows to read, from the first on.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         renamings: the renamings of the parts of states, a `Renamings`.
     """
     row_words = geo[g.ROW_WORDS]
@@ -230,8 +230,8 @@ def weigh(geo, dec, salts, since, counts, weights):
     the same in all of them.
 
     Args:
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        dec: the array that has the local words (the content) of each composite; see `Tables`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
         salts: odd int64; the factor of each column is at actor * MOST_COLUMNS + column.
         since: per part, the number of composites that have weights already.
         counts: per part, the number of all composites.
@@ -263,7 +263,7 @@ def weight_of(loc, geo, part, salts):
 
     Args:
         loc: loc[0:] holds the local words of all actors; only those of the part are read.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         part: the index of the part.
         salts: odd numbers; the factor of each column is at actor * MOST_COLUMNS + column.
     """
@@ -288,11 +288,11 @@ def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
         rows: int64, flat; entries of `stride` words, each of which begins with a row; updated.
         count: the number of entries to change, from the first on.
         stride: the number of words per entry.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         renamings: the renamings of all composites in the rows, a `Renamings`.
         weights: int64; composite g of part p has its weight at p * geo[REN_STRIDE] + g, as `weigh`
             writes it.
-        dec: the array that has the local words (the content) of each composite; see `Tables`.
+        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
     """
     parts = geo[g.PARTS]
     kin, best = np.empty(parts, np.int64), np.empty(parts, np.int64)
@@ -355,8 +355,10 @@ def relate_composites(tables, since, upto, misses, control):
         tables: the arrays that the kernels read, a `Tables`. Its `renamings` are updated; they must
             have room for one more orbit per composite in the range.
         since, upto: per part, the first composite of the range, and the first one after the range.
-        misses: where to write the calls and composites that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        misses: output, int64 of shape (n, words): a record of each call or composite that the
+            tables lack, so that Python can add it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
     """
     geo, renamings = tables.geo, tables.renamings
     parts, order = geo[g.PARTS], geo[g.PERMUTATIONS] + 1

@@ -17,15 +17,15 @@ from antecede.checker.engine.rows.fields_kernels import change_field, composite_
 
 @inlined
 def prefetch_composites(row, at, geo, dec):
-    """Begin to load the local words of a row's composites into the cache, for `decode` to read.
+    """Ask the processor to load the entries that `decode` will read later for a row.
 
-    A row is a state as one composite (a number that stands for local words) per part. This changes
-    no result; it only saves time.
+    A row is a state as one composite per part. A composite is the number that stands for the local
+    words (packed columns) of a part. This changes no result.
 
     Args:
         row, at: the row is row[at:].
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        dec: the array that has the local words of each composite; see `Tables`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        dec: int64, flat: the local words of each composite; see `Tables`.
     """
     for part in range(geo[g.PARTS]):
         composite = composite_in(row, at, field_of(geo, part))
@@ -41,8 +41,8 @@ def decode(row, at, geo, dec, loc, base):
 
     Args:
         row, at: the row is row[at:].
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        dec: the array that has the local words of each composite; see `Tables`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        dec: int64, flat: the local words of each composite; see `Tables`.
         loc, base: output; loc[base:] gets geo[WORDS] words per actor, in order.
     """
     for part in range(geo[g.PARTS]):
@@ -59,8 +59,8 @@ def decode_part(part, composite, geo, dec, loc, base):
     Args:
         part: the index of the part.
         composite: the composite of the part.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        dec: the array that has the local words of each composite; see `Tables`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        dec: int64, flat: the local words of each composite; see `Tables`.
         loc, base: loc[base:] has room for the local words of all actors; only this part's change.
     """
     words = geo[g.PART_WORDS]
@@ -81,8 +81,9 @@ def await_composites(loc, size, geo, cons, base):
     Args:
         loc: loc[0:] has the local words of the successor, loc[size:] of its parent.
         size: the number of local words of a state.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
+            `Tables`.
         base: loc[base:] gets the successor's local words, then one word per part: the slot of
             `cons` where the search for its composite begins, or -1 if the part is unchanged.
     """
@@ -110,7 +111,8 @@ def emit(loc, base, row, at, tables, out, start, missing):
         row, at: the parent's row is row[at:].
         tables: the arrays that the kernels read, a `Tables`.
         out, start: the row is written to out[start:].
-        missing: a `Missing`, which gets the composites that the tables lack, for Python to make.
+        missing: output, a `Missing`: the composites that the tables lack, so that Python can add
+            them.
 
     Returns:
         OK (0); or MISSED (-1) if a composite is missing, and then the row in `out` must not be
@@ -146,11 +148,13 @@ def number_of(loc, first, part, slot, geo, cons, misses, control):
         loc, first: loc[first:] holds the local words of the part.
         part: the index of the part.
         slot: the slot of `cons` where the search begins, as `seek` returns it.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
-        misses: where to write the calls and composites that the tables lack, for Python to make.
-            Nothing is written if it is full.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
+            `Tables`.
+        misses: output, int64 of shape (n, words): a record of each call or composite that the
+            tables lack, so that Python can add it. Nothing is written if it is full.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
 
     Returns:
         The composite; or MISSED (-1) if there is none (try again when Python has added it).

@@ -459,10 +459,13 @@ def _block_managers(sc: Any) -> int:
 
 
 def persisted(rdd: Any) -> Any:
-    """Let Spark store an RDD's elements in files when they are first computed; return the RDD.
+    """Let Spark store the elements of an RDD in files when it first computes them; return the RDD.
 
     Later jobs read the files and do not compute the elements again. The operating system caches the
     files, outside of Java's heap.
+
+    Args:
+        rdd: a Spark RDD; call `unpersist` on it when it is no longer needed.
     """
     from pyspark import StorageLevel
 

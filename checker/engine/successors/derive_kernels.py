@@ -48,13 +48,14 @@ NO_EFFECTS = -3
 
 @inlined
 def room_for(geo):
-    """Return the length of the working memory `loc` that `successors` needs, in words of 64 bits.
+    """Return how many 64-bit words of working memory one thread needs to compute successors.
 
-    The memory holds the unpacked columns of a state and of one of its successors, the space for
-    `represent`, and the columns of as many successors as a state can have with the present tables.
+    The kernels call this memory `loc`. It holds the unpacked columns of a state and of one of its
+    successors, the space for `represent`, and the columns of as many successors as a state can have
+    with the present tables.
 
     Args:
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
     """
     return waiting_at(geo, geo[g.CHOICES])
 
@@ -68,7 +69,7 @@ def waiting_at(geo, k):
     (their columns, packed), one word per part, and its notes (see `notes_at`).
 
     Args:
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         k: the index of the waiting successor, from 0.
     """
     size = geo[g.ACTORS] * geo[g.WORDS]
@@ -83,7 +84,7 @@ def notes_at(geo, k):
     columns, and `settle`, which packs it as a row. The notes say which transition leads to it.
 
     Args:
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         k: the index of the waiting successor, from 0.
     """
     return waiting_at(geo, k) + geo[g.ACTORS] * geo[g.WORDS] + geo[g.PARTS]
@@ -124,7 +125,7 @@ def source_of(source, geo):
 
     Args:
         source: the number of the source.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
 
     Returns:
         Five numbers: the kind of its keys in the table of results (SEND, RECEIVE, INTERNAL, LOSE or
@@ -318,8 +319,10 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
         tables: the arrays that the kernels read, a `Tables`.
         loc: working memory of one thread, of room_for(geo) words. Its words from ACTORS * WORDS on
             have the state, as `decode` writes it; the words before them are overwritten.
-        misses: where to write the calls and composites that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        misses: output, int64 of shape (n, words): a record of each call or composite that the
+            tables lack, so that Python can add it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
 
     Returns:
         The number of successors that wait now; or MISSED (-1) if the tables lack something (try
@@ -383,7 +386,8 @@ def settle(k, row, at, tables, loc, out, start, missing):
         tables: the arrays that the kernels read, a `Tables`.
         loc: working memory of one thread, as `derive` leaves it.
         out, start: output; the row is written to out[start:].
-        missing: a `Missing`, which gets the composites that the tables lack, for Python to make.
+        missing: output, a `Missing`: the composites that the tables lack, so that Python can add
+            them.
 
     Returns:
         1 if it is a transition, 0 if it is none, or MISSED (-1) if the tables lack a composite;
@@ -407,7 +411,7 @@ def told_by(loc, geo, k, found):
 
     Args:
         loc: working memory of one thread, as `derive` leaves it.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         k: the index of the waiting successor, from 0.
         found: the bit set of properties to leave out, for example because they are decided.
     """
@@ -431,8 +435,10 @@ def successors(row, at, tables, loc, out, found, misses, control):
         loc: the state's columns, unpacked: int64, working memory of one thread; see `room_for`.
         out: output; the entries, flat. The last entry that it has room for is not filled.
         found: the bit set of properties not to report.
-        misses: where to write the calls and composites that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        misses: output, int64 of shape (n, words): a record of each call or composite that the
+            tables lack, so that Python can add it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
 
     Returns:
         The number of entries. Or a negative number: MISSED (-1) if the tables lack something (try
@@ -510,12 +516,13 @@ def owed(actor, pending, loc, geo, table, misses, control):
 def is_final(out, count, geo):
     """Return whether a state is final: it has no transition, or all of them are crashes of actors.
 
-    Crashes come last among the transitions of a state, so the first entry tells.
+    Crashes come last among the transitions of a state, so the first successor tells.
 
     Args:
-        out: the state's successors, as entries that `successors` wrote.
-        count: the number of entries. A negative result of `successors` gives False.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        out: int64, flat; the successors of the state, as entries that `successors` wrote.
+        count: the number of entries. A negative number, with which `successors` reports a problem,
+            gives False.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
     """
     if count > 0 and geo[g.CRASHES] != 0:
         return out[geo[g.ROW_WORDS]] >> 16 & 0x7FFF == g.CRASH_KIND
@@ -533,12 +540,14 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
 
     Args:
         row, at: the state is row[at:], a row: one number per actor's part, packed into a few words.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        table: the hash table of the results of Python functions; see `Tables`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        table: int64, flat: the hash table of the results of Python functions; see `Tables`.
         dec: the array that has the columns that each of these numbers stands for; see `Tables`.
         loc: the state's columns, unpacked: working memory of one thread; overwritten.
-        misses: where to write the calls that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
+            that Python can make it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
 
     Returns:
         The bit set; or MISSED (-1) if the table lacks a result (try again when Python has made the
@@ -593,10 +602,11 @@ def judge_together(geo, table, loc, misses, control):
 
 @inlined
 def borrowed(tables):
-    """Return the tables with each array replaced by a view that Numba does not count references to.
+    """Return the tables with each array replaced by a borrowed view of it, for use inside a kernel.
 
-    Inside a kernel, counting the references to an array costs time at each use. The views share the
-    memory of the arrays, and must not be used when the arrays are gone.
+    Numba counts the references to an array, which costs time at each use inside a kernel. It does
+    not count references to a borrowed view. The views share the memory of the arrays, so use them
+    only as long as the arrays exist.
 
     Args:
         tables: the arrays that the kernels read, a `Tables`.

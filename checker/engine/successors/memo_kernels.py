@@ -139,10 +139,11 @@ MOST_MOMENTS = 1 << 22
 
 @inlined
 def borrowed_memo(memo):
-    """Return the memo with each array replaced by a view that Numba does not count references to.
+    """Return a memo with each array replaced by a borrowed view of it, for use inside a kernel.
 
-    The memo is a thread's cache of transitions. The views share the memory of the arrays, and must
-    not be used when the arrays are gone.
+    The memo is a thread's cache of transitions. Numba counts the references to an array, which
+    costs time at each use inside a kernel. It does not count references to a borrowed view. The
+    views share the memory of the arrays, so use them only as long as the arrays exist.
 
     Args:
         memo: a `Memo`.

@@ -46,7 +46,7 @@ def empty(geo: Words, counts: Words) -> Memo:
     (see `why_not`); then every successor is derived from the tables.
 
     Args:
-        geo: int64 array; the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         counts: per part (an actor, or its state and its history), the number of composites: of the
             distinct contents that the search has met.
     """
@@ -80,7 +80,7 @@ def emptied(memo: Memo, geo: Words, counts: Words) -> Memo:
 
     Args:
         memo: the memo that is replaced; its counts of successors are kept.
-        geo: int64 array; the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         counts: per part (an actor, or its state and its history), the number of composites now.
     """
     if not memo.figures[memo_kernels.IN_USE]:
@@ -180,7 +180,7 @@ def share_text(memos: Iterable[Memo], geo: Words) -> str:
 
     Args:
         memos: the memo of each thread.
-        geo: int64 array; the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
     """
     reason = why_not(geo)
     if reason is not None:

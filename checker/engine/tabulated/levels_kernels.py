@@ -198,11 +198,11 @@ def close_row(rows, index, count, violated, work, sending, sent, told):
 
 @inlined
 def remembered_or_derived(rows, at, ahead, work):
-    """Write all successors of a state to work.out, with the help of the memo if it is in use.
+    """Write all successors of a state to work.out, from the memo or else from the tables.
 
-    The memo is the thread's cache of transitions. Without it, all successors are derived from the
-    tables of handlers' results. A state is a row, packed into a few words. Each successor is an
-    entry: its row, and a word about the transition; see `derive_kernels.successors`.
+    The memo is the thread's cache of transitions, which some systems cannot use. The tables have
+    the results of handlers. A state is a row, packed into a few words. Each successor is an entry:
+    its row, and a word about the transition; see `derive_kernels.successors`.
 
     Args:
         rows, at: the row is rows[at:].

@@ -293,10 +293,11 @@ class Shard:
 
 
 def check_links(shards: list[Shard], *, traces: bool) -> None:
-    """Check that all states exist to which shards from a checkpoint refer.
+    """Check that all states exist to which the shards from a checkpoint refer.
 
-    These are parents of states, rows to expand, and states that violate or reach properties. A
-    shard is one thread's part of a search. A stranger may have written the checkpoint.
+    A shard is one thread's part of a search. It refers to states by number: to the parents of its
+    states, to rows to expand, and to states that violate or reach properties. A stranger may have
+    written the checkpoint, so no number is trusted.
 
     Args:
         shards: all shards of the search, after `Shard.adopt`.
@@ -358,7 +359,7 @@ def repack_level(level: Level, repacking: Repacking) -> None:
 
 
 def forget_last(shard: Shard, expected: int) -> None:
-    """Empty the set of visited states of the last level that a shard has open, for a new level.
+    """Empty the set of visited states of a shard's last open level, for a new level to use.
 
     A shard is one thread's part of a search. In a search by weight several levels are open, which
     means not complete yet, at the same time.
@@ -380,7 +381,7 @@ def mark(shard: Shard, geo: Words, marks: Any) -> None:
 
     Args:
         shard: its rows are read.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         marks: bool, flat, updated; composite g of part p is at p * (len(marks) // geo[PARTS]) + g.
     """
     for level in shard.levels:
@@ -396,7 +397,7 @@ def renumber(shard: Shard, geo: Words, numbers: Words) -> None:
 
     Args:
         shard: its rows are changed in place.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         numbers: int64, flat; the new number of composite g of part p is at p * (len(numbers) //
             geo[PARTS]) + g.
     """
