@@ -221,6 +221,16 @@ def add_composites(cons, dec, stride, words, counts, records, limits):
     Returns:
         The number of records that were processed: n, or the index of the first record for which its
         part can have no further composite.
+
+    Examples:
+        One part with one local word; the second record is known, and so is the third:
+
+        >>> cons, dec, counts = np.full(8, -1), np.zeros(4, np.int64), np.zeros(1, np.int64)
+        >>> records = np.array([[0, 99], [0, 98], [0, 99]])
+        >>> int(add_composites(cons, dec, 4, 1, counts, records, limits=np.array([4])))
+        3
+        >>> dec[: counts[0]].tolist()
+        [99, 98]
     """
     mask = cons.shape[0] // (words + 1) - 1
     loc = np.empty(words, np.int64)
@@ -303,6 +313,16 @@ def mark_composites(rows, count, geo, marks):
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         marks: bool, flat; updated. It has the same number of elements for each part: composite g of
             part p is at p * (len(marks) // geo[PARTS]) + g.
+
+    Examples:
+        Rows of one part, whose composite is in bits 0 to 7:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.PARTS], geo[g.ROW_WORDS], geo[g.ROW_MASK] = 1, 1, 0xFF
+        >>> marks = np.zeros(4, bool)
+        >>> mark_composites(np.array([3, 1, 3]), 3, geo, marks)
+        >>> marks.tolist()
+        [False, True, False, True]
     """
     rows, geo, marks = borrow(rows), borrow(geo), borrow(marks)
     room = marks.shape[0] // geo[g.PARTS]
@@ -323,8 +343,18 @@ def renumber(rows, count, geo, numbers):
         rows: int64, flat; the rows; updated.
         count: the number of rows to change, from the first on.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        numbers: int64, flat; the new number of composite g of part p is at p * (len(numbers) //
-            geo[PARTS]) + g.
+        numbers: int64, flat; the new number of composite g of part p is at p * room + g, where room
+            is len(numbers) // geo[PARTS].
+
+    Examples:
+        Rows of one part, whose composite is in bits 0 to 7:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.PARTS], geo[g.ROW_WORDS], geo[g.ROW_MASK] = 1, 1, 0xFF
+        >>> rows = np.array([3, 1, 3])
+        >>> renumber(rows, 3, geo, numbers=np.array([0, 0, 0, 1]))
+        >>> rows.tolist()
+        [1, 0, 1]
     """
     rows, geo, numbers = borrow(rows), borrow(geo), borrow(numbers)
     room = numbers.shape[0] // geo[g.PARTS]

@@ -149,6 +149,13 @@ def find_all(table, keys, values):
         table: the hash table, int64, flat: key and value of each slot in turn; see `Tables`.
         keys: int64 of shape (n,); functions with their arguments, as `key_of` returns them.
         values: output, int64 of shape (n,); the value of each key, or -1 if the table lacks it.
+
+    Examples:
+        >>> table, values = np.full(8, -1), np.zeros(2, np.int64)
+        >>> store(table, np.array([17]), np.array([5]))
+        >>> find_all(table, np.array([17, 18]), values)
+        >>> values.tolist()
+        [5, -1]
     """
     for k in range(keys.shape[0]):
         values[k] = find(table, keys[k])
@@ -162,6 +169,12 @@ def store(table, keys, values):
         table: the hash table, int64, flat: key and value of each slot in turn; updated. At most
             half of its slots should be in use afterwards; see `with_room`.
         keys, values: int64 of shape (n,), not negative.
+
+    Examples:
+        >>> table = np.full(8, -1)  # four slots, all empty
+        >>> store(table, np.array([17, 18]), np.array([5, 6]))
+        >>> int(find(table, 18))
+        6
     """
     for k in range(keys.shape[0]):
         put_entry(table, keys[k], values[k])

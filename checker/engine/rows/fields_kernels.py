@@ -45,6 +45,12 @@ def field_of(geo, part):
     Args:
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         part: the index of the part.
+
+    Examples:
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.ROW_SHIFT + 1], geo[g.ROW_MASK + 1] = 31, 0xFF  # part 1 is in bits 31 to 38
+        >>> tuple(map(int, field_of(geo, 1)))
+        (0, 31, 255)
     """
     return Field(geo[g.ROW_WORD + part], geo[g.ROW_SHIFT + part], geo[g.ROW_MASK + part])
 

@@ -115,5 +115,9 @@ def hash_row(row):
 
     Args:
         row: int64; the words of the row.
+
+    Examples:
+        >>> bool(hash_row(np.array([4, 7])) == hash_words(np.array([9, 4, 7]), 1, 2))
+        True
     """
     return hash_words(row, 0, row.shape[0])

@@ -44,6 +44,16 @@ def decode(row, at, geo, dec, loc, base):
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         dec: int64, flat: the local words of each composite; see `Tables`.
         loc, base: output; loc[base:] gets geo[WORDS] words per actor, in order.
+
+    Examples:
+        One part with one local word; composite 2 stands for the word 42:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.PARTS], geo[g.PART_WORDS], geo[g.ROW_MASK] = 1, 1, 0xFF
+        >>> loc = np.zeros(1, np.int64)
+        >>> decode(np.array([2]), 0, geo, np.array([40, 41, 42]), loc, 0)
+        >>> int(loc[0])
+        42
     """
     for part in range(geo[g.PARTS]):
         decode_part(part, composite_in(row, at, field_of(geo, part)), geo, dec, loc, base)
@@ -62,6 +72,16 @@ def decode_part(part, composite, geo, dec, loc, base):
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         dec: int64, flat: the local words of each composite; see `Tables`.
         loc, base: loc[base:] has room for the local words of all actors; only this part's change.
+
+    Examples:
+        Parts of one word; composite 2 of part 1 stands for the word 52:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.PART_WORDS], geo[g.DEC_STRIDE] = 1, 3
+        >>> loc = np.zeros(2, np.int64)
+        >>> decode_part(1, 2, geo, np.array([40, 41, 42, 50, 51, 52]), loc, 0)
+        >>> loc.tolist()
+        [0, 52]
     """
     words = geo[g.PART_WORDS]
     start = part * geo[g.DEC_STRIDE] + composite * words

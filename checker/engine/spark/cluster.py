@@ -492,9 +492,9 @@ class Reports:
 def failing_clearly() -> Iterator[None]:
     """Return a context manager that turns failures of Spark into errors with a clear text.
 
-    An exception of Py4J, an OSError or an EOFError in its block becomes a `ClusterError`. Its
-    message gives the cause in one line, and says how to free space if the disk is full. All other
-    exceptions pass unchanged.
+    Put calls of Spark into its block: `with failing_clearly(): rdd.count()`. An exception of Py4J,
+    an OSError or an EOFError becomes a `ClusterError`. Its message gives the cause in one line, and
+    says how to free space if the disk is full. All other exceptions pass unchanged.
 
     Raises:
         ClusterError: a call of Spark failed, the connection to Java broke, or a file failed.

@@ -48,6 +48,12 @@ def count_keys(flat, row_words, shift, counts):
         shift: the key is the first word of the row, shifted to the right by this number of bits;
             -1: the key is the first 16 bits of the row's hash.
         counts: int64; per key, a count; updated.
+
+    Examples:
+        >>> counts = np.zeros(4, np.int64)
+        >>> count_keys(np.array([5, 6, 13]), 1, 2, counts)  # 5 >> 2 and 6 >> 2 are 1, 13 >> 2 is 3
+        >>> counts.tolist()
+        [0, 2, 0, 1]
     """
     flat, counts = borrow(flat), borrow(counts)
     for r in range(flat.shape[0] // row_words):
@@ -85,6 +91,15 @@ def scatter(flat, notes, place_bits, base, row_words, shift, buckets):
         shift: the key is the first word of the row, shifted to the right by this number of bits;
             -1: the key is the first 16 bits of the row's hash.
         buckets: a `Buckets`: the bucket of each key, and room for the rows; updated.
+
+    Examples:
+        Rows of one word with the keys 0 and 1, each of which has a bucket of its own:
+
+        >>> rows, notes = np.zeros(3, np.int64), np.zeros(3, np.int64)
+        >>> buckets = Buckets(np.array([0, 1], np.int32), np.array([0, 2]), rows, notes)
+        >>> scatter(np.array([9, 2, 3]), np.array([20, 21, 22]), 16, 0, 1, 3, buckets)
+        >>> rows.tolist(), notes.tolist()
+        ([2, 3, 9], [21, 22, 20])
     """
     flat, notes, places = borrow(flat), borrow(notes), borrow(buckets.places)
     rows, their_notes = borrow(buckets.rows), borrow(buckets.notes)
@@ -120,6 +135,14 @@ def keep_least(rows, notes, row_words, ends, slots):
 
     Returns:
         The number of rows kept.
+
+    Examples:
+        One bucket with three rows of one word:
+
+        >>> rows, notes = np.array([7, 5, 7]), np.array([4, 2, 3])
+        >>> kept = keep_least(rows, notes, 1, ends=np.array([3]), slots=np.zeros(16, np.int32))
+        >>> rows[:kept].tolist(), notes[:kept].tolist()
+        ([7, 5], [3, 2])
     """
     rows, notes, ends, slots = borrow(rows), borrow(notes), borrow(ends), borrow(slots)
     kept, first = np.int64(0), np.int64(0)

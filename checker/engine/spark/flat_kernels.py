@@ -466,6 +466,14 @@ def pack_rows(local, packing, flat):
         local: int64 of shape (rows, local words of all actors).
         packing: a `Packing`: the bits of each local word, and the words of a flat row.
         flat: output, int64; the flat rows, one after the other.
+
+    Examples:
+        One row with two local words of 8 bits each:
+
+        >>> packing, flat = Packing(np.array([8, 8]), words=1), np.zeros(1, np.int64)
+        >>> pack_rows(np.array([[3, 7]]), packing, flat)
+        >>> int(flat[0]) == 7 << 8 | 3
+        True
     """
     for r in range(local.shape[0]):
         pack_flat(local[r], packing.widths, flat, r * packing.words)
@@ -482,6 +490,14 @@ def unpack_rows(flat, packing, local):
         flat: int64; the flat rows, one after the other.
         packing: a `Packing`: the bits of each local word, and the words of a flat row.
         local: output, int64 of shape (rows, local words of all actors).
+
+    Examples:
+        One row with two local words of 8 bits each:
+
+        >>> packing, local = Packing(np.array([8, 8]), words=1), np.zeros((1, 2), np.int64)
+        >>> unpack_rows(np.array([7 << 8 | 3]), packing, local)
+        >>> local.tolist()
+        [[3, 7]]
     """
     for r in range(local.shape[0]):
         unpack_flat(flat, r * packing.words, packing.widths, local[r])

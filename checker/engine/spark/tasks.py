@@ -226,19 +226,23 @@ def new_stragglers(
 def expand_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the first task of a job, which expands rows (states) of one partition's level.
+    """Return the first Spark task of a job, which expands the states of one partition's level.
 
-    A partition is the share of the states whose hash selects it. The task takes the partition's
-    number and its pieces, each in a pair with the number. It yields pairs of an owner (the
-    partition to which the successors belong) and a `Shipment` of successors. If rows are postponed
-    because table entries are missing, it yields one more pair: its own number, and a tuple of their
-    indices and, if `job.graded`, the rows (otherwise no rows).
+    A partition is the share of the states whose hash selects it. A row is a state, packed into a
+    few words.
 
     Args:
         job: the instructions for all tasks of the job.
         growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
             process skips those that it has.
         reports: an accumulator; the task adds its `ExpandReport` with the key (job, 0, partition).
+
+    Returns:
+        A function for `RDD.mapPartitionsWithIndex`. It takes the partition's number and an iterator
+        of its pieces, each in a pair with the number. It yields pairs of an owner (the partition to
+        which successors belong) and a `Shipment` of successors. If rows are postponed because table
+        entries are missing, it yields one more pair: its own number, and a tuple of their indices
+        and, if `job.graded`, the rows (otherwise no rows).
     """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[Any]:
@@ -296,19 +300,23 @@ def notes_sent(job: Job, notes: Words) -> Any:
 def merge_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the second task of a job, which adds the rows that were sent to one partition to it.
+    """Return the second Spark task of a job, which adds the rows sent to one partition to it.
 
-    The task takes the partition's number and pairs of the number with a piece of the partition
-    (none if `job.starts_anew`), a `Shipment` of rows (states), or the postponed rows of the first
-    task. It keeps every state once. It yields pairs of the number and a piece of the partition
-    after the job: one piece with arrays in a file if `job.folder` is set, otherwise pieces of some
-    megabytes.
+    A partition is the share of the states whose hash selects it. A row is a state, packed into a
+    few words. The task keeps every state once.
 
     Args:
         job: the instructions for all tasks of the job.
         growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
             process skips those that it has.
         reports: an accumulator; the task adds its `MergeReport` with the key (job, 1, partition).
+
+    Returns:
+        A function for `RDD.mapPartitionsWithIndex`. It takes the partition's number and an iterator
+        of pairs of the number with one of three things: a piece of the partition (none if
+        `job.starts_anew`), a `Shipment` of rows, or the postponed rows of the first task. It yields
+        pairs of the number and a piece of the partition after the job: one piece with arrays in a
+        file if `job.folder` is set, otherwise pieces of some megabytes.
     """
 
     def task(number: int, parts: Iterator[Any]) -> Iterator[Any]:
@@ -374,7 +382,7 @@ def _present(
 
 
 def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
-    """Return a Spark task that counts the states that one partition's next level stands for.
+    """Return a Spark task that counts the states for which one partition's next level stands.
 
     Under symmetry reduction, a level has one of all states that differ only in the names of actors.
     The task counts all of them. A partition is the share of the states that one task works on.
@@ -399,18 +407,23 @@ def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], 
 
 
 def settle_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return a task that finds the new ones among the stragglers of one partition.
+    """Return a Spark task that finds the new states among the stragglers of one partition.
 
     A straggler is a successor that was found late, because a table entry was missing for its
-    parent. It is new if the partition does not have it (all are if `job.settled`). The task takes
-    the partition's number and its pieces, each in a pair with the number. It yields nothing if no
-    straggler is new, and otherwise one triple: the number, the new stragglers as flat rows (packed
-    numbers of components), and an int64 link to the parent for each.
+    parent. It is new if its partition (the share of the states whose hash selects it) does not have
+    it yet.
 
     Args:
-        job: the instructions for all tasks of the job, with the stragglers of each partition.
+        job: the instructions for all tasks of the job, with the stragglers of each partition. If
+            `job.settled`, all stragglers are new.
         growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
             process skips those that it has.
+
+    Returns:
+        A function for `RDD.mapPartitionsWithIndex`. It takes the partition's number and an iterator
+        of its pieces, each in a pair with the number. It yields nothing if no straggler is new, and
+        otherwise one triple: the number, the new stragglers as flat rows (packed numbers of
+        components), and an int64 link to the parent for each.
     """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[Any]:

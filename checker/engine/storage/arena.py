@@ -303,7 +303,7 @@ def _check_memory(name: str, more: int) -> None:
 
 
 def reserve_bytes(arenas: int) -> int:
-    """Return the bytes of address space that each of some arenas may reserve.
+    """Return the bytes of address space that one arena may reserve, if there are several of them.
 
     An arena is an array that grows in place: it reserves address space at once, and takes memory
     only when its pages are used. So each arena reserves as much as the machine has memory. If the
@@ -311,7 +311,7 @@ def reserve_bytes(arenas: int) -> int:
     sets the memory of a reservation aside, so there they share half of the available memory.
 
     Args:
-        arenas: the number of arenas that share the address space.
+        arenas: the number of arenas, which all reserve the same.
     """
     if WINDOWS:
         return (available_memory_bytes() or machine_memory_bytes()) // (2 * arenas)

@@ -198,6 +198,11 @@ def named(memo, key, value):
     Returns:
         The value that the table has for the key now; -1 if the key was not entered, because `value`
         is -1 or the table is full.
+
+    Examples:
+        >>> memo = NO_MEMO._replace(figures=np.zeros(FIGURES, np.int64), events=np.full(32, -1))
+        >>> int(named(memo, 17, -1)), int(named(memo, 17, 5)), int(named(memo, 17, 6))
+        (-1, 5, 5)
     """
     there = find(memo.events, key)
     if there != -1 or value == -1 or 3 * memo.figures[NAMED] >= memo.events.shape[0]:
@@ -222,6 +227,12 @@ def numbered(memo, key, item):
 
     Returns:
         The number, or -1 if the event is new and the memo has no room for it.
+
+    Examples:
+        >>> figures, items = np.zeros(FIGURES, np.int64), np.zeros(4, np.int64)
+        >>> memo = NO_MEMO._replace(figures=figures, items=items, events=np.full(32, -1))
+        >>> [int(numbered(memo, key, NO_ITEM)) for key in (17, 30, 17)]
+        [0, 1, 0]
     """
     new = memo.figures[EVENTS]
     event = np.int64(-1)
@@ -246,6 +257,12 @@ def coded(memo, shown):
 
     Returns:
         The code, or -1 if 8 other bit sets have the codes already.
+
+    Examples:
+        >>> figures, shows = np.zeros(FIGURES, np.int64), np.zeros(MOST_CODES, np.int64)
+        >>> memo = NO_MEMO._replace(figures=figures, shows=shows)  # a memo without codes
+        >>> [int(coded(memo, shown)) for shown in (0b101, 0, 0b101)]
+        [0, 1, 0]
     """
     for code in range(memo.figures[CODES]):
         if memo.shows[code] == shown:
@@ -364,8 +381,12 @@ def recalled(lists, first, key):
             if the part's history forgets item i, a delivered message with its receiver.
 
     Returns:
-        The step; UNFIT (-2) if the step depends on more than the key, so that no step is stored; or
-        -1.
+        The step; -1 if it is not known; or UNFIT (-2) if it depends on more than the key, so that
+        it must be derived in each state.
+
+    Examples:
+        >>> int(recalled(np.zeros(99, np.int32), 0, 6))  # there is no table, so no step is known
+        -1
     """
     if first == 0:
         return np.int64(-1)
@@ -408,6 +429,18 @@ def remember(memo, heads, key, value):
         heads: the place of the composite's heads, as `heads_of` returns it; -1: nothing is stored.
         key: what happens, as for `recalled`.
         value: the step, as `recalled` will return it.
+
+    Examples:
+        A memo with the heads of one composite, which has no steps yet:
+
+        >>> figures = np.zeros(FIGURES, np.int64)
+        >>> figures[LISTED] = FIRST_LIST
+        >>> memo = NO_MEMO._replace(
+        ...     figures=figures, heads=np.zeros(1, np.int32), lists=np.zeros(99, np.int32)
+        ... )
+        >>> remember(memo, 0, 6, 41)  # after event 3, composite 41 follows
+        >>> int(recalled(memo.lists, steps_of(memo, 0), 6))
+        41
     """
     if heads < 0:
         return

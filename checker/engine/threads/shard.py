@@ -398,8 +398,8 @@ def renumber(shard: Shard, geo: Words, numbers: Words) -> None:
     Args:
         shard: its rows are changed in place.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        numbers: int64, flat; the new number of composite g of part p is at p * (len(numbers) //
-            geo[PARTS]) + g.
+        numbers: int64, flat; the new number of composite g of part p is at p * room + g, where room
+            is len(numbers) // geo[PARTS].
     """
     for level in shard.levels:
         composites_kernels.renumber(level.rows.array, level.count, geo, numbers)

@@ -40,6 +40,10 @@ def capacity_for(states: int) -> int:
 
     Args:
         states: the number of states.
+
+    Examples:
+        >>> capacity_for(10), capacity_for(1_000_000) > 1_000_000
+        (16384, True)
     """
     return max(int(states / min(load for _below, _factor, load in STAGES)) + 1, SMALLEST)
 
