@@ -19,8 +19,8 @@ from antecede.checker.engine.rows.hashing_kernels import mix
 def key_of(kind, column, x, y):
     """Return the key of a result in the hash table of results: a function with its arguments.
 
-    The key packs four numbers into one int64: the kind above 58 bits, the column in 8 bits, and x
-    and y in 25 bits each. The table maps it to the number of the result.
+    The key packs four numbers into one int64: from the highest bits on, the kind, the column (8
+    bits), x and y (25 bits each). The table maps it to the number of the result.
 
     Args:
         kind: the function that is called, as a constant of `geometry`, for example RECEIVE.

@@ -347,8 +347,8 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
     The owner of a state is the partition that decides whether it is new; a hash of the state
     selects it. The note is a word that travels with a successor: the parent's number and the place
     of the transition, or a mark (depth and lead) if levels are sums of weights. A successor travels
-    as a row of the driver's numbers for composites, if all its composites have one, and otherwise
-    as a flat row, which packs the numbers of all components.
+    as a flat row, which packs the numbers of all components; or, if numbers.sends and all its
+    composites have numbers from the driver, as a row of these numbers.
 
     Args:
         entries: int64, flat; the successors as entries: a row, and a word about the transition.

@@ -33,8 +33,8 @@ def partitions_of(
         parts: the states that the threads had, as rows in the layout of `filler`.
         filler: the tables of the protocol's results, with the layout of rows.
         state: the bookkeeping of the search on the cluster. Two fields are set: `held` (the number
-            of rows in each partition) and `links` (for each state to expand, which one of `parts`
-            it was; not if levels are sums of weights).
+            of rows in each partition) and `links` (for each state to expand, its place in `parts`;
+            not if levels are sums of weights).
         own: the driver's numbers for actors' parts of states, with which rows are packed for the
             cluster.
 

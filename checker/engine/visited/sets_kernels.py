@@ -181,7 +181,7 @@ def insert(out, sizes, start, tables, slots, depths, figures):
 def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
     """Insert rows that are known to be distinct and new into one owner's visited set.
 
-    It is for rows from a checkpoint, or from another transport.
+    The rows come, for example, from a checkpoint.
 
     Args:
         rows: int64, flat; the rows, states packed into `row_words` words. Only those that `me` owns
