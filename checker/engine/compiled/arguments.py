@@ -81,6 +81,10 @@ def kind_of(value: Any) -> Kind:
 
     Raises:
         TypeError: no kernel takes such a value.
+
+    Examples:
+        >>> kind_of(3), kind_of(True), kind_of(None)
+        ('int64', 'bool', 'none')
     """
     if isinstance(value, np.ndarray):
         flags = value.flags
@@ -100,14 +104,21 @@ def packer(kinds: Sequence[Kind]) -> Callable[[Sequence[Any]], bytes | None]:
     """Return a function that packs a kernel's arguments into the words that machine code reads.
 
     A kernel is a function that Numba compiles. The returned function takes the sequence of
-    arguments. It returns their words as bytes, eight per word: an array becomes its address and its
-    shape (and its strides, unless its elements are contiguous), a tuple becomes the words of its
-    elements, None becomes no word, and any other value becomes one. It returns None if the
+    arguments, and returns their words as bytes, eight per word: an array becomes its address and
+    its shape (and its strides, unless its elements are contiguous), a tuple becomes the words of
+    its elements, None becomes no word, and any other value becomes one. It returns None if the
     arguments are of other kinds. Because it runs before every call, it is generated for these
     kinds, without loops.
 
     Args:
         kinds: the kind of each argument, as `kind_of` returns it.
+
+    Examples:
+        >>> pack = packer(["int64", "none"])
+        >>> pack((3, None)).hex()
+        '0300000000000000'
+        >>> pack(("three", None)) is None
+        True
     """
     writer = _Writer()
     writer.unpack("given", kinds)

@@ -68,7 +68,14 @@ _SOURCES = ("compiled/*.py", "rows/geometry.py", "*/*_kernels.py")
 def home_of(file: str) -> Path | None:
     """Return the folder of a file with kernels that no search uses, such as the audit's.
 
-    The result is None for the kernels of a search. Each such folder has a cache of its own.
+    A kernel is a function that Numba compiles. The kernels of such a folder have a disk cache of
+    their own, so that a change of one of them does not make the kernels of a search compile again.
+
+    Args:
+        file: the path of a Python file with kernels.
+
+    Returns:
+        The folder that has the file, or None if the file has kernels of a search.
     """
     folder = Path(file).parent
     return None if _ENGINE in folder.parents else folder
@@ -249,9 +256,16 @@ def sealed(data: bytes, file: str) -> bytes:
 
 
 def opened(file: str) -> bytes | None:
-    """Return the data sealed for a file; None if they are damaged or belong to another file.
+    """Return the content of a file of the disk cache that `keep` wrote.
 
-    The seal finds damage. It is no signature, because everybody can make it.
+    Every file has a seal, a checksum of its name and its content, which finds damage. The seal is
+    no signature, because everybody can make it; so files that others can change are refused.
+
+    Args:
+        file: the path of the file.
+
+    Returns:
+        The content; None if it is damaged, or the file was written under another name.
 
     Raises:
         InputError: the file cannot be read, is not a regular file, or others can change it.
@@ -270,11 +284,14 @@ def _seal(data: bytes, file: str) -> bytes:
 
 
 def keep(file: str | None, content: bytes) -> None:
-    """Write a compiled kernel to its file; print a message if that is impossible.
+    """Write a compiled kernel to its file in the disk cache.
+
+    A kernel is a function that Numba compiles. If it cannot be written, a message on standard error
+    says so, and the next process compiles the kernel again.
 
     Args:
-        file: its path; None: there is no folder for kernels.
-        content: as `loading.packed` returns it.
+        file: the path of the file; None: there is no folder for kernels.
+        content: the kernel as `loading.packed` returns it; `opened` reads it back.
     """
     if file is None:
         say(
@@ -298,7 +315,11 @@ _said: set[str] = set()
 
 
 def say(problem: str) -> None:
-    """Print a problem with the cache and its consequence on standard error, once per problem."""
+    """Print a problem with the disk cache on standard error, but each problem only once.
+
+    Args:
+        problem: the problem and its consequence, for the user.
+    """
     if problem not in _said:
         _said.add(problem)
         print(f"antecede: {problem}", file=sys.stderr, flush=True)

@@ -180,6 +180,13 @@ def kernel(function: Callable[..., Any], **options: Any) -> Any:
     Args:
         function: its source is restricted to the Python and NumPy that Numba compiles.
         options: further options of `numba.njit`, such as forceinline=True.
+
+    Examples:
+        >>> @kernel
+        ... def plus(a, b):
+        ...     return a + b
+        >>> plus(2, 3)
+        5
     """
     return function if INTERPRETED else Kernel(function, **options)
 

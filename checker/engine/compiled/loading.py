@@ -55,7 +55,10 @@ def _target() -> Any:
 
 
 class Entry:
-    """A kernel in the memory of this process, as machine code for arguments of certain kinds."""
+    """A kernel in the memory of this process, as machine code for arguments of certain kinds.
+
+    A kernel is a function that Numba compiles, once per combination of kinds of its arguments.
+    """
 
     def __init__(self, code: bytes, returns: str | tuple[str, ...]) -> None:
         """Link an object file.
@@ -101,11 +104,11 @@ def _exception(address: int) -> Exception:
 
 
 def packed(code: bytes, returns: str | tuple[str, ...], kinds: str) -> bytes:
-    """Return the content of a file with a compiled kernel, for the cache on the disk.
+    """Return a compiled kernel as bytes, for a file of the cache on the disk.
 
-    A kernel is a function that Numba compiles. The content is the size of a description (4 bytes,
+    A kernel is a function that Numba compiles. The bytes are the size of a description (4 bytes,
     little-endian), the description as JSON (the processor of this machine, `kinds` and `returns`),
-    and the object file.
+    and the object file. `unpacked` reads them.
 
     Args:
         code: the object file with the kernel's machine code.

@@ -39,6 +39,13 @@ class Interner:
         numbers: value -> number, by equality.
         places: id of an object in `values` -> number; avoids hashing a value that is known.
         values: number -> value.
+
+    Examples:
+        >>> states = Interner("states")
+        >>> states.number("idle"), states.number("busy"), states.number("idle")
+        (0, 1, 0)
+        >>> states.values
+        ['idle', 'busy']
     """
 
     what: str
@@ -91,16 +98,22 @@ def bits_of(system: System, chosen: Callable[[Property], bool]) -> int:
     Args:
         system: the system; k is an index of its `properties`.
         chosen: returns whether a property is in the set.
+
+    Returns:
+        The bit set; for example 0b101 if properties 0 and 2 are in the set.
     """
     return sum(1 << rank for rank, prop in enumerate(system.properties) if chosen(prop))
 
 
 def in_bits(system: System, bits: int) -> Iterator[Property]:
-    """Yield the properties in a set that is given as a number, in the order of `system.properties`.
+    """Yield the properties in a bit set, a set that is given as one number; see `bits_of`.
 
     Args:
         system: the system that has the properties.
         bits: the set: bit k stands for property k of the system, counted from 0.
+
+    Yields:
+        The properties, in the order of `system.properties`.
     """
     return (prop for rank, prop in enumerate(system.properties) if bits >> rank & 1)
 
@@ -133,6 +146,10 @@ def in_call(call: Call) -> tuple[Call, Call, Call, Call]:
     Returns:
         The kind (SEND, RECEIVE or INTERNAL), the actor (for RECEIVE: the channel to it), the number
         of the actor's state, and the number of the message, packet or action; arrays for an array.
+
+    Examples:
+        >>> in_call(call_of(g.RECEIVE, 1, 7, 3)) == (g.RECEIVE, 1, 7, 3)
+        True
     """
     least, column = g.NUMBER_LIMIT - 1, call >> 2 * g.NUMBER_BITS
     state = call >> g.NUMBER_BITS & least
@@ -143,12 +160,16 @@ def in_result(result: int) -> tuple[int, int]:
     """Unpack the number that stands for the result of a call of a handler.
 
     Args:
-        result: the number, as `Components.result_of` returns it, but not NOT_ENABLED. Its lowest 25
-            bits are the first number that is returned, and the other bits are the second one.
+        result: the number, as `Components.result_of` returns it, but not NOT_ENABLED (-1).
 
     Returns:
-        The number of the actor's next state in `Components.states`, and the number of the call's
-        effects (its sends and deliveries) in `Components.effects`; 0 if it has none.
+        The number of the actor's next state in `Components.states` (the lowest 25 bits of
+        `result`), and the number of the call's effects, its sends and deliveries, in
+        `Components.effects` (the other bits); 0 if it has none.
+
+    Examples:
+        >>> in_result(3 << 25 | 8)
+        (8, 3)
     """
     return result & (g.NUMBER_LIMIT - 1), result >> g.NUMBER_BITS
 

@@ -25,9 +25,17 @@ def get(loc, base, geo, actor, column):
 
     Args:
         loc, base: loc[base:] holds the local words of all actors, in order.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         actor: the index of the actor.
         column: a column of `geometry`, such as STATE, or CHANNELS + k for outgoing channel k.
+
+    Examples:
+        Each actor has one word, with the number of its state in bits 4 to 11:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.WORDS], geo[g.COL_SHIFT + g.STATE], geo[g.COL_MASK + g.STATE] = 1, 4, 0xFF
+        >>> int(get(np.array([0, 7 << 4]), 0, geo, 1, g.STATE))
+        7
     """
     word = loc[base + actor * geo[g.WORDS] + geo[g.COL_WORD + column]]
     return (word >> geo[g.COL_SHIFT + column]) & geo[g.COL_MASK + column]
@@ -42,10 +50,20 @@ def put(loc, geo, actor, column, value):
 
     Args:
         loc: loc[0:] holds the local words of all actors, in order; updated.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         actor: the index of the actor.
         column: a column of `geometry`, such as STATE, or CHANNELS + k for outgoing channel k.
         value: the new number, which must fit the column.
+
+    Examples:
+        Each actor has one word, with the number of its state in bits 4 to 11:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.WORDS], geo[g.COL_SHIFT + g.STATE], geo[g.COL_MASK + g.STATE] = 1, 4, 0xFF
+        >>> loc = np.array([0, 7 << 4 | 3])
+        >>> put(loc, geo, 1, g.STATE, 8)
+        >>> int(loc[1]) == 8 << 4 | 3
+        True
     """
     at = actor * geo[g.WORDS] + geo[g.COL_WORD + column]
     shift = geo[g.COL_SHIFT + column]
@@ -55,13 +73,15 @@ def put(loc, geo, actor, column, value):
 
 @inlined
 def seek(cons, words, loc, base, actor):
-    """Return the slot of the hash table `cons` where the search for a composite begins.
+    """Return the slot of a hash table where the search for a part's composite begins.
 
     A composite is the number that stands for the local words of a part. A part is all of an actor,
-    or under the history `full` its state or its history. `probe` goes on from the slot.
+    or under the history `full` its state or its history. `seek` and `probe` are the two halves of
+    `find_composite`: between them, the caller can prefetch the slot.
 
     Args:
-        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
+            `Tables`.
         words: the number of local words of a part.
         loc, base: loc[base:] holds the local words of the part.
         actor: the index of the part.
@@ -75,10 +95,12 @@ def probe(cons, words, loc, base, actor, slot):
     """Return the composite of a part with the given local words; -1 if they have no composite yet.
 
     A composite is the number that stands for the local words of a part. A part is all of an actor,
-    or under the history `full` its state or its history.
+    or under the history `full` its state or its history. `find_composite` does the same without a
+    slot to begin with.
 
     Args:
-        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
+            `Tables`.
         words: the number of local words of a part.
         loc, base: loc[base:] holds the local words of the part.
         actor: the index of the part.
@@ -112,10 +134,19 @@ def find_composite(cons, words, loc, base, actor):
     components, for example of the actor's state.
 
     Args:
-        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
+            `Tables`.
         words: the number of local words of a part.
         loc, base: loc[base:] holds the local words of the part.
         actor: the index of the part.
+
+    Examples:
+        >>> cons = np.full(4 * 2, -1)  # four slots; each has one local word, and a composite
+        >>> index_composite(cons, 3, np.array([99]), 0, 1, actor=0, number=5)
+        >>> int(find_composite(cons, 1, np.array([99]), 0, actor=0))
+        5
+        >>> int(find_composite(cons, 1, np.array([99]), 0, actor=1))
+        -1
     """
     return probe(cons, words, loc, base, actor, seek(cons, words, loc, base, actor))
 
@@ -125,10 +156,12 @@ def index_composite(cons, mask, dec, at, words, actor, number):
     """Add a new composite to the hash table `cons`, which must have a free slot.
 
     A composite is the number that stands for the local words of a part. A part is all of an actor,
-    or under the history `full` its state or its history.
+    or under the history `full` its state or its history. `find_composite` finds it then.
 
     Args:
-        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        cons: the hash table that maps the local words of a part to its composite; updated. It is
+            int64 and flat: each slot has the local words, and then the part and the composite; -1
+            is an empty slot.
         mask: the number of slots of `cons`, a power of two, minus 1.
         dec, at: dec[at:] holds the local words of the part.
         words: the number of local words of a part.
@@ -145,7 +178,20 @@ def index_composite(cons, mask, dec, at, words, actor, number):
 
 @kernel
 def index_composites(cons, dec, stride, words, counts):
-    """Fill an empty `cons` with all composites in `dec`."""
+    """Enter all composites into an empty hash table, for example after the table became larger.
+
+    A composite is the number that stands for the local words (packed columns) of a part of a state.
+
+    Args:
+        cons: int64, flat, all -1; the hash table that maps the local words of a part to its
+            composite. It has (words + 1) elements per slot, and a power of two of slots, more than
+            there are composites.
+        dec: int64, flat; the local words of each composite.
+        stride: the number of words that `dec` has for each part: those of part p begin at p *
+            stride.
+        words: the number of local words of a part.
+        counts: per part, the number of its composites.
+    """
     mask = cons.shape[0] // (words + 1) - 1
     for actor in range(counts.shape[0]):
         for number in range(counts[actor]):
@@ -155,18 +201,36 @@ def index_composites(cons, dec, stride, words, counts):
 
 @kernel
 def add_composites(cons, dec, stride, words, counts, records, limits):
-    """Number the local words in `records` that have no number yet.
+    """Give a number to each record of local words that has none yet.
+
+    A composite is the number that stands for the local words (packed columns) of a part of a state.
+    Composites of a part are numbered from 0 in the order in which they are added.
 
     Args:
-        cons, dec: as in `Tables`, with room for all records.
-        stride: the distance in `dec` between the first words of neighbouring actors.
-        words: local words per actor.
-        counts: per actor, the number of composites so far; updated.
-        records: (n, 1 + words): actor, local words.
-        limits: per actor, the greatest number of composites that fits its row field.
+        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
+            `Tables`. It must have free slots for all records.
+        dec: int64, flat; the local words of each composite. It must have room for all records.
+        stride: the number of words that `dec` has for each part: those of part p begin at p *
+            stride.
+        words: the number of local words of a part.
+        counts: per part, the number of its composites; updated.
+        records: int64 of shape (n, 1 + words): a part, and its local words. A record may occur
+            twice.
+        limits: per part, the most composites that it can have.
 
     Returns:
-        The number of records processed; fewer than n when a limit was reached.
+        The number of records that were processed: n, or the index of the first record for which its
+        part can have no further composite.
+
+    Examples:
+        One part with one local word; the second record is known, and so is the third:
+
+        >>> cons, dec, counts = np.full(8, -1), np.zeros(4, np.int64), np.zeros(1, np.int64)
+        >>> records = np.array([[0, 99], [0, 98], [0, 99]])
+        >>> int(add_composites(cons, dec, 4, 1, counts, records, limits=np.array([4])))
+        3
+        >>> dec[: counts[0]].tolist()
+        [99, 98]
     """
     mask = cons.shape[0] // (words + 1) - 1
     loc = np.empty(words, np.int64)
@@ -188,15 +252,16 @@ def add_composites(cons, dec, stride, words, counts, records, limits):
 
 @kernel
 def compose_missed(misses, control, tables, composites):
-    """Number the composites that a kernel missed, while there is room, and drop their records.
+    """Give numbers to the composites that a kernel missed, as long as there is room for them.
 
-    A composite is the number that stands for the local words of a part of a state. The records of
-    missed calls, and of composites without room, move to the front of `misses`.
+    A composite is the number that stands for the local words (packed columns) of a part of a state.
+    A search on one thread calls this kernel when it meets new contents of parts; so it returns to
+    Python only for calls of the protocol and for more room. The records of missed calls, and of
+    composites without room, remain, and move to the front of `misses`.
 
     Args:
-        misses: (n, 1 + local words of a part): the calls and composites that the tables lack; see
-            `Told`.
-        control: counters of the kernels; control[MISSES], the number of records, is updated.
+        misses: int64 of shape (n, 1 + words): the records; see `Missing`. Updated.
+        control: int64; counters of the kernels; control[MISSES] is the number of records; updated.
         tables: the arrays that the kernels read, a `Tables`; `cons` and `dec` get the composites.
         composites: a `Composites`, the numbers of composites and their limits; updated.
 
@@ -237,10 +302,27 @@ def compose_missed(misses, control, tables, composites):
 
 @kernel
 def mark_composites(rows, count, geo, marks):
-    """Mark the composites that occur in the first `count` rows.
+    """Mark the composites that occur in some rows, so that the others can be dropped.
+
+    A row is a state as one composite per part, packed into a few words. A composite is the number
+    that stands for the content of one part, usually of an actor.
 
     Args:
-        marks: bool, flat; composite g of part i is at i * (length // parts) + g.
+        rows: int64, flat; the rows.
+        count: the number of rows to read, from the first on.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        marks: bool, flat; updated. It has the same number of elements for each part: composite g of
+            part p is at p * (len(marks) // geo[PARTS]) + g.
+
+    Examples:
+        Rows of one part, whose composite is in bits 0 to 7:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.PARTS], geo[g.ROW_WORDS], geo[g.ROW_MASK] = 1, 1, 0xFF
+        >>> marks = np.zeros(4, bool)
+        >>> mark_composites(np.array([3, 1, 3]), 3, geo, marks)
+        >>> marks.tolist()
+        [False, True, False, True]
     """
     rows, geo, marks = borrow(rows), borrow(geo), borrow(marks)
     room = marks.shape[0] // geo[g.PARTS]
@@ -252,10 +334,27 @@ def mark_composites(rows, count, geo, marks):
 
 @kernel
 def renumber(rows, count, geo, numbers):
-    """Replace the composites of the first `count` rows by other numbers, in place.
+    """Replace the composites in some rows by other numbers, in place.
+
+    A row is a state as one composite per part, packed into a few words. A composite is the number
+    that stands for the content of one part, usually of an actor.
 
     Args:
-        numbers: int64; the new numbers, at the indices that `mark_composites` uses.
+        rows: int64, flat; the rows; updated.
+        count: the number of rows to change, from the first on.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        numbers: int64, flat; the new number of composite g of part p is at p * room + g, where room
+            is len(numbers) // geo[PARTS].
+
+    Examples:
+        Rows of one part, whose composite is in bits 0 to 7:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.PARTS], geo[g.ROW_WORDS], geo[g.ROW_MASK] = 1, 1, 0xFF
+        >>> rows = np.array([3, 1, 3])
+        >>> renumber(rows, 3, geo, numbers=np.array([0, 0, 0, 1]))
+        >>> rows.tolist()
+        [1, 0, 1]
     """
     rows, geo, numbers = borrow(rows), borrow(geo), borrow(numbers)
     room = numbers.shape[0] // geo[g.PARTS]

@@ -19,12 +19,19 @@ from antecede.checker.engine.rows.hashing_kernels import mix
 def key_of(kind, column, x, y):
     """Return the key of a result in the hash table of results: a function with its arguments.
 
-    The key packs the four numbers into one int64.
+    The key packs four numbers into one int64: from the highest bits on, the kind, the column (8
+    bits), x and y (25 bits each). The table maps it to the number of the result.
 
     Args:
         kind: the function that is called, as a constant of `geometry`, for example RECEIVE.
         column: in most keys the number of an actor or a channel; below 2 ** COLUMN_BITS.
         x, y: two arguments as numbers, below NUMBER_LIMIT, for example of a state and a packet.
+
+    Examples:
+        Channel 1 delivers packet 3 to its receiver, which is in state 7:
+
+        >>> key_of(g.RECEIVE, 1, 7, 3) == 2 << 58 | 1 << 50 | 7 << 25 | 3
+        True
     """
     return (((kind << g.COLUMN_BITS | column) << g.NUMBER_BITS) | x) << g.NUMBER_BITS | y
 
@@ -52,11 +59,18 @@ def fill_slot(table, slot, key, value):
 def find(table, key):
     """Return the value of a key in the hash table of results, or -1 if the table lacks the key.
 
-    The results are from calls of Python functions. `look_up` also records that a key is missing.
+    A result is the number that a call of a Python function gave, for example of a handler.
+    `look_up` also records that a key is missing.
 
     Args:
-        table: the hash table, flat int64: key and value of each slot in turn; see `Tables`.
-        key: a function and its arguments, as `key_of` returns it.
+        table: the hash table, int64, flat: key and value of each slot in turn; see `Tables`.
+        key: a function with its arguments, as `key_of` returns it.
+
+    Examples:
+        >>> table = np.full(8, -1)  # four slots, all empty
+        >>> put_entry(table, 17, 5)
+        >>> int(find(table, 17)), int(find(table, 18))
+        (5, -1)
     """
     mask = (table.shape[0] >> 1) - 1
     slot = np.int64(mix(key) >> np.uint64(20)) & mask
@@ -71,16 +85,28 @@ def find(table, key):
 
 @inlined
 def look_up(table, key, misses, control):
-    """Return the value of a key in the hash table of results, or -1 if the table lacks it.
+    """Return the value of a key in the hash table of results, and record the key if it is missing.
 
-    A missing key is recorded, if `misses` has room. Python then calls the function of the key and
-    adds its result to the table, and the caller looks the key up again.
+    A result is the number that a call of a Python function gave, for example of a handler. After a
+    miss, Python calls the function of the key and adds its result to the table, and the caller
+    looks the key up again.
 
     Args:
-        table: the hash table, flat int64: key and value of each slot in turn; see `Tables`.
+        table: the hash table, int64, flat: key and value of each slot in turn; see `Tables`.
         key: a function and its arguments, as `key_of` returns it.
-        misses: where to write the calls and composites that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        misses: output, int64 of shape (n, words): the record of a missing key is (0, key). Nothing
+            is written if it is full.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
+
+    Returns:
+        The value, or -1 if the table lacks the key.
+
+    Examples:
+        >>> table, misses = np.full(8, -1), np.zeros((4, 2), np.int64)
+        >>> control = np.zeros(g.CONTROL_SIZE, np.int64)
+        >>> int(look_up(table, 17, misses, control)), int(control[g.MISSES]), misses[0].tolist()
+        (-1, 1, [0, 17])
     """
     value = find(table, key)
     if value == -1:
@@ -97,9 +123,16 @@ def put_entry(table, key, value):
     """Put a key and its value into a hash table; if it has the key, replace the value.
 
     Args:
-        table: the hash table, flat int64: key and value of each slot in turn. It must have an empty
-            slot, and its number of slots is a power of two.
+        table: the hash table, int64, flat: key and value of each slot in turn, -1 in an empty slot;
+            updated. Its number of slots is a power of two, and one slot must be empty.
         key, value: int64 that are not negative.
+
+    Examples:
+        >>> table = np.full(8, -1)  # four slots, all empty
+        >>> put_entry(table, 17, 5)
+        >>> put_entry(table, 17, 6)
+        >>> int(find(table, 17))
+        6
     """
     mask = (table.shape[0] >> 1) - 1
     slot = np.int64(mix(key) >> np.uint64(20)) & mask
@@ -110,20 +143,58 @@ def put_entry(table, key, value):
 
 @kernel
 def find_all(table, keys, values):
-    """Write the value of every key to `values`; -1 for a key that the table lacks."""
+    """Look up many keys in the hash table of results at once.
+
+    Args:
+        table: the hash table, int64, flat: key and value of each slot in turn; see `Tables`.
+        keys: int64 of shape (n,); functions with their arguments, as `key_of` returns them.
+        values: output, int64 of shape (n,); the value of each key, or -1 if the table lacks it.
+
+    Examples:
+        >>> table, values = np.full(8, -1), np.zeros(2, np.int64)
+        >>> store(table, np.array([17]), np.array([5]))
+        >>> find_all(table, np.array([17, 18]), values)
+        >>> values.tolist()
+        [5, -1]
+    """
     for k in range(keys.shape[0]):
         values[k] = find(table, keys[k])
 
 
 @kernel
 def store(table, keys, values):
-    """Put new keys with their values into `table`, which has room for them."""
+    """Put keys with their values into the hash table of results; known keys get the new values.
+
+    Args:
+        table: the hash table, int64, flat: key and value of each slot in turn; updated. At most
+            half of its slots should be in use afterwards; see `with_room`.
+        keys, values: int64 of shape (n,), not negative.
+
+    Examples:
+        >>> table = np.full(8, -1)  # four slots, all empty
+        >>> store(table, np.array([17, 18]), np.array([5, 6]))
+        >>> int(find(table, 18))
+        6
+    """
     for k in range(keys.shape[0]):
         put_entry(table, keys[k], values[k])
 
 
 def with_room(table: Any, entries: int) -> Any:
-    """Return the table, or a larger copy, so that `entries` entries fill at most half of it."""
+    """Return a hash table that has at most half of its slots in use with this number of entries.
+
+    Args:
+        table: the hash table, int64, flat: key and value of each slot in turn, -1 in an empty slot.
+        entries: the number of entries, those in the table and those that will be added.
+
+    Returns:
+        `table` itself if it is large enough, and otherwise a larger copy with the same entries.
+
+    Examples:
+        >>> table = np.full(8, -1)  # four slots, all empty
+        >>> with_room(table, 2) is table, len(with_room(table, 3))
+        (True, 16)
+    """
     capacity = len(table) // 2
     if 2 * entries <= capacity:
         return table

@@ -184,10 +184,12 @@ class Tables(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """The arrays in which a kernel records what the tables lack.
+    """The arrays in which a kernel records what the tables lack, so that Python can add it.
 
     Attributes:
-        misses, control: as in `Told`.
+        misses: int64 of shape (n, 1 + words): records, each of a key of the table of results (0,
+            key) or of a composite (256 * COMPOSE + part, its local words).
+        control: counters; control[MISSES] is the number of records.
     """
 
     misses: np.ndarray[Any, Any]
@@ -213,7 +215,7 @@ class Outbox(NamedTuple):
 
 
 class Weighing(NamedTuple):
-    """The weights of a search whose levels are sums of weights; otherwise all arrays are empty.
+    """The weights of a search whose levels are sums of weights, not depths; otherwise empty arrays.
 
     Attributes:
         leads: per kind of transition, the number of levels that it skips.
@@ -275,12 +277,11 @@ class Memo(NamedTuple):
 
 
 class Told(NamedTuple):
-    """The arrays in which `expand` returns its results.
+    """The arrays in which `expand` returns its results, other than the successors.
 
     Attributes:
         postponed: indices of rows that miss something; control[POSTPONED] counts them.
-        misses: (n, 1 + words): records, each of a key (0, key) or of a composite (256 * COMPOSE +
-            part, local words); control[MISSES] counts them.
+        misses: what the tables lack; see `Missing`.
         shown: (n, 3): property bit set, row index * owners + me, index of the transition (-1: the
             state itself); control[FOUND] counts them.
         fired: per kind, the number of transitions taken.
@@ -300,8 +301,9 @@ class Frontier(NamedTuple):
     """The states of one depth that a thread has found and not expanded.
 
     Attributes:
-        rows: the rows, flat.
-        parents, places: uint32 and uint16, per row; see `levels_kernels.gather`.
+        rows: int64, flat; the states, packed into a few words each.
+        parents: uint32; per row, the number of its parent, if parents are kept.
+        places: uint16; per row, the index of the transition among the parent's transitions.
     """
 
     rows: np.ndarray[Any, Any]
@@ -311,6 +313,9 @@ class Frontier(NamedTuple):
 
 class Composites(NamedTuple):
     """How many composites there are, and how many there may be.
+
+    A composite is the number that stands for the content of one part of a state, usually of an
+    actor.
 
     Attributes:
         counts: per part, the number so far.
@@ -322,11 +327,12 @@ class Composites(NamedTuple):
 
 
 class RowSet(NamedTuple):
-    """An exact set of rows, as kernels take it.
+    """An exact set of rows (states, packed into a few words), as kernels take it.
 
     Attributes:
-        slots: open addressing; each slot has room for a row, and -1 is an empty slot.
-        figures: as for `sets_kernels.insert`.
+        slots: int64, flat; a hash table with open addressing; each slot has room for a row, and -1
+            is an empty slot.
+        figures: int64; the numbers named at `sets_kernels.CAPACITY`, such as the number of rows.
     """
 
     slots: np.ndarray[Any, Any]
@@ -349,9 +355,10 @@ class Steps(NamedTuple):
     """The arrays in which `descend` and `wander` return their results.
 
     Attributes:
-        misses: as in `Told`.
-        fired, kinds: per kind, the transitions taken, and the transitions that led to a new state.
-        control: slots as named below.
+        misses: what the tables lack; see `Missing`.
+        fired: per kind of transition, the number taken.
+        kinds: per kind, the number of transitions that led to a new state.
+        control: the slots named below, and some of those of `expand`.
     """
 
     misses: np.ndarray[Any, Any]

@@ -54,13 +54,20 @@ Change = dict[str, int]
 
 
 def packets_of(packets: Iterable[object], times: int = 1) -> Change:
-    """Return how many packets of each class enter or leave channels, as {"packet CLASS": number}.
+    """Return how many packets of each class enter or leave channels.
 
     The proof that all paths to a state have one length counts packets in this way.
 
     Args:
         packets: the packets.
         times: 1 if they enter, -1 if they leave; each packet's count is multiplied by it.
+
+    Returns:
+        "packet CLASS" -> the number of packets of this class, times `times`.
+
+    Examples:
+        >>> packets_of([7, 9, "a packet"], times=-1)  # any objects can be packets
+        {'packet int': -2, 'packet str': -1}
     """
     change: Change = {}
     for packet in packets:
@@ -79,6 +86,10 @@ def open_levels(weights: Weights) -> int:
 
     Returns:
         The greatest weight; 1 if `weights` is empty.
+
+    Examples:
+        >>> open_levels({"receive Normal": 2}), open_levels({})
+        (2, 1)
     """
     return max(weights.values(), default=1)
 

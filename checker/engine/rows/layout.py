@@ -247,13 +247,18 @@ class Layout(CompositeStore):
 
 
 def fit(needs: Sequence[int], widths: Sequence[int]) -> bool:
-    """Return whether each column, the place of a number in packed words, has enough bits.
+    """Return whether columns of these widths have room for numbers that need these bits.
 
-    A column that needs no bits must have none; any other may have more than it needs. Lists of
-    different lengths do not fit.
+    A column is the place of a number in packed words. A column that needs no bits must have none;
+    any other may have more than it needs.
 
     Args:
-        needs, widths: per column, the bits that it needs and the bits that it has.
+        needs: per column, the bits that its numbers need.
+        widths: per column, the bits that it has. Lists of different lengths do not fit.
+
+    Examples:
+        >>> fit([3, 0], [5, 0]), fit([3, 0], [2, 0]), fit([3, 0], [5, 1])
+        (True, False, False)
     """
     if len(needs) != len(widths):
         return False

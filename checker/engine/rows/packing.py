@@ -39,6 +39,10 @@ def pack_widths(widths: list[int]) -> tuple[int, list[int], list[int]]:
     Returns:
         The number of words, at least 1; then per number, the index of its word; then per number,
         its lowest bit in that word.
+
+    Examples:
+        >>> pack_widths([30, 20, 25])
+        (2, [0, 0, 1], [0, 30, 0])
     """
     words, shifts, used = [], [], [0]
     for width in widths:
@@ -51,15 +55,20 @@ def pack_widths(widths: list[int]) -> tuple[int, list[int], list[int]]:
 
 
 def spread(needs: list[int]) -> list[int]:
-    """Return widths of numbers that use the spare bits of the words that the numbers need anyway.
+    """Return wider widths of numbers that take no more words, so that numbers have room to grow.
 
-    Spare bits are shared as evenly as possible. `pack_widths` gives the result no more words.
+    The numbers are packed into words of 63 bits by `pack_widths`. The bits that would remain unused
+    are shared as evenly as possible.
 
     Args:
-        needs: the bits that each number needs, at most MOST_BITS.
+        needs: the bits that each number needs now, at most MOST_BITS (40).
 
     Returns:
-        The bits of each number: at least what it needs and 1, at most MOST_BITS.
+        The bits of each number: at least 1 and at least what it needs, at most MOST_BITS.
+
+    Examples:
+        >>> spread([10, 20])  # 33 of the 63 bits would be unused
+        [27, 36]
     """
     widths = [max(need, 1) for need in needs]
     count = pack_widths(widths)[0]
@@ -80,7 +89,20 @@ def spread(needs: list[int]) -> list[int]:
 
 
 class Fields(NamedTuple):
-    """The places of numbers in words: each number's word, its lowest bit there, and its mask."""
+    """The places of numbers in words: each number's word, its lowest bit there, and its mask.
+
+    Attributes:
+        word: int64; per number, the index of its word.
+        shift: int64; per number, its lowest bit in that word.
+        mask: int64; per number, its greatest value.
+
+    Examples:
+        >>> fields = Fields.of([10, 20], word=[0, 0], shift=[20, 0])
+        >>> words = np.zeros((1, 1), np.int64)
+        >>> fields.write(words, 0, np.array([7]))
+        >>> int(words[0, 0]) == 7 << 20, fields.read(words, 0).tolist()
+        (True, [7])
+    """
 
     word: Words
     shift: Words
@@ -192,9 +214,15 @@ def wider(array: Any, columns: int, empty: int) -> Any:
 
     Args:
         array: of shape (n, m).
-        columns: the number of columns of the result, at least m. The result has the shape
-            (n * columns,) and the element type of `array`.
+        columns: the number of columns of the result, at least m.
         empty: the value in the new columns, which follow the old ones.
+
+    Returns:
+        An array of shape (n * columns,) and the element type of `array`.
+
+    Examples:
+        >>> wider(np.array([[1, 2], [3, 4]]), 3, -1).tolist()
+        [1, 2, -1, 3, 4, -1]
     """
     larger = np.full((len(array), columns), empty, array.dtype)
     larger[:, : array.shape[1]] = array

@@ -33,13 +33,12 @@ def kin_of(row, at, geo, renamings, part):
 
 @inlined
 def room_to_represent(geo):
-    """Return how much working memory `represent`, which renames a state's actors, needs.
+    """Return how many 64-bit words of working memory `represent` needs.
+
+    `represent` replaces a state by the one that symmetry reduction keeps of all its renamings.
 
     Args:
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-
-    Returns:
-        A number of 64-bit words.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
     """
     return 3 * geo[g.PARTS] + geo[g.PERMUTATIONS] + 1
 
@@ -49,17 +48,20 @@ def represent(out, start, geo, renamings, loc, base):
     """Replace a state by the one state that symmetry reduction keeps of all its renamings.
 
     The state is a row of composites, the numbers that stand for the parts of a state. An orbit is
-    all composites that renamings make from one of them, and has a number. The renaming that is kept
-    has the least orbits, part by part. If several have, it has the least composites among them.
+    all composites that renamings of the actors make from one of them, and has a number. The
+    renaming that is kept is the one whose orbits' numbers, part by part, are the least; among
+    several, the one whose composites are the least.
 
     Args:
-        out, start: the row is out[start:]. Its composites must have entries in `renamings.kin`.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        out, start: the row is out[start:]; updated. `relate_composites` must have renamed its
+            composites before.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         renamings: the orbits of the composites, a `Renamings`.
         loc, base: working memory of one thread: room_to_represent(geo) words from loc[base] on.
 
     Returns:
-        The number of permutations of the actors that leave the row unchanged, with the identity.
+        The number of permutations of the actors that leave the row unchanged, with the identity. So
+        the row stands for (number of all permutations) // result states.
     """
     parts = geo[g.PARTS]
     for part in range(parts):
@@ -177,18 +179,36 @@ def compared(one, at, other, there, length):
 
 @kernel
 def stand_in(row, geo, renamings):
-    """Replace one row by its representative; see `represent`.
+    """Replace one row by its representative, and return as `represent` does.
 
-    It is for callers in Python; kernels call `represent`.
+    It is for callers in Python; kernels call `represent`. A row is a state, packed into a few
+    words. Its representative is the one state that symmetry reduction keeps of all states that
+    differ only in the names of actors.
+
+    Args:
+        row: int64; the words of the row; updated.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        renamings: the renamings of the parts of states, a `Renamings`.
+
+    Returns:
+        The number of permutations of the actors that leave the row unchanged, with the identity.
     """
     return represent(row, 0, geo, renamings, np.empty(room_to_represent(geo), np.int64), 0)
 
 
 @kernel
 def orbits(rows, count, geo, renamings):
-    """Return the number of states that the first `count` rows, representatives, stand for.
+    """Return the number of states that some rows stand for under symmetry reduction.
 
-    It is the sum of the sizes of their orbits.
+    Symmetry reduction keeps one state, the representative, of all states that differ only in the
+    names of actors. A row is a state, packed into a few words. The result is the sum, over the
+    rows, of the number of states that differ from it in this way, and 1 for itself.
+
+    Args:
+        rows: int64, flat; the rows, which must be representatives, as `represent` makes them.
+        count: the number of rows to read, from the first on.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        renamings: the renamings of the parts of states, a `Renamings`.
     """
     row_words = geo[g.ROW_WORDS]
     loc = np.empty(room_to_represent(geo), np.int64)
@@ -203,13 +223,19 @@ def orbits(rows, count, geo, renamings):
 
 @kernel
 def weigh(geo, dec, salts, since, counts, weights):
-    """Write the weights of new composites: hashes of their columns, equal in every process.
+    """Write the weights of new composites to `weights`.
+
+    A composite is the number that stands for the content of one part of a state, usually of an
+    actor. It can differ between the processes of a cluster. Its weight, a hash of the content, is
+    the same in all of them.
 
     Args:
-        geo, dec: as in `Tables`.
-        salts: odd numbers, one per actor and column, at actor * MOST_COLUMNS + column.
-        since, counts: per part, the number of composites with weights, and of all composites.
-        weights: output; composite g of part i is at i * geo[REN_STRIDE] + g.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
+        salts: odd int64; the factor of each column is at actor * MOST_COLUMNS + column.
+        since: per part, the number of composites that have weights already.
+        counts: per part, the number of all composites.
+        weights: output, int64; the weight of composite g of part p is at p * geo[REN_STRIDE] + g.
     """
     words = geo[g.PART_WORDS]
     loc = np.empty(geo[g.PARTS] * words, np.int64)
@@ -237,7 +263,7 @@ def weight_of(loc, geo, part, salts):
 
     Args:
         loc: loc[0:] holds the local words of all actors; only those of the part are read.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         part: the index of the part.
         salts: odd numbers; the factor of each column is at actor * MOST_COLUMNS + column.
     """
@@ -250,15 +276,23 @@ def weight_of(loc, geo, part, salts):
 
 @kernel
 def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
-    """Replace rows by the renamings of least weight, which are equal in every process.
+    """Replace rows by representatives that are the same in every process of a cluster.
 
-    The row that `represent` chooses depends on the numbers of composites and orbits, and these
-    differ between processes. If two renamings have equal weight, their columns decide.
+    A row is a state as one composite (a number) per part. Its representative is one of the states
+    that differ from it only in the names of actors. The one that `represent` chooses depends on the
+    numbers of composites, which differ between processes. This kernel chooses the one with the
+    least sum of weights; a weight is a hash of the content of a part. If two sums are equal, the
+    contents decide.
 
     Args:
-        rows: entries of `stride` words; each of the first `count` entries begins with a row.
-        geo, renamings, dec: as in `Tables`; all renamings are known.
-        weights: as for `weigh`.
+        rows: int64, flat; entries of `stride` words, each of which begins with a row; updated.
+        count: the number of entries to change, from the first on.
+        stride: the number of words per entry.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        renamings: the renamings of all composites in the rows, a `Renamings`.
+        weights: int64; composite g of part p has its weight at p * geo[REN_STRIDE] + g, as `weigh`
+            writes it.
+        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
     """
     parts = geo[g.PARTS]
     kin, best = np.empty(parts, np.int64), np.empty(parts, np.int64)
@@ -307,15 +341,24 @@ def comes_before(one, other, geo, dec):
 
 @kernel
 def relate_composites(tables, since, upto, misses, control):
-    """Number the orbits of composites, and record the images of each orbit's first composite.
+    """Compute the renamings of new composites, as symmetry reduction needs them.
 
-    A renamed column or a composite may be missing, and is then recorded in `misses`. Add it to the
-    tables and call again.
+    A composite is the number that stands for one actor's part of a state. An orbit is all
+    composites that renamings of the actors make from one of them. Each new composite gets the
+    number of its orbit, and each new orbit gets the images of its first composite under all
+    permutations.
+
+    The renaming of a component of the part, or a composite, may not be in the tables yet. It is
+    then recorded in `misses`. Call the kernel again when Python has added it.
 
     Args:
-        tables: the tables; their renamings have room for one orbit per composite in the range.
-        since, upto: per part, the range of composites.
-        misses, control: as in `Told`.
+        tables: the arrays that the kernels read, a `Tables`. Its `renamings` are updated; they must
+            have room for one more orbit per composite in the range.
+        since, upto: per part, the first composite of the range, and the first one after the range.
+        misses: output, int64 of shape (n, words): a record of each call or composite that the
+            tables lack, so that Python can add it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
     """
     geo, renamings = tables.geo, tables.renamings
     parts, order = geo[g.PARTS], geo[g.PERMUTATIONS] + 1

@@ -17,15 +17,15 @@ from antecede.checker.engine.rows.fields_kernels import change_field, composite_
 
 @inlined
 def prefetch_composites(row, at, geo, dec):
-    """Begin to load the local words of a row's composites into the cache, for `decode` to read.
+    """Ask the processor to load the entries that `decode` will read later for a row.
 
-    A row is a state as one composite (a number that stands for local words) per part. This changes
-    no result; it only saves time.
+    A row is a state as one composite per part. A composite is the number that stands for the local
+    words (packed columns) of a part. This changes no result.
 
     Args:
         row, at: the row is row[at:].
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        dec: the array that has the local words of each composite; see `Tables`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        dec: int64, flat: the local words of each composite; see `Tables`.
     """
     for part in range(geo[g.PARTS]):
         composite = composite_in(row, at, field_of(geo, part))
@@ -41,9 +41,19 @@ def decode(row, at, geo, dec, loc, base):
 
     Args:
         row, at: the row is row[at:].
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        dec: the array that has the local words of each composite; see `Tables`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        dec: int64, flat: the local words of each composite; see `Tables`.
         loc, base: output; loc[base:] gets geo[WORDS] words per actor, in order.
+
+    Examples:
+        One part with one local word; composite 2 stands for the word 42:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.PARTS], geo[g.PART_WORDS], geo[g.ROW_MASK] = 1, 1, 0xFF
+        >>> loc = np.zeros(1, np.int64)
+        >>> decode(np.array([2]), 0, geo, np.array([40, 41, 42]), loc, 0)
+        >>> int(loc[0])
+        42
     """
     for part in range(geo[g.PARTS]):
         decode_part(part, composite_in(row, at, field_of(geo, part)), geo, dec, loc, base)
@@ -59,9 +69,19 @@ def decode_part(part, composite, geo, dec, loc, base):
     Args:
         part: the index of the part.
         composite: the composite of the part.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        dec: the array that has the local words of each composite; see `Tables`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        dec: int64, flat: the local words of each composite; see `Tables`.
         loc, base: loc[base:] has room for the local words of all actors; only this part's change.
+
+    Examples:
+        Parts of one word; composite 2 of part 1 stands for the word 52:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.PART_WORDS], geo[g.DEC_STRIDE] = 1, 3
+        >>> loc = np.zeros(2, np.int64)
+        >>> decode_part(1, 2, geo, np.array([40, 41, 42, 50, 51, 52]), loc, 0)
+        >>> loc.tolist()
+        [0, 52]
     """
     words = geo[g.PART_WORDS]
     start = part * geo[g.DEC_STRIDE] + composite * words
@@ -71,16 +91,19 @@ def decode_part(part, composite, geo, dec, loc, base):
 
 @inlined
 def await_composites(loc, size, geo, cons, base):
-    """Copy a successor's local words, and prefetch the composites of its changed parts for `emit`.
+    """Copy a successor's local words, and prefetch the entries that `emit` will look up for them.
 
-    A composite is the number that stands for the local words of a part of a state. Looking it up at
-    once would wait for the memory each time.
+    A successor is first made as local words, which pack the numbers of its components. `emit` then
+    makes a row of it: it looks up the composite (the number that stands for the local words) of
+    each changed part, for example of an actor. If it did so at once, it would wait for the memory;
+    so the successors wait, and the entries are loaded meanwhile.
 
     Args:
         loc: loc[0:] has the local words of the successor, loc[size:] of its parent.
         size: the number of local words of a state.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
+            `Tables`.
         base: loc[base:] gets the successor's local words, then one word per part: the slot of
             `cons` where the search for its composite begins, or -1 if the part is unchanged.
     """
@@ -108,10 +131,12 @@ def emit(loc, base, row, at, tables, out, start, missing):
         row, at: the parent's row is row[at:].
         tables: the arrays that the kernels read, a `Tables`.
         out, start: the row is written to out[start:].
-        missing: a `Missing`, which gets the composites that the tables lack, for Python to make.
+        missing: output, a `Missing`: the composites that the tables lack, so that Python can add
+            them.
 
     Returns:
-        OK; or MISSED if a composite is missing, and then the row in `out` must not be used.
+        OK (0); or MISSED (-1) if a composite is missing, and then the row in `out` must not be
+        used.
     """
     geo, cons, misses, control = tables.geo, tables.cons, missing.misses, missing.control
     size = geo[g.ACTORS] * geo[g.WORDS]
@@ -134,19 +159,25 @@ def emit(loc, base, row, at, tables, out, start, missing):
 
 @inlined
 def number_of(loc, first, part, slot, geo, cons, misses, control):
-    """Return the composite of a part with the given local words, or MISSED if there is none.
+    """Return the composite of a part with the given local words; record it if there is none yet.
 
     A composite is the number that stands for the local words of a part. A part is all of an actor,
-    or under the history `full` its state or its history. A miss is recorded, if `misses` has room.
+    or under the history `full` its state or its history.
 
     Args:
         loc, first: loc[first:] holds the local words of the part.
         part: the index of the part.
         slot: the slot of `cons` where the search begins, as `seek` returns it.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        cons: the hash table that maps the local words of a part to its composite; see `Tables`.
-        misses: where to write the calls and composites that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
+            `Tables`.
+        misses: output, int64 of shape (n, words): a record of each call or composite that the
+            tables lack, so that Python can add it. Nothing is written if it is full.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
+
+    Returns:
+        The composite; or MISSED (-1) if there is none (try again when Python has added it).
     """
     words = geo[g.PART_WORDS]
     number = probe(cons, words, loc, first, part, slot)
@@ -163,14 +194,18 @@ def number_of(loc, first, part, slot, geo, cons, misses, control):
 
 @inlined
 def copy_row(source, at, target, start, row_words):
-    """Copy a row, which is a state packed into `row_words` 64-bit words, from one array to another.
-
-    The first word is copied outside of the loop, because most rows have no other.
+    """Copy a row, which is a state packed into 64-bit words, from one array to another.
 
     Args:
         source, at: the row is source[at:].
         target, start: output; the copy is target[start:].
         row_words: the number of words of a row.
+
+    Examples:
+        >>> target = np.zeros(3, np.int64)
+        >>> copy_row(np.array([1, 2, 3, 4]), 2, target, 0, 2)
+        >>> target.tolist()
+        [3, 4, 0]
     """
     target[start] = source[at]
     for k in range(1, row_words):
@@ -185,6 +220,10 @@ def same_row(one, at, other, start, row_words):
         one, at: one row is one[at:].
         other, start: the other row is other[start:].
         row_words: the number of 64-bit words of a row.
+
+    Examples:
+        >>> bool(same_row(np.array([1, 2, 3, 4]), 2, np.array([3, 4]), 0, 2))
+        True
     """
     same = one[at] == other[start]
     for k in range(1, row_words):

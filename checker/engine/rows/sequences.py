@@ -113,11 +113,17 @@ def values_of(table: Words, keys: Words) -> Words:
     """Return the values of keys in a hash table of results; -1 for each key that the table lacks.
 
     Args:
-        table: the hash table, flat int64: key and value of each slot in turn; see `Tables`.
-        keys: (n,), functions with their arguments, as `key_of` returns them.
+        table: the hash table, int64, flat: key and value of each slot in turn; see `Tables`.
+        keys: int64 of shape (n,); functions with their arguments, as `key_of` returns them.
 
     Returns:
         An int64 array of shape (n,).
+
+    Examples:
+        >>> table = np.full(8, -1)  # four slots, all empty
+        >>> entries_kernels.store(table, np.array([17]), np.array([5]))
+        >>> values_of(table, np.array([17, 18])).tolist()
+        [5, -1]
     """
     values = np.empty(len(keys), np.int64)
     entries_kernels.find_all(table, keys, values)

@@ -75,6 +75,12 @@ def group(actors: int) -> list[Permutation]:
 
     Returns:
         The permutations, the identity first; p[i] is the new number of actor i.
+
+    Examples:
+        >>> group(2)
+        [(0, 1), (1, 0)]
+        >>> len(group(4)), len(group(5))
+        (24, 5)
     """
     if actors <= MOST_FULLY_PERMUTED:
         return list(permutations(range(actors)))
@@ -94,6 +100,11 @@ def renamed_message(message: Message, p: Permutation) -> Message:
     Args:
         message: the message.
         p: a permutation of the actors: p[i] is the new number of actor i.
+
+    Examples:
+        >>> message = renamed_message(Message(sender=0, number=1, destinations=(1, 2)), (2, 0, 1))
+        >>> message.sender, message.destinations
+        (2, (0, 1))
     """
     destinations = tuple(sorted(_renamed(d, p) for d in message.destinations))
     return evolve(message, sender=_renamed(message.sender, p), destinations=destinations)
@@ -105,6 +116,11 @@ def renamed_messages(messages: Iterable[Message], p: Permutation) -> tuple[Messa
     Args:
         messages: the messages.
         p: a permutation of the actors: p[i] is the new number of actor i.
+
+    Examples:
+        >>> messages = renamed_messages([Message(sender=0, number=1, destinations=(1,))], (1, 0))
+        >>> [(message.sender, message.destinations) for message in messages]
+        [(1, (0,))]
     """
     return tuple(renamed_message(message, p) for message in messages)
 
@@ -123,11 +139,14 @@ def _renamed(actor: int, p: Permutation) -> int:
 def why_not(components: Components, asked: bool | None) -> str | None:
     """Return the reason why a search does not use symmetry, as text for reports, or None if it may.
 
-    It may still turn out that the protocol treats actors differently; this is found later.
+    With symmetry, a search explores one state of all that differ only in the names of actors. Even
+    if the result is None, the protocol may turn out to treat actors differently; this is found
+    later.
 
     Args:
         components: the components of the system that is searched.
-        asked: the user's choice (`--symmetry`, `--no-symmetry`), or None for the default.
+        asked: the user's choice (True for `--symmetry`, False for `--no-symmetry`), or None for the
+            default.
     """
     if asked is False:
         return "this search does not use it"
@@ -146,7 +165,9 @@ def why_not(components: Components, asked: bool | None) -> str | None:
 def figures(
     symmetry: Symmetry | None, reason: str | None, reduction: float | None
 ) -> dict[str, Any]:
-    """Return statistics of symmetry reduction for reports, by name.
+    """Return the statistics of symmetry reduction for reports, as JSON values by name.
+
+    Symmetry reduction explores one state of all that differ only in the names of actors.
 
     Args:
         symmetry: the renamings of the search; None if symmetry is off.
@@ -156,6 +177,10 @@ def figures(
 
     Returns:
         "on": False and "reason", or "on": True, "permutations" (their number) and "reduction".
+
+    Examples:
+        >>> figures(None, "the workload names actors", None)
+        {'on': False, 'reason': 'the workload names actors'}
     """
     if symmetry is None:
         return {"on": False, "reason": reason}

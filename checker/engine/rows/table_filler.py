@@ -30,6 +30,11 @@ def wrapping() -> Iterator[None]:
     """Switch off NumPy's warnings of overflow in a `with` block.
 
     Hashes are meant to overflow. Kernels that run uncompiled, as plain Python, would warn then.
+
+    Examples:
+        >>> with wrapping():
+        ...     int(np.uint64(2**64 - 1) + np.uint64(2))
+        1
     """
     with np.errstate(over="ignore"):
         yield
@@ -42,7 +47,10 @@ def refuse_crowds(transitions: int) -> None:
         transitions: the number of transitions that are enabled in the state.
 
     Raises:
-        CapacityError: there are more.
+        CapacityError: there are more; the message advises `--engine plain`.
+
+    Examples:
+        >>> refuse_crowds(100)
     """
     if transitions > g.MOST_TRANSITIONS:
         raise CapacityError(
@@ -55,8 +63,11 @@ def refuse_crowds(transitions: int) -> None:
 class Repacking:
     """A change of the packing of rows, to be applied to all rows that exist.
 
+    A row is a state as one composite (a number) per part, packed into a few words. The packing
+    changes when composites need more bits.
+
     Attributes:
-        before, after: the fields of composites in rows.
+        before, after: the places of the composites in a row.
         old_words, new_words: the words per row.
     """
 

@@ -35,13 +35,19 @@ def partition_name(number: int) -> str:
 
 
 def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str, int, int]]]:
-    """Return a Spark task that writes one partition, a share of the search's states, to a file.
+    """Return a Spark task that writes one partition of a search to a file of a checkpoint.
 
-    The task takes the partition's number and its pieces, each in a pair with the number. It yields
-    one triple: the file's name, its size in bytes, and the CRC-32 checksum of its content.
+    A partition is the share of the states that one task works on. Use the task as
+    `partitions.mapPartitionsWithIndex(save_task(folder))`, and give the collected result to
+    `written`.
 
     Args:
         folder: the folder of the checkpoint; all processes must see it under this path.
+
+    Returns:
+        A function of the partition's number and of an iterator of its pieces, each in a pair with
+        the number. It yields one triple: the file's name, its size in bytes, and the CRC-32
+        checksum of its content.
     """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[tuple[str, int, int]]:
@@ -121,8 +127,6 @@ class Bounds:
         # If states are forgotten, the level has only the rows that wait.
         waiting, most = (found, (1 << INDEX_BITS) - 1) if self.graded else (None, found - 1)
         numbers("the rows that wait", partition.todo, np.int64, (waiting,), most=most)
-        kept = len(partition.visited) // words
-        numbers("the progress of states", partition.progress, np.int32, (kept,))
         rest = len(partition.rest) // flat.words
         marked = len(partition.following) // words + rest if len(partition.marks) else 0
         lead = 1 << g.LEAD_BITS
@@ -178,27 +182,34 @@ class Bounds:
 
 
 def load_task(folder: str) -> Callable[[int], list[tuple[int, Partition]]]:
-    """Return a function that reads one partition, a share of the search's states, from its file.
+    """Return a Spark task that reads one partition of a search from its file in a checkpoint.
 
-    The function takes the partition's number. It returns one pair in a list, the number and the
-    whole partition, because the RDD of a search consists of such pairs. `check_task` checks the
-    content.
+    A partition is the share of the states that one task works on. `check_task` checks its content.
 
     Args:
         folder: the folder of the checkpoint; all processes must see it under this path.
+
+    Returns:
+        A function for `RDD.flatMap`. It takes the partition's number, and returns a list with one
+        pair: the number, and the whole partition as one piece.
     """
     return lambda number: [(number, _partition_in(folder, number))]
 
 
 def check_task(folder: str, bounds: Bounds) -> Callable[[int], str | None]:
-    """Return a function that checks the file of one partition, a share of the search's states.
+    """Return a Spark task that checks the file of one partition in a checkpoint.
 
-    The function takes the partition's number. It returns None if the file can be read and fits the
-    bounds, and otherwise a text that says what is wrong. A missing file is an OSError.
+    A partition is the share of the states that one task works on. A stranger may have written the
+    file, so its numbers are compared with bounds before they are used.
 
     Args:
         folder: the folder of the checkpoint; all processes must see it under this path.
-        bounds: the bounds of the numbers that the rows of the checkpoint may have.
+        bounds: the bounds of the numbers that the rows (states) of the checkpoint may have.
+
+    Returns:
+        A function for `RDD.map`. It takes the partition's number, and returns None if the file can
+        be read and fits the bounds, and otherwise a text that says what is wrong. It raises OSError
+        if the file is missing.
     """
 
     def check(number: int) -> str | None:

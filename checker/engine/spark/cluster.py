@@ -459,10 +459,13 @@ def _block_managers(sc: Any) -> int:
 
 
 def persisted(rdd: Any) -> Any:
-    """Let Spark store an RDD's elements in files when they are first computed; return the RDD.
+    """Let Spark store the elements of an RDD in files when it first computes them; return the RDD.
 
     Later jobs read the files and do not compute the elements again. The operating system caches the
     files, outside of Java's heap.
+
+    Args:
+        rdd: a Spark RDD; call `unpersist` on it when it is no longer needed.
     """
     from pyspark import StorageLevel
 
@@ -489,9 +492,9 @@ class Reports:
 def failing_clearly() -> Iterator[None]:
     """Return a context manager that turns failures of Spark into errors with a clear text.
 
-    An exception of Py4J, an OSError or an EOFError in its block becomes a `ClusterError`. Its
-    message gives the cause in one line, and says how to free space if the disk is full. All other
-    exceptions pass unchanged.
+    Put calls of Spark into its block: `with failing_clearly(): rdd.count()`. An exception of Py4J,
+    an OSError or an EOFError becomes a `ClusterError`. Its message gives the cause in one line, and
+    says how to free space if the disk is full. All other exceptions pass unchanged.
 
     Raises:
         ClusterError: a call of Spark failed, the connection to Java broke, or a file failed.

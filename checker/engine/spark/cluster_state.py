@@ -32,8 +32,7 @@ class ClusterState:
         stragglers: per partition, states that were found late, with their links; the next job
             decides which of them are new.
         settled: the stragglers are known to be new, and were counted.
-        least: the least progress in the current level; or, if levels are weighted, the least lead
-            of an open level.
+        least: if levels are sums of weights, the least lead of an open level.
         held: per partition, its row counts.
         rounds: the statistics of each round.
         columns: the widths of the columns in `composites`; empty: nothing was recorded yet.
@@ -88,7 +87,7 @@ class ClusterState:
                 for p, (rows, links) in record["stragglers"].items()
             },
             settled=truth("whether rows are counted", record["settled"]),
-            least=whole("the least progress", record["least"], -1),
+            least=whole("the least lead", record["least"], -1),
             held=held,
             rounds=[dict(table("a round", each)) for each in record["rounds"]],
             columns=tuple(wholes("widths of columns", record["columns"], 0, MOST_BITS)),

@@ -88,11 +88,12 @@ def repacked(records: Words, before: Codec, after: Codec) -> Words:
     """Return records of composites with columns of other widths, none of them narrower.
 
     A composite stands for one actor's part of a state. Its record is its content: the numbers of
-    the actor's state, channels and history, each in a column of some bits.
+    the actor's state, channels and history, each in a column of some bits. A column becomes wider
+    when a number outgrows it. The numbers stay the same, and only their places change.
 
     Args:
-        records: of shape (composites, 1 + words): the index of the part (an actor, or half of one
-            if the codec is `parted`), then the words with the columns.
+        records: int64 of shape (composites, 1 + words): the index of the part (an actor, or half of
+            one if the codec is `parted`), then the words with the columns.
         before, after: the packing of columns in the records, and the packing wanted.
 
     Returns:
@@ -115,10 +116,11 @@ def widened(flat: Words, before: Codec, after: Codec) -> Words:
     """Return flat rows with columns of other widths, none of them narrower.
 
     A flat row is a state as the numbers of its components (actors' states, contents of channels),
-    each in a column of some bits. The numbers stay the same, and only their places change.
+    each in a column of some bits. A column becomes wider when a number outgrows it. The numbers
+    stay the same, and only their places change.
 
     Args:
-        flat: the rows, one after the other, of `before.words` words each.
+        flat: int64; the rows, one after the other, of `before.words` words each.
         before, after: the packing of the rows, and the packing wanted.
 
     Returns:

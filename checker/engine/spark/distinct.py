@@ -75,10 +75,11 @@ class Scratch:
 def known(rows: Words) -> Part:
     """Return a `Part` of rows that are known already, so that `distinct` drops all copies of them.
 
-    The part has one note for all its rows, which is less than any other note.
+    A `Part` is rows (states, packed into a few words) with their notes (words that travel with
+    them). Here one note stands for all rows; it is less than any other note.
 
     Args:
-        rows: states as rows, one after the other in one array.
+        rows: the rows, one after the other in one array.
     """
     return Part(rows, np.array([distinct_kernels.HELD], np.int64))
 
@@ -86,23 +87,33 @@ def known(rows: Words) -> Part:
 def distinct(
     parts: Sequence[Part], words: int, scratch: Scratch, shift: int = -1
 ) -> tuple[Words, Words]:
-    """Return the rows of some parts without duplicates and without known ones, and their notes.
+    """Return the rows of several parts without duplicates, each with the least note of its copies.
 
-    A row is a state of one or a few words. Its note is a word that travels with it: a link to its
-    parent, or a mark (its depth and lead). Of equal rows one is kept, with the least of their
-    notes. The cost is three passes over the rows, one of them within the caches.
+    A row is a state, packed into a few words. Its note is a word that travels with it: a link to
+    its parent, or a mark (its depth and lead). The cost is three passes over the rows, one of them
+    within the caches.
 
     Args:
-        parts: the rows with their notes; rows of a part that `known` made are known.
+        parts: the rows with their notes. Rows of a part that `known` made are left out of the
+            result, with all their copies.
         words: the number of words of a row.
         scratch: working memory; it grows to the size of all rows and notes.
-        shift: if rows begin with a number by which they are roughly sorted, the lowest bit of this
-            number in their first word; -1: the rows come in any order.
+        shift: -1 if the rows come in any order. If they are roughly sorted by the number that their
+            first word begins with, the lowest bit of this number, which makes it faster.
 
     Returns:
-        The rows, one after the other in one array, and an int64 note per row, with its part's
-        `base` added and 16 bits for the place of the transition. Both lie in `scratch` until its
+        The rows, one after the other in one array; and an int64 note per row, with its part's
+        `base` added and 16 bits for the place of the transition. Both lie in `scratch`, until its
         next use. The order of the rows depends only on the parts and their order.
+
+    Examples:
+        Two parts have the row 5, with the notes 9 and 2:
+
+        >>> one = Part(np.array([5, 6]), np.array([9, 1]))
+        >>> other = Part(np.array([5]), np.array([2]))
+        >>> rows, notes = distinct([one, other], words=1, scratch=Scratch())
+        >>> sorted(zip(rows.tolist(), notes.tolist()))
+        [(5, 2), (6, 1)]
     """
     count = sum(len(part.rows) for part in parts) // words
     keys = _keys([part.rows for part in parts], words, shift)
@@ -139,22 +150,30 @@ def _keys(some: Sequence[Words], words: int, shift: int) -> Words:
 def unseen(
     parts: Sequence[Part], words: int, held: Iterable[Words], scratch: Scratch, shift: int = -1
 ) -> tuple[Words, Words]:
-    """Return the rows of some parts that are not held already, without duplicates, and their notes.
+    """Return the rows of several parts that are not held already, without duplicates, with notes.
 
-    Unlike `distinct`, it puts only the rows of the parts into a set and looks up the held rows, so
-    it is meant for many held rows. Of equal rows one is kept, with the least of their notes.
+    A row is a state, packed into a few words. Its note is a word that travels with it: a link to
+    its parent, or a mark (its depth and lead). Of equal rows one is kept, with the least of their
+    notes. Unlike `distinct`, it puts only the rows of the parts into a set and looks the held rows
+    up there, so it is meant for many held rows.
 
     Args:
-        parts: the rows (states of one or a few words) with their notes (a link or mark per row).
+        parts: the rows with their notes.
         words: the number of words of a row.
         held: the rows that are held already, in arrays, packed as the rows of the parts.
         scratch: working memory; it grows to the size of all rows and notes of the parts.
-        shift: if rows begin with a number by which they are roughly sorted, the lowest bit of this
-            number in their first word; -1: the rows come in any order.
+        shift: -1 if the rows come in any order. If they are roughly sorted by the number that their
+            first word begins with, the lowest bit of this number, which makes it faster.
 
     Returns:
-        The rows, one after the other in one array, and an int64 note per row, with its part's
+        The rows, one after the other in one array; and an int64 note per row, with its part's
         `base` added and 16 bits for the place of the transition. Both are new arrays.
+
+    Examples:
+        >>> one = Part(np.array([5, 6]), np.array([9, 1]))
+        >>> rows, notes = unseen([one], words=1, held=[np.array([6, 7])], scratch=Scratch())
+        >>> rows.tolist(), notes.tolist()
+        ([5], [9])
     """
     flat, notes = distinct(parts, words, scratch, shift)
     keys = _keys([flat], words, shift)

@@ -37,7 +37,24 @@ def key_in(array, at, row_words, shift):
 
 @kernel
 def count_keys(flat, row_words, shift, counts):
-    """Add the number of rows with each key to `counts`; see `key_in`."""
+    """Count how many flat rows have each key, and add the counts to `counts`.
+
+    A flat row is a state, packed into a few words. Its key says into which bucket it is put, so
+    that equal rows meet in one bucket.
+
+    Args:
+        flat: int64; the rows, one after the other.
+        row_words: the number of words of a row.
+        shift: the key is the first word of the row, shifted to the right by this number of bits;
+            -1: the key is the first 16 bits of the row's hash.
+        counts: int64; per key, a count; updated.
+
+    Examples:
+        >>> counts = np.zeros(4, np.int64)
+        >>> count_keys(np.array([5, 6, 13]), 1, 2, counts)  # 5 >> 2 and 6 >> 2 are 1, 13 >> 2 is 3
+        >>> counts.tolist()
+        [0, 2, 0, 1]
+    """
     flat, counts = borrow(flat), borrow(counts)
     for r in range(flat.shape[0] // row_words):
         counts[key_in(flat, r * row_words, row_words, shift)] += 1
@@ -60,17 +77,29 @@ class Buckets(NamedTuple):
 
 @kernel
 def scatter(flat, notes, place_bits, base, row_words, shift, buckets):
-    """Copy rows and their notes, one word each, to their buckets.
+    """Copy rows with their notes to the buckets of their keys, so that equal rows are together.
+
+    A row is a state, packed into a few words. Its note is a word that travels with it: the parent's
+    number, then the place (the transition's index among the parent's transitions).
 
     Args:
-        flat: the rows.
-        notes: a note per row, or one note for all rows.
-        place_bits: the bits of the transition's place in a note; in a copied note it has
-            PLACE_BITS.
-        base: a number that is added to each note.
-        row_words: the words of a row.
-        shift: as for `key_in`.
-        buckets: a `Buckets`; updated.
+        flat: int64; the rows, one after the other.
+        notes: int64; a note per row, or one note for all rows.
+        place_bits: the lowest bits of a note that hold the place. The copied note has 16 such bits.
+        base: a number that is added to each copied note.
+        row_words: the number of words of a row.
+        shift: the key is the first word of the row, shifted to the right by this number of bits;
+            -1: the key is the first 16 bits of the row's hash.
+        buckets: a `Buckets`: the bucket of each key, and room for the rows; updated.
+
+    Examples:
+        Rows of one word with the keys 0 and 1, each of which has a bucket of its own:
+
+        >>> rows, notes = np.zeros(3, np.int64), np.zeros(3, np.int64)
+        >>> buckets = Buckets(np.array([0, 1], np.int32), np.array([0, 2]), rows, notes)
+        >>> scatter(np.array([9, 2, 3]), np.array([20, 21, 22]), 16, 0, 1, 3, buckets)
+        >>> rows.tolist(), notes.tolist()
+        ([2, 3, 9], [21, 22, 20])
     """
     flat, notes, places = borrow(flat), borrow(notes), borrow(buckets.places)
     rows, their_notes = borrow(buckets.rows), borrow(buckets.notes)
@@ -89,18 +118,31 @@ def scatter(flat, notes, place_bits, base, row_words, shift, buckets):
 
 @kernel
 def keep_least(rows, notes, row_words, ends, slots):
-    """Move the distinct rows to the front, in their order, each with its least note.
+    """Remove duplicate rows, in place, bucket by bucket; of equal rows, keep the least note.
 
-    Rows with a note HELD are dropped. The cost is one pass over the rows, plus clearing the set
-    once per bucket.
+    A row is a state, packed into a few words. Its note is a word that travels with it, such as the
+    link to its parent. Equal rows must be in one bucket, as `scatter` puts them. The rows that are
+    kept move to the front, in their order. The cost is one pass over the rows, within the caches.
 
     Args:
-        rows, notes: sorted by bucket; updated.
+        rows: int64, flat; bucket after bucket; updated.
+        notes: int64; per row, its note; updated. If one of several equal rows has the note HELD,
+            which says that the row is known already, all of them are removed.
+        row_words: the number of words of a row.
         ends: per bucket, the index after its last row.
-        slots: the size of the set, a power of two, at least 1.5 times the rows of any bucket.
+        slots: int32; working memory for a set: a power of two of elements, at least 16 and at least
+            1.5 times the rows of the largest bucket.
 
     Returns:
         The number of rows kept.
+
+    Examples:
+        One bucket with three rows of one word:
+
+        >>> rows, notes = np.array([7, 5, 7]), np.array([4, 2, 3])
+        >>> kept = keep_least(rows, notes, 1, ends=np.array([3]), slots=np.zeros(16, np.int32))
+        >>> rows[:kept].tolist(), notes[:kept].tolist()
+        ([7, 5], [3, 2])
     """
     rows, notes, ends, slots = borrow(rows), borrow(notes), borrow(ends), borrow(slots)
     kept, first = np.int64(0), np.int64(0)
@@ -146,13 +188,21 @@ def keep_least(rows, notes, row_words, ends, slots):
 
 @kernel
 def mark(flat, row_words, shift, keys, slots, figures, marks):
-    """Mark the slots of a set whose rows are among the flat rows.
+    """Mark the rows of a set that are also among some other rows.
+
+    A row is a state, packed into a few words. The set is a hash table; a row is marked by its slot.
+    Most of the other rows are not in the set, and a look at the counts of keys (see `count_keys`)
+    saves the search for them.
 
     Args:
-        shift: as for `key_in`.
-        keys: per key, the number of rows of the set that have it.
-        slots, figures: the set; see `sets_kernels.insert`.
-        marks: per slot; updated.
+        flat: int64; the other rows, one after the other.
+        row_words: the number of words of a row.
+        shift: the key is the first word of the row, shifted to the right by this number of bits;
+            -1: the key is the first 16 bits of the row's hash.
+        keys: int64; per key, the number of rows of the set that have it.
+        slots: int64, flat; the set: `row_words` words per slot, -1 in an empty one.
+        figures: int64; the numbers of the set named at `sets_kernels.CAPACITY`.
+        marks: per slot of the set, 1 if it is marked; updated.
     """
     flat, slots, marks, keys = borrow(flat), borrow(slots), borrow(marks), borrow(keys)
     for r in range(flat.shape[0] // row_words):
@@ -165,11 +215,16 @@ def mark(flat, row_words, shift, keys, slots, figures, marks):
 
 @kernel
 def marked(flat, row_words, slots, figures, marks, out):
-    """Write to `out` whether the slot of each flat row is marked.
+    """Write to `out`, for each row, whether `mark` has marked it in the set.
 
     Args:
-        flat: rows that are all in the set.
-        slots, figures, marks: as for `mark`.
+        flat: int64; rows (states, packed into a few words) that are all in the set, one after the
+            other.
+        row_words: the number of words of a row.
+        slots: int64, flat; the set: `row_words` words per slot, -1 in an empty one.
+        figures: int64; the numbers of the set named at `sets_kernels.CAPACITY`.
+        marks: per slot of the set, 1 if it is marked.
+        out: output; per row, 1 or 0.
     """
     flat, slots, marks, out = borrow(flat), borrow(slots), borrow(marks), borrow(out)
     for r in range(out.shape[0]):

@@ -12,7 +12,7 @@ import numpy as np
 
 from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.composites_kernels import find_composite, get, index_composite
+from antecede.checker.engine.rows.composites_kernels import find_composite, index_composite
 from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
 from antecede.checker.engine.rows.hashing_kernels import mix, owner_by
 from antecede.checker.engine.rows.renaming_kernels import weight_of
@@ -142,14 +142,19 @@ def find_or_add(loc, base, part, geo, cons, dec, composites):
 
 @kernel
 def compose(flat, which, packing, tables, composites, rows):
-    """Translate flat rows into rows of composites, numbering new composites.
+    """Translate flat rows, which every process understands, into rows of its own composites.
+
+    A flat row is a state as the numbers of all its components, packed bit by bit. A row of
+    composites has one number per part (usually an actor), which this process gave to the part's
+    content. New contents get numbers here.
 
     Args:
-        flat: flat rows.
-        which: the indices of the rows to translate.
-        packing: a `Packing`.
-        composites: a `Composites`; its counts are updated.
-        rows: output; the rows of composites.
+        flat: int64; the flat rows, one after the other.
+        which: the indices of the flat rows to translate.
+        packing: a `Packing`: how the flat rows are packed.
+        tables: the arrays that the kernels read, a `Tables`; `cons` and `dec` get new composites.
+        composites: a `Composites`, the numbers of composites and their limits; updated.
+        rows: output, int64, flat; row k is the translation of flat row which[k].
 
     Returns:
         The number of translated rows; fewer than all if there is no room for more composites.
@@ -184,16 +189,22 @@ def compose(flat, which, packing, tables, composites, rows):
 def localize(numbered, which, others, mine, tables, composites, rows):
     """Translate rows of the driver's numbers into rows of this process's composites.
 
+    Both kinds of rows have one number per part of a state (usually an actor). The driver numbers
+    the contents of parts for all processes, and each process has numbers of its own, its
+    composites. New contents get composites here.
+
     Args:
-        numbered: rows of numbers.
+        numbered: int64; the rows of the driver's numbers, one after the other.
         which: the indices of the rows to translate.
-        others: the `Tables` of the numbers.
-        mine: int32; the composite of number g of part i, at i * geo[REN_STRIDE] of `others` + g;
-            -1: not known yet. Updated.
-        tables, composites, rows: as for `compose`.
+        others: the `Tables` of the driver's numbers.
+        mine: int32; the composite for number n of part p, at p * others.geo[REN_STRIDE] + n; -1:
+            not known yet. Updated.
+        tables: the `Tables` of this process; `cons` and `dec` get new composites.
+        composites: a `Composites`, the numbers of composites and their limits; updated.
+        rows: output, int64, flat; row k is the translation of row which[k].
 
     Returns:
-        As `compose`: the number of translated rows.
+        The number of translated rows; fewer than all if there is no room for more composites.
     """
     numbered, which, rows = borrow(numbered), borrow(which), borrow(rows)
     geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
@@ -223,13 +234,18 @@ def localize(numbered, which, others, mine, tables, composites, rows):
 
 @kernel
 def find_composites(one, other, part, first, found):
-    """Find the composites of one store in another store.
+    """Write, for each composite of one store, the composite with the same content in another store.
+
+    A store numbers the contents of a state's parts; the number is a composite. Two stores give
+    different numbers to the same content.
 
     Args:
-        one, other: the `Tables` of both.
-        part: the part of the composites.
-        first: the first composite of `one`.
-        found: output; the composites of `other` with the same local words; -1: there is none.
+        one: the `Tables` of the store whose composites are given.
+        other: the `Tables` of the store that is searched.
+        part: the part of the composites: an actor, or its state or history under `full`.
+        first: the first composite of `one` to look for; the ones after it follow.
+        found: output; the composites of `other`, or -1 if it lacks the content. Its length is the
+            number of composites to look for.
     """
     cons, dec, words = borrow(other.cons), borrow(one.dec), one.geo[g.PART_WORDS]
     for k in range(found.shape[0]):
@@ -239,11 +255,20 @@ def find_composites(one, other, part, first, found):
 
 @kernel
 def list_unnumbered(flat, packing, tables, records):
-    """List the composites in flat rows that a store lacks; return their number.
+    """List the contents of parts in flat rows that a store has no composite for.
+
+    A flat row is a state as the numbers of all its components, packed bit by bit. A composite is
+    the number that a store gave to the content of one part, usually of an actor.
 
     Args:
+        flat: int64; the flat rows, one after the other.
+        packing: a `Packing`: how the flat rows are packed.
         tables: the `Tables` of the store.
-        records: output; (parts of all rows, 1 + words): part, local words.
+        records: output, int64 of shape (rows * parts, 1 + words): the part and its local words (its
+            content). A content that occurs twice is listed twice.
+
+    Returns:
+        The number of records written.
     """
     geo, cons, words = tables.geo, borrow(tables.cons), tables.geo[g.PART_WORDS]
     loc = np.empty(geo[g.PARTS] * words, np.int64)
@@ -261,13 +286,20 @@ def list_unnumbered(flat, packing, tables, records):
 
 @kernel
 def flatten(rows, count, stride, geo, dec, packing, flat):
-    """Translate rows of composites into flat rows.
+    """Translate rows of this process's composites into flat rows, which other processes understand.
+
+    A row of composites has one number per part (usually an actor), which this process gave to the
+    part's content. A flat row is the same state as the numbers of all components, packed bit by
+    bit.
 
     Args:
-        rows: entries of `stride` words; each of the first `count` entries begins with a row.
-        geo, dec: as in `Tables`.
-        packing: a `Packing`.
-        flat: output; the flat rows.
+        rows: int64, flat; entries of `stride` words, each of which begins with a row of composites.
+        count: the number of entries to translate, from the first on.
+        stride: the number of words per entry.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
+        packing: a `Packing`: how flat rows are packed.
+        flat: output, int64; the flat rows, one after the other.
     """
     rows, widths, flat = borrow(rows), borrow(packing.widths), borrow(flat)
     geo, dec = borrow(geo), borrow(dec)
@@ -281,12 +313,19 @@ def flatten(rows, count, stride, geo, dec, packing, flat):
 
 @kernel
 def owners_of(flat, packing, geo, salts, owners, out):
-    """Write the owner of each flat row to `out`: a hash of its columns, for any packing.
+    """Write the owner of each flat row to `out`.
 
-    `dispatch` computes the same owner from tags.
+    A flat row is a state as the numbers of all its components, packed bit by bit. Its owner is the
+    partition that decides whether the state is new. A hash of the numbers selects the owner, so it
+    is the same for every packing and in every process.
 
     Args:
-        salts: as for `weigh`.
+        flat: int64; the flat rows, one after the other.
+        packing: a `Packing`: how the flat rows are packed.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        salts: odd int64; the factor of each column is at actor * MOST_COLUMNS + column.
+        owners: the number of partitions.
+        out: output; per flat row, a number from 0 to `owners` - 1.
     """
     flat, widths, geo = borrow(flat), borrow(packing.widths), borrow(geo)
     salts, out = borrow(salts), borrow(out)
@@ -303,19 +342,24 @@ def owners_of(flat, packing, geo, salts, owners, out):
 
 @kernel
 def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
-    """Send the rows of entries, each with a note, to their owners.
+    """Write successors, each with a note, to the outboxes of the partitions that own them.
 
-    A note is the parent's number and the place of the transition, or a mark if levels are sums of
-    weights.
+    The owner of a state is the partition that decides whether it is new; a hash of the state
+    selects it. The note is a word that travels with a successor: the parent's number and the place
+    of the transition, or a mark (depth and lead) if levels are sums of weights. A successor travels
+    as a flat row, which packs the numbers of all components; or, if numbers.sends and all its
+    composites have numbers from the driver, as a row of these numbers.
 
     Args:
-        entries: the first `count` are sent.
-        packing: a `Packing`.
-        numbers: a `Numbers`.
-        source: a `NoteSource`.
-        outbox: a `FlatOutbox`; output.
-        rest: a `FlatOutbox`; output. If rows are sent as numbers, flat rows whose composites do not
-            all have one.
+        entries: int64, flat; the successors as entries: a row, and a word about the transition.
+        count: the number of entries to send, from the first on.
+        tables: the arrays that the kernels read, a `Tables`.
+        packing: a `Packing`: how flat rows are packed.
+        numbers: a `Numbers`: the driver's numbers for composites. Composites that lack one are
+            marked as WANTED.
+        source: a `NoteSource`: the parents' numbers, from which notes are made.
+        outbox: output, a `FlatOutbox`.
+        rest: output, a `FlatOutbox` for flat rows, if others travel as numbers (numbers.sends).
     """
     entries, tags, their_geo = borrow(entries), borrow(numbers.tags), borrow(numbers.geo)
     geo, dec, widths = borrow(tables.geo), borrow(tables.dec), borrow(packing.widths)
@@ -412,37 +456,48 @@ def put_row(row, note, owner, outbox):
 
 
 @kernel
-def progress_of_flat(flat, packing, geo, sent, pending, out):
-    """Write the progress of flat rows, a number that no transition decreases, to `out`.
+def pack_rows(local, packing, flat):
+    """Pack local words into flat rows, bit by bit.
+
+    Local words hold the numbers of an actor's components, for example of its state. A flat row has
+    those of all actors, without unused bits between them.
 
     Args:
-        sent: of shape (actors, room), flat; the amount that an actor's position adds; see
-            `tables.progress_by_value`.
-        pending: of the same shape, flat; the amount that an actor's undelivered copies subtract.
+        local: int64 of shape (rows, local words of all actors).
+        packing: a `Packing`: the bits of each local word, and the words of a flat row.
+        flat: output, int64; the flat rows, one after the other.
+
+    Examples:
+        One row with two local words of 8 bits each:
+
+        >>> packing, flat = Packing(np.array([8, 8]), words=1), np.zeros(1, np.int64)
+        >>> pack_rows(np.array([[3, 7]]), packing, flat)
+        >>> int(flat[0]) == 7 << 8 | 3
+        True
     """
-    flat, widths, geo = borrow(flat), borrow(packing.widths), borrow(geo)
-    own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
-    loc = borrow(own_loc)
-    room = sent.shape[0] // geo[g.ACTORS]
-    for r in range(out.shape[0]):
-        unpack_flat(flat, r * packing.words, widths, loc)
-        total = np.int64(0)
-        for actor in range(geo[g.ACTORS]):
-            total += sent[actor * room + get(loc, 0, geo, actor, g.POSITION)]
-            total -= pending[actor * room + get(loc, 0, geo, actor, g.PENDING)]
-        out[r] = total
-    own_loc[0] = 0
-
-
-@kernel
-def pack_rows(local, packing, flat):
-    """Pack local words of shape (rows, words of all actors) into flat rows."""
     for r in range(local.shape[0]):
         pack_flat(local[r], packing.widths, flat, r * packing.words)
 
 
 @kernel
 def unpack_rows(flat, packing, local):
-    """Unpack flat rows into local words of shape (rows, words of all actors)."""
+    """Unpack flat rows into local words; it undoes `pack_rows`.
+
+    Local words hold the numbers of an actor's components, for example of its state. A flat row has
+    those of all actors, without unused bits between them.
+
+    Args:
+        flat: int64; the flat rows, one after the other.
+        packing: a `Packing`: the bits of each local word, and the words of a flat row.
+        local: output, int64 of shape (rows, local words of all actors).
+
+    Examples:
+        One row with two local words of 8 bits each:
+
+        >>> packing, local = Packing(np.array([8, 8]), words=1), np.zeros((1, 2), np.int64)
+        >>> unpack_rows(np.array([7 << 8 | 3]), packing, local)
+        >>> local.tolist()
+        [[3, 7]]
+    """
     for r in range(local.shape[0]):
         unpack_flat(flat, r * packing.words, packing.widths, local[r])

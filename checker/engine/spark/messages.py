@@ -26,8 +26,7 @@ class Job:
         graded: every state has one depth only, so only the next level can be met again.
         weights: the weights of transitions, if levels are sums of weights; without depths of
             states.
-        least: the least progress in the level; visited states with less are dropped. Or, by weight,
-            the least lead of the states that wait.
+        least: if levels are sums of weights, the least lead of the states that wait.
         folder: where tasks put what they send, if all of them are on this machine.
         stragglers: per partition, states that belong to the next level if they are new, with
             their links: the driver expanded their parents, which had missed table entries.
@@ -62,18 +61,19 @@ class Job:
 
 @frozen(eq=False)
 class Shipment:
-    """Rows that one partition sends to another.
+    """Rows (states) that one partition sends to another, which owns them.
 
     Attributes:
         sender: the number of the partition that sends them.
         place: the number of shipments that it sent before in this job.
-        rows, notes: the rows, and a note for each; no notes if they are not wanted. Both may be in
-            files.
+        rows: the rows, one after the other; they may be in a file.
+        notes: a note for each row, a word that gives its parent and the transition; empty if they
+            are not wanted. They may be in a file.
         base: the number of a row of the sender. A note gives a parent's number as its distance from
             this row.
         count: the number of rows.
-        flat: they are flat rows although other rows are not, because they have composites without
-            a number.
+        flat: they are flat rows although other rows are not, because they have composites without a
+            number.
     """
 
     sender: int
@@ -121,7 +121,6 @@ class MergeReport:
         waiting: if levels are sums of weights, the number of states with each mark.
         links: the links of the new states, if they are wanted, as arrays that may be in files.
         visited: the number of states of earlier depths in the partition.
-        least: the least progress among the states of the next level.
         preview: some states of the next level, as flat rows; the driver finds out what they miss.
         combinations: as `first_combinations` returns them for the new states; none if no global
             property is asked.
@@ -136,7 +135,6 @@ class MergeReport:
     waiting: Counter[int]
     links: list[Any]
     visited: int
-    least: int
     preview: Words
     combinations: Words
     seconds: float

@@ -25,18 +25,22 @@ def partitions_of(
 ) -> list[tuple[int, Partition]]:
     """Divide the states of a search into partitions for a cluster, by a hash of each state.
 
+    Call it once, when a search moves from the threads of this machine to a cluster. A partition is
+    the share of the states that one task works on. It has the states to expand and, unless levels
+    are never met again, the visited states.
+
     Args:
-        parts: the states of the transport that had the search, packed by the layout of `filler`.
+        parts: the states that the threads had, as rows in the layout of `filler`.
         filler: the tables of the protocol's results, with the layout of rows.
-        state: the progress on the cluster; updated: `held`, the row counts of each partition;
-            `links`, the place in `parts` of each state to expand, unless levels are sums of
-            weights; `least`, the least progress (a number that no transition decreases) of these
-            states, if the partitions keep visited states.
-        own: the driver's composites (numbers for actors' parts of states), which pack the new rows.
+        state: the bookkeeping of the search on the cluster. Two fields are set: `held` (the number
+            of rows in each partition) and `links` (for each state to expand, its place in `parts`;
+            not if levels are sums of weights).
+        own: the driver's numbers for actors' parts of states, with which rows are packed for the
+            cluster.
 
     Returns:
-        Pairs of a partition's number and a piece of it, of at most 2^18 rows per array. Every
-        partition has at least one piece.
+        Pairs of a partition's number and one piece of the partition; a piece has at most 2^18 rows
+        per array. Every partition has at least one piece.
     """
     levels, marks, origins, visited = [], [NO_MARKS], [], []
     with wrapping():
@@ -50,10 +54,7 @@ def partitions_of(
             origins.append((part.number << INDEX_BITS) + np.arange(len(rows) // own.codec.words))
         following, old = np.concatenate(levels), np.concatenate([NOTHING, *visited])
         owners, old_owners = (own.owners_of(rows, state.owners) for rows in (following, old))
-        progress = own.progress(old) if visited else NOTHING
         weighted = np.concatenate(marks)
-        if not (state.graded or len(weighted)):
-            state.least = int(own.progress(following).min())
     if not len(weighted):
         links = np.concatenate(origins)
         state.links = [[[links[owners == p]] for p in range(state.owners)]]
@@ -65,7 +66,6 @@ def partitions_of(
             level=NOTHING,
             todo=NOTHING,
             visited=own.formed(old[old_owners == p].ravel()),
-            progress=progress[old_owners == p].astype(np.int32),
             following=own.formed(following[owners == p].ravel()),
             marks=weighted[owners == p] if len(weighted) else NO_MARKS,
         )

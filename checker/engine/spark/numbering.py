@@ -38,7 +38,10 @@ class Form:
 
 @define(eq=False)
 class Numbering(CompositeStore):
-    """The composites that have numbers.
+    """The composites that the driver has numbered, as every process knows them.
+
+    A composite is the number that one process gave to the content of a part of a state. Rows that
+    travel between processes can have the driver's numbers, which mean the same everywhere.
 
     Attributes:
         tables: as the kernels read them; only the geometry and the composites are of use.
@@ -80,7 +83,7 @@ def fields_of(widths: tuple[int, ...]) -> Fields:
     """Return where a row of numbers has each number: its word, its lowest bit there, and its mask.
 
     A row of numbers is a state with one number per part (usually an actor): the driver's number for
-    its composite, the actor's share of the state.
+    the content of the part. The numbers are packed into words of 63 bits.
 
     Args:
         widths: the bits of each number, part by part.
@@ -88,6 +91,11 @@ def fields_of(widths: tuple[int, ...]) -> Fields:
     Returns:
         The arrays `word`, `shift` and `mask`, with an element per number. Of the numbers in a word,
         the first has the highest bits, and no number extends over two words.
+
+    Examples:
+        >>> fields = fields_of((10, 20))
+        >>> fields.word.tolist(), fields.shift.tolist(), fields.mask.tolist()
+        ([0, 0], [20, 0], [1023, 1048575])
     """
     store = CompositeStore()
     store.row_widths = list(widths)
@@ -98,9 +106,14 @@ def fields_of(widths: tuple[int, ...]) -> Fields:
 def words_of(widths: tuple[int, ...]) -> int:
     """Return the number of 64-bit words of a state that is packed as one number per part.
 
+    A word takes at most 63 bits, and no number extends over two words.
+
     Args:
-        widths: the bits of each number, part by part; a word takes at most 63, and no number
-            extends over two words.
+        widths: the bits of each number, part by part.
+
+    Examples:
+        >>> words_of((30, 20)), words_of((30, 20, 25))
+        (1, 2)
     """
     return pack_widths(list(widths))[0]
 

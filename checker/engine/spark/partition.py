@@ -30,18 +30,20 @@ together, and Java's heap holds several such heaps at once."""
 class Partition:
     """The content of one partition, or a piece of it. Its arrays may be in files.
 
+    A partition is the share of the states that one task works on; a hash of a state selects it.
+
     Attributes:
         form: the packing of its rows.
         level: the states of the current depth; if every state has one depth only, just those that
             are still to be expanded.
         todo: the numbers of the states to be expanded, in their level.
         visited: states of earlier depths that may be met again.
-        progress: int32; the progress of each visited state; see `WorkerComposites.progress`.
         following: the states of the next depth found so far; if levels are sums of weights, the
             states of all open levels, and the arrays above are empty.
         rest: flat rows that come after those in `following`: of states with composites that had no
             number when they were found; the next job can give them the form of the others.
-        marks: if levels are sums of weights, the mark of each state; see `g.LEAD_BITS`.
+        marks: if levels are sums of weights, the mark of each state: its depth and lead; see
+            `g.LEAD_BITS`.
         piece: the number of the piece.
     """
 
@@ -49,7 +51,6 @@ class Partition:
         "level",
         "todo",
         "visited",
-        "progress",
         "following",
         "rest",
         "marks",
@@ -59,7 +60,6 @@ class Partition:
     level: Words
     todo: Words
     visited: Words
-    progress: Any
     following: Words
     rest: Words = NOTHING
     marks: Marks = NO_MARKS
@@ -86,7 +86,6 @@ class Partition:
                 level=self.level[there],
                 todo=self.todo[here],
                 visited=self.visited[there],
-                progress=self.progress[here],
                 following=self.following[there],
                 rest=self.rest[at * flat_words : (at + PIECE) * flat_words],
                 marks=self.marks[here],

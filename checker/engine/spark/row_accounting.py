@@ -27,17 +27,18 @@ class RowCounts:
 def check_row_counts(
     first: dict[int, Any], second: dict[int, Any], held: dict[int, RowCounts], *, starts_anew: bool
 ) -> None:
-    """Check that the second tasks of a job received exactly the rows that the first tasks sent.
+    """Check that no row was lost between the two halves of a job on a cluster.
 
-    Every partition, a share of the states, has two tasks: the first expands rows, and the second
-    merges the successors that were sent to it. The check compares the numbers of successors, of
-    rows that were in the partition before, and of rows that wait because a table entry is missing.
+    A row is a state. Every partition (the share of the states that one task works on) has two
+    tasks: the first expands rows, and the second merges the successors that were sent to it. The
+    check compares the numbers of successors, of rows that were in the partition before, and of rows
+    that wait because a table entry is missing.
 
     Args:
         first: partition -> the report of its first task, an `ExpandReport`.
         second: partition -> the report of its second task, a `MergeReport`.
         held: partition -> the numbers of its rows before the job; has all partitions.
-        starts_anew: the second tasks do not read their partitions, so these counts are not
+        starts_anew: the second tasks do not read their partitions, so their row counts are not
             compared.
 
     Raises:
@@ -67,12 +68,17 @@ def _check(what: str, given: Any, arrived: Any) -> None:
 def check_links(new: int, links: list[Any]) -> None:
     """Check that a partition reported one link to a parent for each of its new states.
 
+    A partition is the share of the states that one task works on. A link is an int64 word that
+    names a state's parent and the transition from it.
+
     Args:
         new: the number of new states.
-        links: arrays of links (int64 words that name a parent and a transition), or their places in
-            files.
+        links: arrays of links, or the places (`StoredArray`) of such arrays in files.
 
     Raises:
         ClusterError: there are fewer or more links.
+
+    Examples:
+        >>> check_links(3, [[7, 8], [9]])  # two arrays with three links, so nothing is raised
     """
     _check("links to parents", new, sum(map(len, links)))

@@ -57,19 +57,27 @@ def place_bits_of(notes: Any) -> int:
 
     Args:
         notes: an array of notes; those of type uint32 have 8 bits for the place, all others 16.
+
+    Examples:
+        >>> place_bits_of(np.zeros(2, np.uint32)), place_bits_of(np.zeros(2, np.int64))
+        (8, 16)
     """
     return SHORT_PLACE_BITS if notes.dtype == np.uint32 else PLACE_BITS
 
 
 def base_of(partition: int) -> int:
-    """Return the number to add to a note of 16 place bits so that it becomes a link.
+    """Return the number to add to a note so that it becomes a link to a parent in this partition.
 
     A note travels with a successor: its parent's number in the parent's partition, then the place
-    (the transition's index among the transitions of the parent). A link has the partition's number,
-    too, in the bits from 48 on.
+    (the transition's index among the transitions of the parent) in 16 bits. A link also has the
+    partition's number, in the bits from 48 on.
 
     Args:
         partition: the number of the partition that has the parent.
+
+    Examples:
+        >>> base_of(2) == 2 << 48
+        True
     """
     return partition << INDEX_BITS + PLACE_BITS
 
@@ -84,6 +92,11 @@ def links_of(notes: Any, partition: int) -> Words:
         notes: per successor, its parent's index (counted from 0), then the place in the lowest 8
             bits (uint32) or 16 bits (int64).
         partition: the number of the partition that has all these parents.
+
+    Examples:
+        >>> notes = np.array([5 << 8 | 1], np.uint32)  # transition 1 of the state with index 5
+        >>> links_of(notes, 2).tolist() == [2 << 48 | 5 << 16 | 1]
+        True
     """
     wide, bits = notes.astype(np.int64), place_bits_of(notes)
     links: Words = wide >> bits << PLACE_BITS | wide & (1 << bits) - 1
@@ -153,7 +166,7 @@ class Expanded:
 
 @define(eq=False)
 class BlockExpansion:
-    """Expands a block of rows, and collects the successors by owner.
+    """Expands a block of rows (states), and collects successors by the partition that owns them.
 
     Attributes:
         own: this process's composites and tables.

@@ -78,9 +78,6 @@ class SharedTables:
         if not layout.columns_fit:
             layout.widen_columns()
         filled, tabulation.filled = tabulation.filled or [], []
-        sent, pending = NOTHING, NOTHING
-        if self.weights is None:
-            sent, pending = progress_by_value(self.filler.components)
         growth = TableUpdate(
             version=self.own.version + 1,
             geo=layout.geometry(),
@@ -88,8 +85,6 @@ class SharedTables:
             keys=np.concatenate([NOTHING, *(keys for keys, _ in filled)]),
             values=np.concatenate([NOTHING, *(values for _, values in filled)]),
             code=tabulation.code[self._code_sent : tabulation.used_code].copy(),
-            sent=sent,
-            pending=pending,
             perms=layout.orbits.perms,
             numbers=self._widths(layout),
             composites=np.zeros((0, 1 + layout.words), np.int64),
@@ -200,26 +195,3 @@ def _columns(components: Components, actors: int) -> Iterator[tuple[int, int]]:
         for column in (g.RECORDED, g.STAMPS) if components.full else ():
             where = column << 4 | actor
             yield where, components.sequences.get(where, 1)
-
-
-def progress_by_value(components: Components) -> tuple[Words, Words]:
-    """Return the progress that each position adds and each pending component subtracts.
-
-    A causal-send raises the progress of a state by at least 1, because a message weighs more than
-    its copies. A delivery of a copy raises it by 1. No other transition changes it.
-
-    Both arrays are flat: value n of an actor is at actor * (length // actors) + n.
-    """
-    workload = components.system.workload
-    weight = workload.fan_out + 1
-    sent = [[weight * workload.sent(p) for p in each.values] for each in components.positions]
-    undelivered = [
-        [sum(len(entry.remaining) for entry in row) for row in each.values]
-        for each in components.pending
-    ]
-    room = max(map(len, (*sent, *undelivered)))
-
-    def flat(rows: list[list[int]]) -> Words:
-        return np.array([row + [0] * (room - len(row)) for row in rows], np.int64).ravel()
-
-    return flat(sent), flat(undelivered)

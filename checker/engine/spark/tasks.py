@@ -145,15 +145,11 @@ def advanced(partition: Partition, job: Job, own: WorkerComposites, number: int)
         return now
     level, _ = _next_level(now, job, own, number)
     words = own.row_size
-    left = own.progress(own.flat(now.level))
-    kept, stays = now.progress >= job.least, left >= job.least
-    visited = [now.visited.reshape(-1, words)[kept], now.level.reshape(-1, words)[stays]]
     return Partition(
         form=now.form,
         level=level,
         todo=np.arange(len(level) // words),
-        visited=np.concatenate(visited).ravel(),
-        progress=np.concatenate([now.progress[kept], left[stays].astype(np.int32)]),
+        visited=np.concatenate([now.visited, now.level]),
         following=NOTHING,
     )
 
@@ -230,19 +226,23 @@ def new_stragglers(
 def expand_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the first task of a job, which expands rows (states) of one partition's level.
+    """Return the first Spark task of a job, which expands the states of one partition's level.
 
-    A partition is the share of the states whose hash selects it. The task takes the partition's
-    number and its pieces, each in a pair with the number. It yields pairs of an owner (the
-    partition to which the successors belong) and a `Shipment` of successors. If rows are postponed
-    because table entries are missing, it yields one more pair: its own number, and a tuple of their
-    indices and, if `job.graded`, the rows (otherwise no rows).
+    A partition is the share of the states whose hash selects it. A row is a state, packed into a
+    few words.
 
     Args:
         job: the instructions for all tasks of the job.
         growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
             process skips those that it has.
         reports: an accumulator; the task adds its `ExpandReport` with the key (job, 0, partition).
+
+    Returns:
+        A function for `RDD.mapPartitionsWithIndex`. It takes the partition's number and an iterator
+        of its pieces, each in a pair with the number. It yields pairs of an owner (the partition to
+        which successors belong) and a `Shipment` of successors. If rows are postponed because table
+        entries are missing, it yields one more pair: its own number, and a tuple of their indices
+        and, if `job.graded`, the rows (otherwise no rows).
     """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[Any]:
@@ -300,19 +300,23 @@ def notes_sent(job: Job, notes: Words) -> Any:
 def merge_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the second task of a job, which adds the rows that were sent to one partition to it.
+    """Return the second Spark task of a job, which adds the rows sent to one partition to it.
 
-    The task takes the partition's number and pairs of the number with a piece of the partition
-    (none if `job.starts_anew`), a `Shipment` of rows (states), or the postponed rows of the first
-    task. It keeps every state once. It yields pairs of the number and a piece of the partition
-    after the job: one piece with arrays in a file if `job.folder` is set, otherwise pieces of some
-    megabytes.
+    A partition is the share of the states whose hash selects it. A row is a state, packed into a
+    few words. The task keeps every state once.
 
     Args:
         job: the instructions for all tasks of the job.
         growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
             process skips those that it has.
         reports: an accumulator; the task adds its `MergeReport` with the key (job, 1, partition).
+
+    Returns:
+        A function for `RDD.mapPartitionsWithIndex`. It takes the partition's number and an iterator
+        of pairs of the number with one of three things: a piece of the partition (none if
+        `job.starts_anew`), a `Shipment` of rows, or the postponed rows of the first task. It yields
+        pairs of the number and a piece of the partition after the job: one piece with arrays in a
+        file if `job.folder` is set, otherwise pieces of some megabytes.
     """
 
     def task(number: int, parts: Iterator[Any]) -> Iterator[Any]:
@@ -350,7 +354,6 @@ def merge_task(
             waiting=counted(now.marks),
             links=[kept.give(some) for some in links] if job.links else [],
             visited=0 if job.graded else (len(now.visited) + len(now.level)) // words,
-            least=0 if job.graded or job.by_weight else flat.least(),
             preview=flat.preview(job.owners),
             combinations=flat.combinations(before * (not job.by_weight), job),
             seconds=time.perf_counter() - began,
@@ -375,20 +378,23 @@ def _present(
     if partition is not None and not job.graded:
         return advanced(partition, job, own, number)
     following = NOTHING if partition is None else _repacked(partition, own).following
-    return Partition(own.form, NOTHING, NOTHING, NOTHING, np.zeros(0, np.int32), following)
+    return Partition(own.form, NOTHING, NOTHING, NOTHING, following)
 
 
 def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
-    """Return a task that counts the states that one partition's next level stands for.
+    """Return a Spark task that counts the states for which one partition's next level stands.
 
-    Of the states that differ only in the names of actors, the level has one, and the task counts
-    all. The task takes the partition's number and its pieces, each in a pair with the number. It
-    yields one int.
+    Under symmetry reduction, a level has one of all states that differ only in the names of actors.
+    The task counts all of them. A partition is the share of the states that one task works on.
 
     Args:
         job: the instructions for all tasks of the job; only its `run` is used.
         growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
             process skips those that it has.
+
+    Returns:
+        A function for `RDD.mapPartitionsWithIndex`. It takes the partition's number and an iterator
+        of its pieces, each in a pair with the number, and yields one int: the number of states.
     """
 
     def task(_partition: int, partitions: Iterator[Any]) -> Iterator[int]:
@@ -401,18 +407,23 @@ def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], 
 
 
 def settle_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return a task that finds the new ones among the stragglers of one partition.
+    """Return a Spark task that finds the new states among the stragglers of one partition.
 
     A straggler is a successor that was found late, because a table entry was missing for its
-    parent. It is new if the partition does not have it (all are if `job.settled`). The task takes
-    the partition's number and its pieces, each in a pair with the number. It yields nothing if no
-    straggler is new, and otherwise one triple: the number, the new stragglers as flat rows (packed
-    numbers of components), and an int64 link to the parent for each.
+    parent. It is new if its partition (the share of the states whose hash selects it) does not have
+    it yet.
 
     Args:
-        job: the instructions for all tasks of the job, with the stragglers of each partition.
+        job: the instructions for all tasks of the job, with the stragglers of each partition. If
+            `job.settled`, all stragglers are new.
         growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
             process skips those that it has.
+
+    Returns:
+        A function for `RDD.mapPartitionsWithIndex`. It takes the partition's number and an iterator
+        of its pieces, each in a pair with the number. It yields nothing if no straggler is new, and
+        otherwise one triple: the number, the new stragglers as flat rows (packed numbers of
+        components), and an int64 link to the parent for each.
     """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[Any]:
@@ -447,11 +458,6 @@ class _Following:
         yield from (own.flat(rows[at : at + step]) for at in range(0, len(rows), step))
         if len(rest):
             yield rest
-
-    def least(self) -> int:
-        """Return the least progress."""
-        own = self.own
-        return min((int(own.progress(flat).min()) for flat in self._parts()), default=1 << 62)
 
     def preview(self, owners: int) -> Words:
         """Return some rows from everywhere."""

@@ -73,8 +73,9 @@ def received(array: Any) -> Any:
 def release(folder: str, kept: str) -> None:
     """Let later jobs overwrite the files in which the tasks of earlier jobs handed over arrays.
 
-    The files are renamed, so that their names begin with "unused". Two sorts are deleted: files of
-    tasks that were interrupted, and files of links, which the driver may have mapped.
+    Overwriting a file is faster than writing a new one. So the files are renamed: their names then
+    begin with "unused". Files of interrupted tasks and files of links, which the driver may have
+    mapped, are deleted.
 
     Args:
         folder: the folder of the files; their names are JOB-KIND-STAMP.

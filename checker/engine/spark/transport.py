@@ -236,18 +236,14 @@ class SparkTransport:
     def _next_level(
         self, level: LevelJob, second: dict[int, MergeReport], shown: list[Showing], vanished: int
     ) -> LevelReport:
-        """Return the size of the next level, and note the least progress or lead in it."""
-        state, own, reports = self.state, self.tables.own, second.values()
+        """Return the size of the next level, and note the least lead in it."""
+        state, reports = self.state, second.values()
         frontier = sum(report.following for report in reports)
         frontier += sum(len(links) for _, links in state.stragglers.values())
         sizes = {level.depth + 1: frontier} if frontier else {}
         if frontier and self._setup.weights:
             marks = sum((report.waiting for report in reports), Counter[int]())
             state.least, sizes = next_level(marks)
-        elif not (state.graded or self._setup.weights):
-            stragglers = (rows for rows, _ in state.stragglers.values() if len(rows))
-            least = [own.progress(rows).min() for rows in stragglers]
-            state.least = int(min([report.least for report in reports] + least))
         return LevelReport(sizes, frontier, sum(r.visited for r in reports), shown, vanished)
 
     def _note_round(

@@ -24,6 +24,10 @@ def depths_of(marks: Marks) -> Words:
     Args:
         marks: int32; per state, its depth in the lowest 16 bits, and above them its lead: -1 in the
             current level, n if n levels are between the current level and its own.
+
+    Examples:
+        >>> depths_of(np.array([2 << 16 | 7], np.int32)).tolist()
+        [7]
     """
     return (marks & DEPTH_MASK).astype(np.int64)
 
@@ -31,11 +35,18 @@ def depths_of(marks: Marks) -> Words:
 def brought_nearer(marks: Marks, least: int) -> Marks:
     """Return the marks of states after the search has moved on to the next level that has states.
 
+    A mark is a number with a state's depth in the lowest 16 bits, and above them its lead: -1 in
+    the current level, n if n levels are between the current level and its own.
+
     Args:
-        marks: int32; per state, its depth in the lowest 16 bits, and above them its lead: -1 in the
-            current level, n if n levels are between the current level and its own.
-        least: the lead of the new level before the move; all leads become smaller by `least` + 1,
-            so this one becomes -1.
+        marks: int32; per state, its mark before the move.
+        least: the lead of the new level before the move, as `next_level` returns it. All leads
+            become smaller by `least` + 1, so this one becomes -1.
+
+    Examples:
+        >>> marks = brought_nearer(np.array([1 << 16 | 7, 3 << 16 | 8], np.int32), least=1)
+        >>> (marks >> 16).tolist(), (marks & 0xFFFF).tolist()  # leads and depths
+        ([-1, 1], [7, 8])
     """
     return marks - np.int32((least + 1) << LEAD_BITS)
 
@@ -46,16 +57,27 @@ def current(marks: Marks) -> Any:
     Args:
         marks: int32; per state, its depth in the lowest 16 bits, and above them its lead: -1 in the
             current level, n if n levels are between the current level and its own.
+
+    Examples:
+        >>> current(np.array([2 << 16 | 7, -1 << 16 | 4], np.int32)).tolist()
+        [False, True]
     """
     return marks < 0
 
 
 def counted(marks: Marks) -> Counter[int]:
-    """Return how many states have each mark, as mark -> number of states.
+    """Return how many states have each mark.
 
     Args:
         marks: int32; per state, its depth in the lowest 16 bits, and above them its lead: -1 in the
             current level, n if n levels are between the current level and its own.
+
+    Returns:
+        Mark -> number of states.
+
+    Examples:
+        >>> counted(np.array([7, 7, 8], np.int32))
+        Counter({7: 2, 8: 1})
     """
     found, counts = np.unique(marks, return_counts=True)
     return Counter(dict(zip(found.tolist(), counts.tolist(), strict=True)))
@@ -72,6 +94,10 @@ def next_level(waiting: Counter[int]) -> tuple[int, dict[int, int]]:
 
     Returns:
         The least lead of all marks, and depth -> the number of states with this lead.
+
+    Examples:
+        >>> next_level(Counter({1 << 16 | 7: 20, 1 << 16 | 8: 5, 3 << 16 | 8: 9}))
+        (1, {7: 20, 8: 5})
     """
     least = min(waiting) >> LEAD_BITS
     level = {m: states for m, states in waiting.items() if m >> LEAD_BITS == least}

@@ -49,7 +49,6 @@ class TableUpdate:
         col_widths: the bits of each column of a local word.
         keys, values: new table entries.
         code: new effects of handlers; they follow the old ones.
-        sent, pending: as for `flat_kernels.progress_of_flat`.
         perms: as in `Orbits`. The renamings of all components that the tables know are among the
             entries.
         numbers: the bits of each number in rows; empty: rows are flat from now on.
@@ -62,8 +61,6 @@ class TableUpdate:
     keys: Words
     values: Words
     code: Words
-    sent: Words
-    pending: Words
     perms: Sequence[Sequence[int]]
     numbers: tuple[int, ...]
     composites: Words
@@ -82,7 +79,6 @@ class WorkerComposites(CompositeStore):
         codec: the packing of the flat rows that it reads and writes.
         tables: the tables as the kernels read them.
         entries: the number of table entries.
-        sent, pending: as for `flat_kernels.progress_of_flat`.
         known: per part, the number of composites that have weights and, under symmetry, an orbit.
         weights: see `renaming_kernels.weigh`.
         numbering: the composites that the driver has numbered.
@@ -98,8 +94,6 @@ class WorkerComposites(CompositeStore):
     codec: Codec = field(init=False)
     tables: g.Tables = field(init=False)
     entries: int = 0
-    sent: Words = field(init=False)
-    pending: Words = field(init=False)
     known: Words = field(init=False)
     weights: Words = field(init=False)
     numbering: Numbering = field(init=False)
@@ -137,7 +131,7 @@ class WorkerComposites(CompositeStore):
                     store.repack(before.placed, self.codec.placed)
             self.tables = self.tables._replace(table=table, code=code, geo=growth.geo)
             self._refresh()
-        self.sent, self.pending, self.version = growth.sent, growth.pending, growth.version
+        self.version = growth.version
         self.numbered = bool(growth.numbers)
         if self.numbered:
             self.numbering.widen_rows(growth.numbers)
@@ -398,16 +392,6 @@ class WorkerComposites(CompositeStore):
         """Return the owner of each flat row, which stays the same when columns become wider."""
         out = np.empty(len(flat) // self.codec.words, np.int64)
         flat_kernels.owners_of(flat, self.codec.packing, self.tables.geo, SALTS, owners, out)
-        return out
-
-    def progress(self, flat: Words) -> Words:
-        """Return the progress of flat rows, a number per row that no transition decreases.
-
-        The sweep-line method drops visited states by it.
-        """
-        out = np.empty(len(flat) // self.codec.words, np.int64)
-        packing, geo = self.codec.packing, self.tables.geo
-        flat_kernels.progress_of_flat(flat, packing, geo, self.sent, self.pending, out)
         return out
 
 

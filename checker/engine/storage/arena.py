@@ -51,6 +51,8 @@ HUGE_PAGE = 1 << 21
 class Arena:
     """A one-dimensional array that can grow without being copied.
 
+    It reserves address space at once, and takes memory, or space in a file, only as it grows.
+
     Attributes:
         dtype: the type of the elements.
         reserve_bytes: bytes of reserved address space; the array cannot grow beyond them.
@@ -301,12 +303,15 @@ def _check_memory(name: str, more: int) -> None:
 
 
 def reserve_bytes(arenas: int) -> int:
-    """Return the bytes of address space that each of `arenas` arenas may reserve.
+    """Return the bytes of address space that one arena may reserve, if there are several of them.
 
     An arena is an array that grows in place: it reserves address space at once, and takes memory
     only when its pages are used. So each arena reserves as much as the machine has memory. If the
     address space is limited (`ulimit -v`), the arenas share half of the remaining space. Windows
     sets the memory of a reservation aside, so there they share half of the available memory.
+
+    Args:
+        arenas: the number of arenas, which all reserve the same.
     """
     if WINDOWS:
         return (available_memory_bytes() or machine_memory_bytes()) // (2 * arenas)

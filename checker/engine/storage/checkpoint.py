@@ -533,14 +533,25 @@ def _checksum(file: Path) -> int:
 
 @contextlib.contextmanager
 def readable(folder: Path) -> Iterator[None]:
-    """Return a context manager that reports a checkpoint that cannot be used as an InputError.
+    """Return a context manager that turns errors of reading a checkpoint into an InputError.
 
-    Inside its block, errors of the operating system and those that malformed content raises (see
-    `UNFIT`, for example KeyError and ValueError) become an InputError that names the folder. Other
-    exceptions pass.
+    Read the checkpoint in its block. Errors of the operating system, and the errors that malformed
+    content raises (see `UNFIT`, for example KeyError and ValueError), become an InputError that
+    names the folder. Other exceptions pass.
 
     Args:
         folder: the folder of the checkpoint, for the message.
+
+    Raises:
+        InputError: the block raised such an error.
+
+    Examples:
+        >>> try:
+        ...     with readable(Path("saved")):
+        ...         raise KeyError("levels")
+        ... except InputError as error:
+        ...     print(error)
+        the checkpoint 'saved' does not fit this protocol: 'levels'
     """
     try:
         yield

@@ -39,6 +39,13 @@ def whole(what: str, value: Any, least: int = 0, most: int = MOST) -> int:
 
     Raises:
         ValueError: it is not such a number.
+
+    Examples:
+        >>> whole("the depth", 7)
+        7
+        >>> whole("the depth", -7)
+        Traceback (most recent call last):
+        ValueError: the depth is -7 and not a whole number from 0 to 4503599627370495
     """
     if type(value) is not int or not least <= value <= most:
         raise ValueError(f"{what} is {shown(value)} and not a whole number from {least} to {most}")
@@ -57,6 +64,10 @@ def wholes(what: str, values: Any, least: int = 0, most: int = MOST) -> list[int
 
     Raises:
         ValueError: it is no list, or an element is not such a number.
+
+    Examples:
+        >>> wholes("the depths", (7, 8))
+        [7, 8]
     """
     if not isinstance(values, list | tuple):
         raise ValueError(f"{what} is {shown(values)} and not a list")
@@ -72,6 +83,13 @@ def truth(what: str, value: Any) -> bool:
 
     Raises:
         ValueError: it is neither.
+
+    Examples:
+        >>> truth("the symmetry", True)
+        True
+        >>> truth("the symmetry", 1)
+        Traceback (most recent call last):
+        ValueError: the symmetry is 1 and neither true nor false
     """
     if type(value) is not bool:
         raise ValueError(f"{what} is {shown(value)} and neither true nor false")
@@ -87,6 +105,10 @@ def seconds(what: str, value: Any) -> float:
 
     Raises:
         ValueError: it is no duration.
+
+    Examples:
+        >>> seconds("the time so far", 90)
+        90.0
     """
     if type(value) not in (int, float) or not 0 <= value < math.inf:
         raise ValueError(f"{what} is {shown(value)} and no duration")
@@ -102,6 +124,10 @@ def text(what: str, value: Any) -> str:
 
     Raises:
         ValueError: it is no string.
+
+    Examples:
+        >>> text("the reason", "none")
+        'none'
     """
     if not isinstance(value, str):
         raise ValueError(f"{what} is {shown(value)} and no text")
@@ -117,6 +143,10 @@ def table(what: str, value: Any) -> Mapping[Any, Any]:
 
     Raises:
         ValueError: it is no dictionary.
+
+    Examples:
+        >>> table("the figures", {"states": 9})
+        {'states': 9}
     """
     if not isinstance(value, dict):
         raise ValueError(f"{what} is {shown(value)} and no table")
@@ -144,6 +174,13 @@ def numbers(
 
     Raises:
         ValueError: it is not such an array.
+
+    Examples:
+        >>> numbers("the depths", np.array([7, 8]), np.int64, shape=(2,), most=9).tolist()
+        [7, 8]
+        >>> numbers("the depths", np.array([7, 8]), np.int64, most=7)
+        Traceback (most recent call last):
+        ValueError: the depths contain a number that is not between 0 and 7
     """
     if not isinstance(value, np.ndarray) or value.dtype != kind:
         raise ValueError(f"{what} are no numbers of type {np.dtype(kind).name}")
@@ -162,6 +199,13 @@ def pieces(array: Any) -> Iterator[Any]:
     So few pages of a mapped file are in memory at once. Each slice is a view of about a million
     numbers (`PIECE`), or of one row if rows are longer. None is empty: an array without elements
     yields nothing.
+
+    Args:
+        array: a NumPy array, usually a mapped file.
+
+    Examples:
+        >>> [piece.shape for piece in pieces(np.zeros((1_000_000, 2)))]
+        [(524288, 2), (475712, 2)]
     """
     each = max(PIECE // max(int(np.prod(array.shape[1:])), 1), 1)
     for start in range(0, len(array), each):

@@ -48,27 +48,45 @@ NO_EFFECTS = -3
 
 @inlined
 def room_for(geo):
-    """Return the length of the working memory `loc` that `successors` needs, in words of 64 bits.
+    """Return how many 64-bit words of working memory one thread needs to compute successors.
 
-    The memory holds the unpacked columns of a state and of one of its successors, the space for
-    `represent`, and the columns of as many successors as a state can have with the present tables.
+    The kernels call this memory `loc`. It holds the unpacked columns of a state and of one of its
+    successors, the space for `represent`, and the columns of as many successors as a state can have
+    with the present tables.
 
     Args:
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
     """
     return waiting_at(geo, geo[g.CHOICES])
 
 
 @inlined
 def waiting_at(geo, k):
-    """Return where waiting successor k begins in `loc`: its local words, slots, and notes."""
+    """Return the index in `loc` of the columns of one waiting successor.
+
+    A successor *waits* in the working memory `loc` between `derive`, which unpacks and changes its
+    columns, and `settle`, which packs it as a row. There it has the local words of all actors
+    (their columns, packed), one word per part, and its notes (see `notes_at`).
+
+    Args:
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        k: the index of the waiting successor, from 0.
+    """
     size = geo[g.ACTORS] * geo[g.WORDS]
     return 2 * size + room_to_represent(geo) + k * (size + geo[g.PARTS] + NOTES)
 
 
 @inlined
 def notes_at(geo, k):
-    """Return where the notes of waiting successor k begin in `loc`; see `NOTE_KIND`."""
+    """Return the index in `loc` of the notes about one successor: six words, such as NOTE_KIND.
+
+    A successor *waits* in the working memory `loc` between `derive`, which unpacks and changes its
+    columns, and `settle`, which packs it as a row. The notes say which transition leads to it.
+
+    Args:
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        k: the index of the waiting successor, from 0.
+    """
     return waiting_at(geo, k) + geo[g.ACTORS] * geo[g.WORDS] + geo[g.PARTS]
 
 
@@ -99,14 +117,21 @@ def losses_left(loc, base, geo):
 
 @inlined
 def source_of(source, geo):
-    """Return where a group of transitions comes from, in the order of `transition.enabled`.
+    """Return what a source of transitions stands for: its kind, its actor and the column it reads.
 
-    A *source* is the sends of an actor, the packets of a channel, the timers of an actor, or the
-    losses of a channel. Sources from `source_count` on are recoveries, then crashes.
+    A *source* is the sends of an actor, the packets of a channel, the timers of an actor, the
+    losses of a channel, or the recoveries or crashes of an actor. Sources are numbered from 0 in
+    this order, which is the order of `semantics.transition.enabled`.
+
+    Args:
+        source: the number of the source.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
 
     Returns:
-        The kind of its keys, such as SEND; the actor that acts; the owner of the column that is
-        read; that column; and the number of the actor or channel in table keys.
+        Five numbers: the kind of its keys in the table of results (SEND, RECEIVE, INTERNAL, LOSE or
+        RESTART); the actor that acts; the actor that has the column that is read, and this column
+        (for example the sender, and its channel to the receiver); and the number of the actor or
+        channel in keys.
     """
     actors, channels = geo[g.ACTORS], geo[g.CHANNEL_COUNT]
     receiving = actors + channels
@@ -127,10 +152,20 @@ def source_of(source, geo):
 
 @inlined
 def after_step(code, spot):
-    """Return where the transition that follows the one at code[spot:] begins.
+    """Return where the next effect begins in the array of handlers' effects.
 
-    Two lists follow the words of an effect: packets with their destinations, then deliveries and
-    network-sends with their senders. Each list has its length before it, and two words per element.
+    An effect is the result of one call of a handler, for example of a receipt. It has EFFECT_WORDS
+    words, then two lists: the packets that are sent, then the deliveries and network-sends. A list
+    is its length and two words per element.
+
+    Args:
+        code: the array, `Tables.code`.
+        spot: code[spot:] is an effect.
+
+    Examples:
+        >>> code = [0] * 5 + [1, 8, 9] + [0]  # one packet is sent, and nothing is delivered
+        >>> after_step(code, 0)
+        9
     """
     spot += g.EFFECT_WORDS
     spot += 1 + 2 * code[spot]
@@ -269,19 +304,29 @@ def takes_no_packet(effect, kind, content, tables):
 
 @kernel
 def derive(source, only, said, waiting, tables, loc, misses, control):
-    """Append the successors that one source of transitions has to those that wait in `loc`.
+    """Append the successors by one source of transitions to the successors that wait in `loc`.
 
-    loc holds the local words of the parent. A successor *waits* between this function, which makes
-    its local words, and `settle`, which looks up their composites.
+    A *source* is, for example, an actor's sends or the packets of a channel. A successor *waits* in
+    the working memory `loc`, as unpacked columns, until `settle` packs it as a row. The results of
+    handlers come from the tables.
 
     Args:
-        source: see `source_of`.
-        only: which of the source's transitions, or ALL.
-        said: the union of all actors' GATE bits, if geo[FOLLOWS].
+        source: the index of the source; see `source_of`.
+        only: the index of one transition of the source, from 0, or ALL (-1).
+        said: the union of all actors' bits from `gate`, if only one message is followed
+            (geo[FOLLOWS]); otherwise it is not read.
         waiting: the number of successors that wait already.
+        tables: the arrays that the kernels read, a `Tables`.
+        loc: working memory of one thread, of room_for(geo) words. Its words from ACTORS * WORDS on
+            have the state, as `decode` writes it; the words before them are overwritten.
+        misses: output, int64 of shape (n, words): a record of each call or composite that the
+            tables lack, so that Python can add it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
 
     Returns:
-        The number of successors that wait now, or MISSED.
+        The number of successors that wait now; or MISSED (-1) if the tables lack something (try
+        again when Python has added it).
     """
     geo, code, cons = tables.geo, tables.code, tables.cons
     size = geo[g.ACTORS] * geo[g.WORDS]
@@ -329,10 +374,24 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
 
 @inlined
 def settle(k, row, at, tables, loc, out, start, missing):
-    """Write the row of waiting successor k to out[start:].
+    """Pack one waiting successor as a row, and say whether its transition exists.
+
+    A successor *waits* in the working memory `loc`, as unpacked columns, since `derive` made it.
+    The row is a state as one composite (a number) per part. A transition that takes no packet and
+    changes nothing, such as a timer without effect, is no transition.
+
+    Args:
+        k: the index of the waiting successor, from 0.
+        row, at: the parent's row is row[at:].
+        tables: the arrays that the kernels read, a `Tables`.
+        loc: working memory of one thread, as `derive` leaves it.
+        out, start: output; the row is written to out[start:].
+        missing: output, a `Missing`: the composites that the tables lack, so that Python can add
+            them.
 
     Returns:
-        1, 0 if it is no transition, since it takes no packet and changes nothing, or MISSED.
+        1 if it is a transition, 0 if it is none, or MISSED (-1) if the tables lack a composite;
+        then the row in `out` must not be used.
     """
     geo = tables.geo
     if emit(loc, waiting_at(geo, k), row, at, tables, out, start, missing) != g.OK:
@@ -343,12 +402,18 @@ def settle(k, row, at, tables, loc, out, start, missing):
 
 @inlined
 def told_by(loc, geo, k, found):
-    """Return the information word of waiting successor k, without the index of its transition.
+    """Return the information word of one waiting successor: its kind, and the properties it shows.
 
-    The index is added when it is known which waiting successors are transitions.
+    A successor *waits* in the working memory `loc`, as unpacked columns, since `derive` made it.
+    The word follows its row in an entry: bits 16-30 have the kind of the transition, and bits 32-62
+    the properties that it violates or reaches. Bits 0-15, the index among the state's transitions,
+    are 0; the caller adds it.
 
     Args:
-        found: the bit set of properties not to report.
+        loc: working memory of one thread, as `derive` leaves it.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        k: the index of the waiting successor, from 0.
+        found: the bit set of properties to leave out, for example because they are decided.
     """
     notes = notes_at(geo, k)
     return loc[notes + NOTE_KIND] | (loc[notes + NOTE_SHOWN] & ~found) << 32
@@ -370,8 +435,10 @@ def successors(row, at, tables, loc, out, found, misses, control):
         loc: the state's columns, unpacked: int64, working memory of one thread; see `room_for`.
         out: output; the entries, flat. The last entry that it has room for is not filled.
         found: the bit set of properties not to report.
-        misses: where to write the calls and composites that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        misses: output, int64 of shape (n, words): a record of each call or composite that the
+            tables lack, so that Python can add it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
 
     Returns:
         The number of entries. Or a negative number: MISSED (-1) if the tables lack something (try
@@ -449,12 +516,13 @@ def owed(actor, pending, loc, geo, table, misses, control):
 def is_final(out, count, geo):
     """Return whether a state is final: it has no transition, or all of them are crashes of actors.
 
-    Crashes come last among the transitions of a state, so the first entry tells.
+    Crashes come last among the transitions of a state, so the first successor tells.
 
     Args:
-        out: the state's successors, as entries that `successors` wrote.
-        count: the number of entries. A negative result of `successors` gives False.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
+        out: int64, flat; the successors of the state, as entries that `successors` wrote.
+        count: the number of entries. A negative number, with which `successors` reports a problem,
+            gives False.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
     """
     if count > 0 and geo[g.CRASHES] != 0:
         return out[geo[g.ROW_WORDS]] >> 16 & 0x7FFF == g.CRASH_KIND
@@ -472,12 +540,14 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
 
     Args:
         row, at: the state is row[at:], a row: one number per actor's part, packed into a few words.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        table: the hash table of the results of Python functions; see `Tables`.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        table: int64, flat: the hash table of the results of Python functions; see `Tables`.
         dec: the array that has the columns that each of these numbers stands for; see `Tables`.
         loc: the state's columns, unpacked: working memory of one thread; overwritten.
-        misses: where to write the calls that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
+            that Python can make it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
 
     Returns:
         The bit set; or MISSED (-1) if the table lacks a result (try again when Python has made the
@@ -532,10 +602,11 @@ def judge_together(geo, table, loc, misses, control):
 
 @inlined
 def borrowed(tables):
-    """Return the tables with each array replaced by a view that Numba does not count references to.
+    """Return the tables with each array replaced by a borrowed view of it, for use inside a kernel.
 
-    Inside a kernel, counting the references to an array costs time at each use. The views share the
-    memory of the arrays, and must not be used when the arrays are gone.
+    Numba counts the references to an array, which costs time at each use inside a kernel. It does
+    not count references to a borrowed view. The views share the memory of the arrays, so use them
+    only as long as the arrays exist.
 
     Args:
         tables: the arrays that the kernels read, a `Tables`.

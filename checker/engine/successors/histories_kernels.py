@@ -26,12 +26,14 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
     Args:
         message, sender: the number of the message, and its sender (-1: no actor).
         actor: the receiver.
-        loc: the state's columns (the numbers of its actors' states, channels and histories), packed
-            into words: working memory of one thread; updated.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        table: the hash table of the results of Python functions; see `Tables`.
-        misses: where to write the calls that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        loc: int64; the state's columns (the numbers of its actors' states, channels and histories),
+            packed into words: working memory of one thread; updated.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        table: int64, flat: the hash table of the results of Python functions; see `Tables`.
+        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
+            that Python can make it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
 
     Returns:
         The sum of 1 if the actor has delivered an effect of the message, and 2 if it has delivered
@@ -80,20 +82,26 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
 def gate(actor, base, loc, geo, table, misses, control):
     """Return four bits about one actor, for a search that follows one message.
 
-    Such a search judges the deliveries of one message, the marked one. The result is -1 if the
-    table lacks it, and otherwise a sum of ROOM (1: the actor may send, because few enough of its
-    messages are undelivered), TAINT (2: it knows of the marked message), MARK (4: it sent the
-    marked message) and OVER (8: the marked message was delivered everywhere).
+    Such a search judges the deliveries of one message, the marked one. The bits say what the actor
+    may send, and what it knows.
 
     Args:
         actor: the index of the actor.
         base: where the columns of the state begin in `loc`.
-        loc: the state's columns (the numbers of its actors' states, channels and histories), packed
-            into words: working memory of one thread.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        table: the hash table of the results of Python functions; see `Tables`.
-        misses: where to write the calls that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        loc: int64; the state's columns (the numbers of its actors' states, channels and histories),
+            packed into words: working memory of one thread.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        table: int64, flat: the hash table of the results of Python functions; see `Tables`.
+        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
+            that Python can make it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
+
+    Returns:
+        A sum of ROOM (1: the actor may send, because few enough of its messages are undelivered),
+        TAINT (2: it knows of the marked message), MARK (4: it sent the marked message) and OVER (8:
+        the marked message was delivered everywhere); or -1 if the table lacks the result (try again
+        when Python has added it).
     """
     knows, pending = get(loc, base, geo, actor, g.KNOWS), get(loc, base, geo, actor, g.PENDING)
     return look_up(table, key_of(g.GATE, actor, knows, pending), misses, control)
@@ -109,12 +117,14 @@ def gates(base, loc, geo, table, misses, control):
 
     Args:
         base: where the columns of the state begin in `loc`.
-        loc: the state's columns (the numbers of its actors' states, channels and histories), packed
-            into words: working memory of one thread.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        table: the hash table of the results of Python functions; see `Tables`.
-        misses: where to write the calls that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        loc: int64; the state's columns (the numbers of its actors' states, channels and histories),
+            packed into words: working memory of one thread.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        table: int64, flat: the hash table of the results of Python functions; see `Tables`.
+        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
+            that Python can make it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
 
     Returns:
         The sum of the bits, or MISSED (-1) if the table lacks a result for some actor.
@@ -149,12 +159,14 @@ def forget_by(actor, item, loc, geo, table, misses, control):
         actor: the index of the actor that forgets.
         item: the message with its receiver: the number of the message, times the number of actors,
             plus the index of the receiver.
-        loc: the state's columns (the numbers of its actors' states, channels and histories), packed
-            into words: working memory of one thread; updated.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        table: the hash table of the results of Python functions; see `Tables`.
-        misses: where to write the calls that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        loc: int64; the state's columns (the numbers of its actors' states, channels and histories),
+            packed into words: working memory of one thread; updated.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        table: int64, flat: the hash table of the results of Python functions; see `Tables`.
+        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
+            that Python can make it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
 
     Returns:
         True; or False if the table lacks a result, and `loc` must not be used then.
@@ -205,12 +217,14 @@ def causal_send(message, actor, loc, geo, table, misses, control):
     Args:
         message: the number of the message, or the number of its network-send; see `network_send`.
         actor: the sender.
-        loc: the state's columns (the numbers of its actors' states, channels and histories), packed
-            into words: working memory of one thread; updated.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        table: the hash table of the results of Python functions; see `Tables`.
-        misses: where to write the calls that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        loc: int64; the state's columns (the numbers of its actors' states, channels and histories),
+            packed into words: working memory of one thread; updated.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        table: int64, flat: the hash table of the results of Python functions; see `Tables`.
+        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
+            that Python can make it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
 
     Returns:
         True; or False if the table lacks a result, and `loc` must not be used then.
@@ -245,12 +259,14 @@ def network_send(message, actor, loc, geo, table, misses, control):
     Args:
         message: the number of the network-send, which is numbered like a message.
         actor: the sender.
-        loc: the state's columns (the numbers of its actors' states, channels and histories), packed
-            into words: working memory of one thread; updated.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        table: the hash table of the results of Python functions; see `Tables`.
-        misses: where to write the calls that the tables lack, for Python to make.
-        control: counters of the kernels, such as the number of misses (control[MISSES]).
+        loc: int64; the state's columns (the numbers of its actors' states, channels and histories),
+            packed into words: working memory of one thread; updated.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        table: int64, flat: the hash table of the results of Python functions; see `Tables`.
+        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
+            that Python can make it.
+        control: int64; counters of the kernels; control[MISSES] is the number of records in
+            `misses`.
 
     Returns:
         True; or False if the table lacks a result, and `loc` must not be used then.

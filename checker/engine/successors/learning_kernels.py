@@ -22,15 +22,15 @@ from antecede.checker.engine.successors import memo_kernels as m
 def derive_into(source, only, entry, row, at, work, count):
     """Derive successors that the memo lacks, append them to work.out, and store their changes.
 
-    The memo is the thread's cache of transitions. The successors are found from the tables of
+    The memo is the thread's cache of transitions. The successors are computed from the tables of
     handlers' results. Where the memo can store how a transition changes the actors' parts, `recall`
-    need not derive it again.
+    finds it there the next time.
 
     Args:
-        source: the index of a source of transitions: an actor's sends, a channel, an actor's
+        source: the number of a source of transitions: an actor's sends, a channel, an actor's
             timers, or the losses of a channel; see `derive_kernels.source_of`.
-        only: the index of one transition of the source, or ALL (-1).
-        entry: if `only` is an index, where work.memo.lists has the packet that is received.
+        only: the index of one transition of the source, from 0, or ALL (-1).
+        entry: if `only` is an index, where work.memo.lists has the entry of the received packet.
             Otherwise the place of the source's list there, of which only the changes of histories
             are stored; or 0: nothing is stored.
         row, at: the state is row[at:], a row: one number per actor's part, packed into a few words.
@@ -39,7 +39,8 @@ def derive_into(source, only, entry, row, at, work, count):
 
     Returns:
         The number of successors afterwards. Or a negative number: MISSED (-1) if the tables lack
-        something, which is recorded in work.misses, or OVERFLOWED (-2) if work.out is too small.
+        something, which is recorded in work.misses (try again when Python has added it), or
+        OVERFLOWED (-2) if work.out is too small.
     """
     tables, memo, loc, out = work.tables, work.memo, work.loc, work.out
     geo, missing = tables.geo, g.Missing(work.misses, work.control)
@@ -138,24 +139,27 @@ def learn_delivery(channel, packet, message, event, memo):
 def learn_list(source, row, at, work, start):
     """Make the memo's list of the transitions that one source offers, and return the list's place.
 
-    The memo is the thread's cache of transitions. A source is an actor's sends, a channel, an
-    actor's timers, or the losses of a channel. The list belongs to a composite: the number that
-    stands for an actor's part of the state. All states with this composite use the list. Under the
-    history `full`, an actor's own transitions are listed for each position in the workload and
-    knowledge.
+    The memo is the thread's cache of transitions. A *source* is an actor's sends, a channel, an
+    actor's timers, or the losses of a channel. Its transitions depend on one actor's part of the
+    state, and a composite is the number that stands for the content of this part. So all states
+    with the same composite can use one list, and `recall` reads it. Call this kernel when the memo
+    has no list for the composite of the state yet.
 
     Args:
-        source: the index of the source; see `derive_kernels.source_of`.
-        row, at: a state with this composite is row[at:], a row.
-        work: a `Work`: memo, tables and working memory of the thread.
-        start: work.out[start:] has room for one entry, which may be overwritten.
+        source: the number of the source; see `derive_kernels.source_of`.
+        row, at: a state with this composite: row[at:], a row.
+        work: a `Work`: memo, tables and working memory of the thread. The memo gets the list.
+        start: the kernel may overwrite one entry at work.out[start:].
 
     Returns:
-        The place of the list in work.memo.lists, which is greater than 1. NOTHING_LISTED (1): the
-        list is empty. NOT_LISTED (-3): the memo cannot store these transitions, for example because
-        one delivers several messages. NO_ROOM (-4): the memo is full. MISSED (-1): the tables lack
-        something, which is recorded in work.misses. The last two are not remembered for this
-        composite.
+        The place of the list in work.memo.lists, which is greater than 1; or one of these:
+
+        * NOTHING_LISTED (1): the source has no transition.
+        * NOT_LISTED (-3): the memo cannot store the transitions, for example because one of them
+          delivers several messages. Derive them in each state.
+        * NO_ROOM (-4): the memo is full. Derive them, and try again later.
+        * MISSED (-1): the tables lack something, which is recorded in work.misses. Try again when
+          Python has added it.
     """
     memo, geo = work.memo, work.tables.geo
     decode(row, at, geo, work.tables.dec, work.loc, geo[g.ACTORS] * geo[g.WORDS])

@@ -44,15 +44,15 @@ class Work(NamedTuple):
     """The arguments that most functions here share, for the expansion of one row.
 
     Attributes:
-        tables: borrowed.
-        memo: borrowed.
+        tables: the arrays that the kernels read, borrowed; see `derive_kernels.borrowed`.
+        memo: the thread's cache of transitions, borrowed.
         loc: int64, working space; see `derive_kernels.room_for`.
-        out: the successors, as entries.
+        out: int64, flat; the successors, as entries: a row, and a word about the transition.
         room: the number of entries that `out` has room for, without the last one.
         composites: int64; per part, its composite in the row that is expanded.
         heads: int64; per part, where the heads of that composite begin in `Memo.heads`, or -1.
         found: the bit set of properties not to report.
-        misses, control: as in `Told`.
+        misses, control: what the tables lack, and the number of such records; see `Missing`.
     """
 
     tables: g.Tables
@@ -139,10 +139,11 @@ MOST_MOMENTS = 1 << 22
 
 @inlined
 def borrowed_memo(memo):
-    """Return the memo with each array replaced by a view that Numba does not count references to.
+    """Return a memo with each array replaced by a borrowed view of it, for use inside a kernel.
 
-    The memo is a thread's cache of transitions. The views share the memory of the arrays, and must
-    not be used when the arrays are gone.
+    The memo is a thread's cache of transitions. Numba counts the references to an array, which
+    costs time at each use inside a kernel. It does not count references to a borrowed view. The
+    views share the memory of the arrays, so use them only as long as the arrays exist.
 
     Args:
         memo: a `Memo`.
@@ -163,22 +164,45 @@ def borrowed_memo(memo):
 
 @inlined
 def event_key(channel, packet, stays, says):
-    """Return the key of an event, under which `events` has its number.
+    """Return the key of an event: the receipt of a packet, with all that its receiver learns.
+
+    The memo, a thread's cache of transitions, numbers events by their keys; see `numbered`. Two
+    receipts with equal keys change a receiver's part of the state in the same way.
 
     Args:
-        channel, packet: the numbers of the channel and of the packet that is received.
+        channel: the number of the channel, below 256.
+        packet: the number of the packet that is received, below 2 ** 25.
         stays: 1 if the packet stays in the channel, otherwise 0.
-        says: what the sender's history says of the delivered message; 0 if none is delivered.
+        says: 0 if no message is delivered. Otherwise, 1 + the number in which the sender's history
+            says when the message was sent and how its delivery is judged; below 2 ** 28.
+
+    Examples:
+        >>> event_key(channel=2, packet=5, stays=1, says=0) == 1 << 33 | 2 << 25 | 5
+        True
     """
     return says << 34 | stays << 33 | channel << 25 | packet
 
 
 @inlined
 def named(memo, key, value):
-    """Return the value of a key in `events`; a new key gets `value`.
+    """Return the value of a key in the memo's hash table `events`, and give a new key a value.
+
+    The memo is a thread's cache of transitions. Its table `events` maps keys such as `event_key` to
+    numbers.
+
+    Args:
+        memo: a `Memo`; `events` gets the key if it is new.
+        key: an int64 that is not negative.
+        value: the value for the key if it is new, or -1: a new key is not entered.
 
     Returns:
-        The value, or -1 if the key is new and `value` is -1 or there is no room.
+        The value that the table has for the key now; -1 if the key was not entered, because `value`
+        is -1 or the table is full.
+
+    Examples:
+        >>> memo = NO_MEMO._replace(figures=np.zeros(FIGURES, np.int64), events=np.full(32, -1))
+        >>> int(named(memo, 17, -1)), int(named(memo, 17, 5)), int(named(memo, 17, 6))
+        (-1, 5, 5)
     """
     there = find(memo.events, key)
     if there != -1 or value == -1 or 3 * memo.figures[NAMED] >= memo.events.shape[0]:
@@ -190,9 +214,25 @@ def named(memo, key, value):
 
 @inlined
 def numbered(memo, key, item):
-    """Return the number of the event with a key, or -1 without room; a new event delivers `item`.
+    """Return the number of the event with this key, and give a new event the next number.
 
-    Equal keys have equal numbers, so events can be compared by number.
+    The memo, a thread's cache of transitions, numbers events from 0, so that lists of transitions
+    store a small number and compare events by it. An event is most often the receipt of a packet.
+
+    Args:
+        memo: a `Memo`; a new event is added to it.
+        key: the key of the event, for example from `event_key`.
+        item: stored in memo.items for a new event: the message that it delivers (message * actors +
+            receiver), or NO_ITEM (-1); ignored if the key is known.
+
+    Returns:
+        The number, or -1 if the event is new and the memo has no room for it.
+
+    Examples:
+        >>> figures, items = np.zeros(FIGURES, np.int64), np.zeros(4, np.int64)
+        >>> memo = NO_MEMO._replace(figures=figures, items=items, events=np.full(32, -1))
+        >>> [int(numbered(memo, key, NO_ITEM)) for key in (17, 30, 17)]
+        [0, 1, 0]
     """
     new = memo.figures[EVENTS]
     event = np.int64(-1)
@@ -206,9 +246,23 @@ def numbered(memo, key, item):
 
 @inlined
 def coded(memo, shown):
-    """Return a small number for a bit set of properties, or -1 if there are too many bit sets.
+    """Return the code of a bit set of properties: its index in memo.shows, from 0 to 7.
 
-    The number, the *code*, is short enough to be stored with a step.
+    Bit k stands for property k of the system: the transition violates or reaches it. The memo, a
+    thread's cache of transitions, stores the short code with each transition and not the bit set.
+
+    Args:
+        memo: a `Memo`; a bit set that it has no code for gets the next one.
+        shown: the bit set.
+
+    Returns:
+        The code, or -1 if 8 other bit sets have the codes already.
+
+    Examples:
+        >>> figures, shows = np.zeros(FIGURES, np.int64), np.zeros(MOST_CODES, np.int64)
+        >>> memo = NO_MEMO._replace(figures=figures, shows=shows)  # a memo without codes
+        >>> [int(coded(memo, shown)) for shown in (0b101, 0, 0b101)]
+        [0, 1, 0]
     """
     for code in range(memo.figures[CODES]):
         if memo.shows[code] == shown:
@@ -223,10 +277,21 @@ def coded(memo, shown):
 
 @inlined
 def heads_of(memo, part, composite, room, slots):
-    """Return where the heads of a part's composite begin, or -1 if there is no room for them.
+    """Return where a composite's heads begin in memo.heads, or -1 if the memo has no heads for it.
+
+    A composite is the number that stands for one actor's part of the state. The memo, a thread's
+    cache of transitions, keeps several lists per composite. A head is the place of one such list in
+    memo.lists: the first head is for the table of its steps, and the others are for the transitions
+    that the part offers.
 
     Args:
-        room, slots: memo.figures[MEMO_ROOM] and memo.figures[SLOTS].
+        memo: a `Memo`.
+        part: the index of the part: of an actor, or under the history `full` of its state (even) or
+            its history (odd).
+        composite: the composite of the part.
+        room: memo.figures[MEMO_ROOM], the composites per part that have heads. It is an argument so
+            that a loop reads it once.
+        slots: memo.figures[SLOTS], the number of heads per composite.
     """
     first, owner = np.int64(0), part
     if memo.parted is not None:
@@ -241,9 +306,15 @@ def heads_of(memo, part, composite, room, slots):
 
 @inlined
 def steps_of(memo, heads):
-    """Return where the table of a composite's steps begins in `lists`, or 0.
+    """Return where the table of a composite's steps begins in memo.lists, or 0 if it has none.
 
-    The table is a hash table from events and items to composites.
+    A composite is the number that stands for one actor's part of the state. The table of its steps
+    says which composite follows when the part takes part in an event, for example when the actor
+    receives a packet. Read it with `recalled`, and write it with `remember`.
+
+    Args:
+        memo: a `Memo`, a thread's cache of transitions.
+        heads: the place of the composite's heads, as `heads_of` returns it; it may be -1.
     """
     return np.int64(memo.heads[heads]) if heads >= 0 else np.int64(0)
 
@@ -262,21 +333,60 @@ def spot_of_slot(first, slot):
 
 @inlined
 def own_at(head, k):
-    """Return where the list at lists[head:] has its own transition k."""
+    """Return where entry k of a list of an actor's own transitions begins in memo.lists.
+
+    Own transitions, such as sends, change no part but the actor's. An entry has the four words that
+    OWN_AFTER, OWN_INFO, OWN_ITEM and OWN_EVENT name, after the length of the list.
+
+    Args:
+        head: the place of the list in memo.lists; lists[head] is its length.
+        k: the index of the entry, from 0.
+
+    Examples:
+        >>> own_at(head=100, k=2)  # one word for the length, and four words per entry
+        109
+    """
     return head + 1 + OWN * k
 
 
 @inlined
 def offer_at(head, k):
-    """Return where the list at lists[head:] has its offer k."""
+    """Return where entry k of the list of a channel's packets begins in memo.lists.
+
+    An entry, an *offer*, is a packet that the channel offers to its receiver. It has the four words
+    that OFFER_EVENT, OFFER_UNTAKEN, OFFER_TAKEN and OFFER_INFO name, after the length of the list.
+
+    Args:
+        head: the place of the list in memo.lists; lists[head] is its length.
+        k: the index of the entry, from 0.
+
+    Examples:
+        >>> offer_at(head=100, k=2)  # one word for the length, and four words per entry
+        109
+    """
     return head + 1 + OFFER * k
 
 
 @inlined
 def recalled(lists, first, key):
-    """Return the step of the table at lists[first:], or -1 if it is not known.
+    """Return the step that a composite's table has for a key, or -1 if the step is not known yet.
 
-    A step that is not known is derived, and remembered.
+    A step is a composite (the number that stands for one actor's part of the state) that follows
+    when something happens to the part, with flags above it; see MOVED. `remember` stores steps.
+
+    Args:
+        lists: memo.lists; the memo is the thread's cache of transitions.
+        first: the place of the table in `lists`, as `steps_of` returns it; 0: there is no table.
+        key: what happens: 2 * e for event number e, for example the receipt of a packet; 2 * i + 1
+            if the part's history forgets item i, a delivered message with its receiver.
+
+    Returns:
+        The step; -1 if it is not known; or UNFIT (-2) if it depends on more than the key, so that
+        it must be derived in each state.
+
+    Examples:
+        >>> int(recalled(np.zeros(99, np.int32), 0, 6))  # there is no table, so no step is known
+        -1
     """
     if first == 0:
         return np.int64(-1)
@@ -307,7 +417,31 @@ def put_step(lists, first, key, value):
 
 @inlined
 def remember(memo, heads, key, value):
-    """Put a step of a composite into its table, which is replaced by a larger one if needed."""
+    """Store a step of a composite in the memo, so that `recalled` finds it.
+
+    A step is the composite (the number that stands for one actor's part of the state) that follows
+    when something happens to the part. A composite's steps are a hash table in memo.lists, which is
+    copied to a larger place when three quarters of it are in use. If memo.lists is full, the step
+    is not stored, and is derived again when it is needed.
+
+    Args:
+        memo: a `Memo`, the thread's cache of transitions; updated.
+        heads: the place of the composite's heads, as `heads_of` returns it; -1: nothing is stored.
+        key: what happens, as for `recalled`.
+        value: the step, as `recalled` will return it.
+
+    Examples:
+        A memo with the heads of one composite, which has no steps yet:
+
+        >>> figures = np.zeros(FIGURES, np.int64)
+        >>> figures[LISTED] = FIRST_LIST
+        >>> memo = NO_MEMO._replace(
+        ...     figures=figures, heads=np.zeros(1, np.int32), lists=np.zeros(99, np.int32)
+        ... )
+        >>> remember(memo, 0, 6, 41)  # after event 3, composite 41 follows
+        >>> int(recalled(memo.lists, steps_of(memo, 0), 6))
+        41
+    """
     if heads < 0:
         return
     lists, first = memo.lists, np.int64(memo.heads[heads])
@@ -334,7 +468,18 @@ def remember(memo, heads, key, value):
 
 @inlined
 def prefetch_memo(memo, rows, at, tables):
-    """Prefetch what `recall` will read for a later row: its heads, and nearer ones' lists."""
+    """Ask the processor to load what `recall` will read from the memo for rows further on.
+
+    The memo is the thread's cache of transitions, and `recall` writes the successors of one row, a
+    stored state. For the row AHEAD rows later, this loads the places of its lists; for a row half
+    as far ahead, the lists. It changes no result; it only saves time.
+
+    Args:
+        memo: a `Memo`.
+        rows: the rows, flat.
+        at: the row that is expanded now is rows[at:]. `rows` must have AHEAD more rows after it.
+        tables: the arrays that the kernels read, a `Tables`.
+    """
     geo, row_words = tables.geo, row_words_of(tables)
     room, slots = memo.figures[MEMO_ROOM], memo.figures[SLOTS]
     later, nearer = at + g.AHEAD * row_words, at + g.AHEAD // 2 * row_words
@@ -351,15 +496,32 @@ def prefetch_memo(memo, rows, at, tables):
 
 @inlined
 def parted(work):
-    """Return whether the part after an actor's first one is its history; known to the compiler."""
+    """Return whether each actor has two parts, its state and its history, and not one.
+
+    A part is a share of the state that a row stores as one number. Only the history `full` divides
+    actors in two. The compiler knows the answer from the type of the memo, so a test of it costs
+    nothing.
+
+    Args:
+        work: a `Work`: memo, tables and working memory of the thread.
+    """
     return work.memo.parted is not None
 
 
 @inlined
 def own_key(source, work):
-    """Return the key of the list of an actor's own transitions, or -1 if it has no key.
+    """Return the key under which the memo has the list of an actor's own transitions.
 
-    Under `full`, such a list is kept per moment, among the steps of the actor's first part.
+    It is for the history `full`, where an actor's possible sends depend on both of its parts, its
+    state and its history. The list is kept in the table of steps of the actor's state, under a key
+    that stands for the *moment*: the history's position in the workload and what the actor knows.
+
+    Args:
+        source: the index of the source of transitions: an actor's sends or its timers.
+        work: a `Work`: memo, tables and working memory of the thread.
+
+    Returns:
+        The key, for `recalled` and `remember`; or -1 if the memo has no room for the moment.
     """
     memo = work.memo
     part, slot = memo.source_part[source], memo.source_slot[source]
@@ -384,12 +546,18 @@ def learn_moment(history, heads, work):
 
 @inlined
 def moment_at(base, actor, work):
-    """Return the number of an actor's moment, or -1 without room for another one.
+    """Return the number of an actor's moment: its position in the workload with what it knows.
 
-    Its moment is its position in the workload together with what it knows.
+    Under the history `full`, an actor's possible sends depend on its history only through the
+    moment. The memo, a thread's cache of transitions, numbers moments together with events.
 
     Args:
-        base: the local words of the state are at loc[base:].
+        base: work.loc[base:] has the state: the local words of all actors.
+        actor: the index of the actor.
+        work: a `Work`: memo, tables and working memory of the thread.
+
+    Returns:
+        The number; or -1 if the moment is new and the memo has no room for it.
     """
     loc, geo = work.loc, work.tables.geo
     position, knows = get(loc, base, geo, actor, g.POSITION), get(loc, base, geo, actor, g.KNOWS)

@@ -40,11 +40,15 @@ def why_not(geo: Words) -> str | None:
 
 
 def empty(geo: Words, counts: Words) -> Memo:
-    """Return a memo that remembers nothing yet.
+    """Return a memo, a thread's cache of transitions, that has no transition yet.
+
+    The memo is never filled if the system has transitions that depend on more than a memo can store
+    (see `why_not`); then every successor is derived from the tables.
 
     Args:
-        geo: the geometry of the composites whose transitions it will remember.
-        counts: the number of composites per part.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        counts: per part (an actor, or its state and its history), the number of composites: of the
+            distinct contents that the search has met.
     """
     if why_not(geo):
         return memo_kernels.NO_MEMO
@@ -69,13 +73,15 @@ def empty(geo: Words, counts: Words) -> Memo:
 
 
 def emptied(memo: Memo, geo: Words, counts: Words) -> Memo:
-    """Return an empty memo in place of one, with the same statistics.
+    """Return an empty memo, a thread's cache of transitions, with the statistics of another memo.
 
-    It is used when composites get new numbers, which makes all lists wrong.
+    Use it when composites, the numbers that stand for actors' parts of states, get new numbers: the
+    transitions in the old memo are wrong then.
 
     Args:
-        memo: the memo that is replaced.
-        geo, counts: as for `empty`.
+        memo: the memo that is replaced; its counts of successors are kept.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        counts: per part (an actor, or its state and its history), the number of composites now.
     """
     if not memo.figures[memo_kernels.IN_USE]:
         return memo
@@ -111,12 +117,15 @@ def _sources(geo: Words) -> tuple[Words, Words, Words]:
 
 
 def tended(memo: Memo, counts: Words) -> Memo:
-    """Return a memo with more room, if the arrays of the given one are nearly full.
+    """Return a memo, a thread's cache of transitions, with more room if it is nearly full.
 
-    If its lists have their greatest size already, all lists are forgotten instead.
+    Call it between two calls of the kernels, which cannot enlarge arrays. Lists that have their
+    greatest size already (256 MB) are emptied, so that the memo begins to learn anew.
 
     Args:
-        counts: the number of composites per part.
+        memo: the memo; do not use it afterwards, because the result shares its arrays.
+        counts: per part (an actor, or its state and its history), the number of composites: of the
+            distinct contents that the search has met.
     """
     figures = memo.figures
     if not figures[memo_kernels.IN_USE]:
@@ -164,13 +173,14 @@ def _with_more_heads(memo: Memo, counts: Words) -> Memo:
 
 
 def share_text(memos: Iterable[Memo], geo: Words) -> str:
-    """Return the share of successors that came from memos, such as "98.9% of 79,173,426".
+    """Return, for `--statistics`, the share of successors that memos gave: "98.9% of 79,173,426".
 
-    If no transition can be remembered, the text gives the reason.
+    A memo is a thread's cache of transitions; the other successors were derived from the tables. If
+    a system's transitions cannot be stored in memos, the text is "none, because …" with the reason.
 
     Args:
         memos: the memo of each thread.
-        geo: the geometry of their composites.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
     """
     reason = why_not(geo)
     if reason is not None:

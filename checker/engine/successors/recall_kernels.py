@@ -29,15 +29,16 @@ from antecede.checker.engine.successors.learning_kernels import derive_into, lea
 def recall(row, at, work):
     """Write all successors of a state to work.out, with the help of the memo.
 
-    The memo is the thread's cache of transitions. A state is a row of composites, the numbers of
-    its actors' parts. A successor is a copy of the row in which a few composites are replaced by
-    numbers from the memo. A transition that the memo lacks is derived from the tables, and stored
-    in the memo. The result is the same as from `derive_kernels.successors`, which is slower.
+    The memo is the thread's cache of transitions; `checker.engine.successors` has an example with
+    numbers. A state is a row of composites, the numbers that stand for its actors' parts. A
+    successor is a copy of the row in which a few composites are replaced by numbers from the memo.
+    A transition that the memo lacks is derived from the tables, and stored in the memo. The result
+    is the same as from `derive_kernels.successors`, which is slower.
 
     Args:
         row, at: the row is row[at:].
         work: a `Work`: memo, tables, working memory, and the room for the successors. Each is an
-            entry, its row and a word about the transition; see `derive_kernels.successors`.
+            entry: its row, and a word about the transition; see `derive_kernels.successors`.
 
     Returns:
         The number of successors. Or a negative number: MISSED (-1) if the tables lack something,

@@ -135,6 +135,13 @@ def first_combinations(pieces: Iterable[list[Words]], width: int, first: int = 0
     Returns:
         An array of shape (combinations, 1 + width), in the order of the first rows. Column 0 has
         the index of the first row with the combination, and the other columns have its numbers.
+
+    Examples:
+        Three rows have two numbers each; the last one has the same numbers as the first one:
+
+        >>> rows = [np.array([4, 4, 4]), np.array([7, 8, 7])]
+        >>> first_combinations([rows], width=2).tolist()
+        [[0, 4, 7], [1, 4, 8]]
     """
     met = np.empty((0, 1 + width), np.int64)
     for columns in pieces:

@@ -30,22 +30,29 @@ from antecede.checker.engine.visited.sets_kernels import lower
 
 @kernel
 def expand(rows, todo, tables, me, owners, outbox, weighing, told):
-    """Expand rows of one thread's frontier and sort their successors by owner.
+    """Expand rows of one thread's frontier: write their successors to the boxes of their owners.
 
-    The rows listed in `todo` come first, then rows control[AT_FRESH] to control[END_FRESH]. It
-    stops when all are expanded or a buffer is full. A row that misses a table entry is postponed.
+    A row is a state, packed into a few words. The frontier is the states of the current level that
+    this thread found. The owner of a successor is the thread that decides whether it is new. The
+    rows that `todo` lists come first, then the rows control[AT_FRESH] to control[END_FRESH]. The
+    kernel returns when all are expanded or a buffer is full; empty the buffers, and call it again.
 
     Args:
-        rows: the frontier, flat.
-        todo: row indices; control[TODO] is their number.
-        me, owners: the owner of the frontier, and the number of threads.
-        outbox: output; the successors. Information words hold parent * owners + me (bits 31-62),
-            and the transition's index (0-15) and kind (16-30).
-        weighing: a `Weighing`. If `leads` is not empty, information words hold a depth instead of
-            the parent, and successors are sorted by lead, then by owner.
-        told: output; a `Told`. In `control`, FIRED and FINALS are increased. FULL is set to the
-            number of a row's successors if the outbox has no room for so many, or if an index of a
-            transition has too few bits. KNOWN is the bit set of properties not to report.
+        rows: int64, flat; the frontier.
+        todo: indices of rows that were postponed; control[TODO] is their number. Updated.
+        tables: the arrays that the kernels read, a `Tables`.
+        me, owners: the number of this thread, and the number of threads.
+        outbox: output, an `Outbox`. Each successor is an entry: its row, and a word with the number
+            of its parent, times `owners`, plus `me` (bits 31-62), the kind of the transition
+            (16-30), and its index among the parent's transitions (0-15).
+        weighing: a `Weighing`. If its `leads` are not empty, levels are sums of weights: the words
+            have the successor's depth in place of the parent, and there is a box per lead and
+            owner.
+        told: a `Told`, for all other results; its `control` has the slots above, too. Rows that
+            lack an entry of the tables are written to `postponed`, and the entry to `misses`.
+            Violated properties are written to `shown`, except those in control[KNOWN].
+            control[FULL] is set to the number of a row's successors if the outbox can never hold so
+            many, or if their indices do not fit 16 bits.
     """
     rows, todo, tables = borrow(rows), borrow(todo), borrowed(tables)
     told = borrowed_told(told)
@@ -191,11 +198,11 @@ def close_row(rows, index, count, violated, work, sending, sent, told):
 
 @inlined
 def remembered_or_derived(rows, at, ahead, work):
-    """Write all successors of a state to work.out, with the help of the memo if it is in use.
+    """Write all successors of a state to work.out, from the memo or else from the tables.
 
-    The memo is the thread's cache of transitions. Without it, all successors are derived from the
-    tables of handlers' results. A state is a row, packed into a few words. Each successor is an
-    entry: its row, and a word about the transition; see `derive_kernels.successors`.
+    The memo is the thread's cache of transitions, which some systems cannot use. The tables have
+    the results of handlers. A state is a row, packed into a few words. Each successor is an entry:
+    its row, and a word about the transition; see `derive_kernels.successors`.
 
     Args:
         rows, at: the row is rows[at:].
@@ -347,18 +354,22 @@ def note(shown, control, what, link, place):
 def gather(outbox, first, owners, tables, frontier, count, keeps_parents, kinds):
     """Append the new states among one thread's successors to the thread's next frontier.
 
-    They are appended in the order of sending. Neighbours in a frontier share most of their parts,
-    so the table entries that one state needs are still in the caches for the next one.
+    A frontier is the states of one level that a thread has found. The states are appended in the
+    order of sending: neighbours share most of their parts, so the table entries that one state
+    needs are still in the caches for the next one.
 
     Args:
-        outbox: the successors that this thread sent, as `insert` leaves them.
-        first, owners: what owners first … first + owners - 1 got is appended.
-        frontier: has room for all entries; parents and places are written if keeps_parents.
+        outbox: the successors that this thread sent, an `Outbox`, after `insert` marked the new
+            ones.
+        first, owners: only successors sent to the boxes first … first + owners - 1 are appended.
+        tables: the arrays that the kernels read, a `Tables`.
+        frontier: a `Frontier` with room for all successors; updated.
         count: the number of rows in the frontier so far.
+        keeps_parents: whether the parents and places of states are written to the frontier, too.
         kinds: per kind, the number of transitions that led to a new state; updated.
 
     Returns:
-        The number of rows in the frontier.
+        The number of rows in the frontier now.
     """
     row_words = row_words_of(tables)
     stride = row_words + 1

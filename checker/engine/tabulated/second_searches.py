@@ -74,9 +74,9 @@ def shortest_runs(
 def lost_after(
     search: SecondSearch, prop: Property, tick: Callable[[], None]
 ) -> tuple[Evidence | None, dict[str, Any]]:
-    """Explore all states, and look for a state with no way to a goal of a property.
+    """Explore all states, and look for a state from which no goal of a property can be reached.
 
-    In a goal, the predicate of the property is true for every actor; see
+    A goal is a state in which the predicate of the property is true for every actor; see
     `Where.FROM_EVERYWHERE_ON`. At the end, the search is closed.
 
     Args:

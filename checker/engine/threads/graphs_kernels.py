@@ -80,20 +80,26 @@ class Growing(NamedTuple):
 
 @kernel
 def find_states(out, size, row_words, slots, figures, offset, number, found):
-    """Look up each row that one owner was sent in the owner's visited set, and read its number.
+    """Look up states in one thread's visited set, and write the number that each has in a graph.
+
+    The graph is the kept graph of all states, for searches for cycles; a state gets its number when
+    it is first linked. A thread owns the states whose hash selects it, and its visited set has
+    them.
 
     Args:
-        out: the rows, as entries, flat.
+        out: int64, flat; the states as entries: a row, and a word about a transition.
         size: the number of entries.
-        row_words: the words of a row.
-        slots, figures: the visited set, as for `insert`.
-        offset: a number added to each slot.
-        number: `Growing.number`.
-        found: output; per row, minus the state's `number`, or the slot of a state that has no
-            number yet.
+        row_words: the number of words of a row.
+        slots: int64, flat; the visited set: `row_words` words per slot, -1 in an empty one.
+        figures: int64; the numbers of the set named at `sets_kernels.CAPACITY`.
+        offset: the slots of the sets of all threads are numbered one after the other; the number of
+            this set's first slot.
+        number: uint32; per slot of all sets, 1 + the number of its state; 0: it has none yet.
+        found: output, int64; per entry, minus `number` if the state has a number; otherwise the
+            number of its slot.
 
     Returns:
-        Whether all rows are in the set.
+        Whether all states are in the set.
     """
     out, slots, found, number = borrow(out), borrow(slots), borrow(found), borrow(number)
     stride = row_words + 1
@@ -128,20 +134,25 @@ def conditions_of(row, at, geo, wanted):
 
 @kernel
 def link(outbox, found, begin, end, tables, wanted, graph, fresh):
-    """Number the successors that one thread sent, in the order of sending, and add their edges.
+    """Add the edges from some expanded states to a graph, and number the states that are new in it.
+
+    The graph is the kept graph of all states, for searches for cycles. The edges are the successors
+    that one thread sent, in the order of sending, so they come in the order of their sources.
 
     Args:
-        outbox: the successors of consecutive states, as `expand` leaves them.
-        found: (owners, entries): per successor, what `find_states` found.
-        begin, end: the range of expanded states, as indices in their level.
-        tables: the tables of the composites.
-        wanted: uint8; the conditions that composite g of part i allows, at i * geo[REN_STRIDE] + g.
-        graph: a `Growing` with room for all possible new states and edges; `first` has one element
-            per state expanded before, plus one.
+        outbox: the successors of consecutive states, an `Outbox`, as `expand` leaves it.
+        found: int64 of shape (owners, entries); per successor, what `find_states` found.
+        begin, end: the range of the expanded states, as indices in their level.
+        tables: the arrays that the kernels read, a `Tables`.
+        wanted: uint8; the bit set of conditions that composite g of part p allows, at p *
+            geo[REN_STRIDE] + g. A composite is the number that stands for one actor's part of a
+            state. A condition holds in a state if all its composites allow it.
+        graph: a `Growing`, the graph; updated. It must have room for an edge and a new state per
+            successor; `first` has one element per state expanded before, plus one.
         fresh: the number of rows in graph.rows so far.
 
     Returns:
-        The number of rows in graph.rows.
+        The number of rows in graph.rows: the new states of the next level.
     """
     geo, out, order = tables.geo, borrow(outbox.out), borrow(outbox.order)
     number, target, marks = borrow(graph.number), borrow(graph.target), borrow(graph.marks)

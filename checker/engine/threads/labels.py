@@ -6,7 +6,8 @@ transition in that place, kernels tell which transition an edge is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from inspect import unwrap
 from typing import Any
 
 from attrs import frozen
@@ -14,9 +15,12 @@ from attrs import frozen
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.components import NOT_ENABLED, call_of, in_call
 from antecede.checker.engine.rows.tabulate import Tabulation
+from antecede.checker.engine.successors import derive_kernels
 from antecede.checker.model import CausalSend, Internal, Lose, Receive, Timeout, Transition
 from antecede.checker.semantics.marked import MARKED
 from antecede.checker.support.errors import CapacityError
+
+after_step: Callable[[Any, int], int] = unwrap(derive_kernels.after_step)
 
 MOST_LABELS = 1 << 15
 """An entry of a kernel has 15 bits for the kind of a transition."""
@@ -38,15 +42,20 @@ class Labels:
 def labels_of(tabulation: Tabulation) -> Labels:
     """Return a number for each distinct transition that the tables of a search offer.
 
-    The numbers are labels of edges in a graph of states, when one message is followed. The result
-    has a copy of the array of handlers' effects, with a transition's number in place of its kind's,
-    so that the kernels write these numbers; the tables stay as they are.
+    The numbers label the edges of a graph of states, when one message is followed. Kernels write
+    the kind of a transition with each successor; with the result's array of effects, they write the
+    transition's number instead.
 
     Args:
-        tabulation: the results of the protocol's handlers in the states that the search has met.
+        tabulation: the results of the protocol's handlers in the states that the search has met;
+            not changed.
+
+    Returns:
+        A `Labels`: the transitions by number, and a copy of the array of handlers' effects with
+        these numbers in the place of kinds.
 
     Raises:
-        CapacityError: there are more than `MOST_LABELS` distinct transitions.
+        CapacityError: there are more than `MOST_LABELS` (32,768) distinct transitions.
     """
     code, numbers = tabulation.code.copy(), dict[Transition, int]()
     for key, spot in tabulation.table.reshape(-1, 2).tolist():
@@ -55,20 +64,13 @@ def labels_of(tabulation: Tabulation) -> Labels:
         at = spot + 1
         for transition in _offered(tabulation, key, spot):
             code[at + g.EFFECT_KIND] = numbers.setdefault(transition, len(numbers))
-            at = _after(code, at)
+            at = after_step(code, at)
     if len(numbers) > MOST_LABELS:
         raise CapacityError(
             f"{len(numbers):,} distinct transitions are more than the {MOST_LABELS:,} that the "
             "graph of the local engine has names for; --engine plain has no such limit"
         )
     return Labels(code, list(numbers))
-
-
-def _after(code: Any, at: int) -> int:
-    """Return where the next transition of an entry begins; see `derive_kernels.after_step`."""
-    at += g.EFFECT_WORDS
-    at += 1 + 2 * int(code[at])
-    return at + 1 + 2 * int(code[at])
 
 
 def _offered(tabulation: Tabulation, key: int, spot: int) -> Iterator[Transition]:

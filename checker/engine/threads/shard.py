@@ -293,10 +293,11 @@ class Shard:
 
 
 def check_links(shards: list[Shard], *, traces: bool) -> None:
-    """Check that all states exist to which shards from a checkpoint refer.
+    """Check that all states exist to which the shards from a checkpoint refer.
 
-    These are parents of states, rows to expand, and states that violate or reach properties. A
-    shard is one thread's part of a search. A stranger may have written the checkpoint.
+    A shard is one thread's part of a search. It refers to states by number: to the parents of its
+    states, to rows to expand, and to states that violate or reach properties. A stranger may have
+    written the checkpoint, so no number is trusted.
 
     Args:
         shards: all shards of the search, after `Shard.adopt`.
@@ -341,12 +342,13 @@ def _check_parents(parents: Any, counts: Words) -> None:
 def repack_level(level: Level, repacking: Repacking) -> None:
     """Pack the rows of a level anew, in place, for example because composites need more bits.
 
-    A row is a state as a few words of 64 bits. It packs composites, the numbers of its actors'
-    parts. The last rows are repacked first, because rows only become longer.
+    A row is a state as a few words of 64 bits. It packs composites, the numbers that stand for its
+    actors' parts.
 
     Args:
         level: the states of one level that one thread has found.
-        repacking: the old and the new places of the composites in a row.
+        repacking: the old and the new places of the composites in a row; the new rows have at least
+            as many words as the old ones.
     """
     old, new = repacking.old_words, repacking.new_words
     level.rows.ensure(level.count * new)
@@ -357,7 +359,7 @@ def repack_level(level: Level, repacking: Repacking) -> None:
 
 
 def forget_last(shard: Shard, expected: int) -> None:
-    """Empty the set of visited states of the last level that a shard has open, for a new level.
+    """Empty the set of visited states of a shard's last open level, for a new level to use.
 
     A shard is one thread's part of a search. In a search by weight several levels are open, which
     means not complete yet, at the same time.
@@ -371,31 +373,33 @@ def forget_last(shard: Shard, expected: int) -> None:
 
 
 def mark(shard: Shard, geo: Words, marks: Any) -> None:
-    """Mark all composites that occur in the levels of a shard.
+    """Mark all composites that occur in the levels of a shard, so that the others can be dropped.
 
-    Its levels are the current one and those that are not complete yet. A shard is one thread's part
-    of a search. A composite is the number that stands for one actor's part of a state. Composites
-    without a mark can be dropped.
+    A shard is one thread's part of a search. Its levels are the current one and those that are not
+    complete yet. A composite is the number that stands for the content of a part of a state,
+    usually of one actor.
 
     Args:
         shard: its rows are read.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        marks: bool, flat, updated; composite g of part i is at i * (length // number of parts) + g.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        marks: bool, flat, updated; composite g of part p is at p * (len(marks) // geo[PARTS]) + g.
     """
     for level in shard.levels:
         composites_kernels.mark_composites(level.rows.array, level.count, geo, marks)
 
 
 def renumber(shard: Shard, geo: Words, numbers: Words) -> None:
-    """Replace all composites in the levels of a shard by their new numbers.
+    """Replace all composites in the levels of a shard by other numbers.
 
-    Its levels are the current one and those that are not complete yet. A shard is one thread's part
-    of a search. A composite is the number that stands for one actor's part of a state.
+    A shard is one thread's part of a search. Its levels are the current one and those that are not
+    complete yet. A composite is the number that stands for the content of a part of a state,
+    usually of one actor.
 
     Args:
         shard: its rows are changed in place.
-        geo: the sizes and switches of this search, indexed by the names of `geometry`.
-        numbers: the new number of composite g of part i, at i * (length // number of parts) + g.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        numbers: int64, flat; the new number of composite g of part p is at p * room + g, where room
+            is len(numbers) // geo[PARTS].
     """
     for level in shard.levels:
         composites_kernels.renumber(level.rows.array, level.count, geo, numbers)

@@ -167,26 +167,33 @@ def take_next(stack, frames, depth, row_words, visited, told):
 
 @kernel
 def descend(stack, frames, tables, memo, composites, visited, told):
-    """Search depth-first, taking transitions in the order of `transition.enabled`.
+    """Search depth-first for a number of transitions, from the present path on.
 
-    A frame is a state on the path, with the entries of its successors on the stack. Its entries
-    begin where the entries of the frame before it end. Frame 0 holds only the initial state.
+    A *frame* is a state on the path from the initial state, with its successors on the stack. Frame
+    0 has only the initial state, as its one successor. The search takes transitions in the order of
+    `semantics.transition.enabled`. It can be interrupted after any transition and continued.
 
     Args:
-        stack: entries, flat.
-        memo: a `Memo`; updated.
-        composites: a `Composites`; updated.
-        visited: a `RowSet`; updated.
-        told: a `Steps`. In its control, STEPS is the number of transitions left to take. FRAMES
-            is the number of frames. If ENTERING, the entry before the top frame's next one is a
-            new state without a frame. SHOWN is set to the properties that the last transition
-            shows, except KNOWN ones. RAISING is the property that stands for a handler that
-            raised. States at MAX_DEPTH are not expanded; then CUT is set.
+        stack: int64, flat; the entries of all frames, each a row and a word about the transition.
+            The entries of a frame begin where the entries of the frame before it end.
+        frames: int64, flat; per frame, its next entry, and the end of its entries.
+        tables: the arrays that the kernels read, a `Tables`; new composites are added.
+        memo: a `Memo`, the thread's cache of transitions; updated.
+        composites: a `Composites`, the numbers of composites and their limits; updated.
+        visited: a `RowSet`, the visited states; updated.
+        told: a `Steps`. Set these slots of its control before: STEPS (the number of transitions to
+            take), FRAMES (the number of frames), MAX_DEPTH (states at this depth are not expanded),
+            KNOWN (the properties not to report), and RAISING (the property that stands for a
+            handler that raised). The kernel updates FRAMES, ENTERING (the last transition led to a
+            new state that has no frame yet) and SHOWN (the properties that the last transition
+            shows), and sets CUT if a state was not expanded.
 
     Returns:
-        OK when STEPS transitions were taken or the search is complete (one frame is left), MISSED,
-        OVERFLOWED (the stack or `frames` is full), SHOWS, RAISES or FULL_SET. Call again to
-        continue.
+        OK when the transitions are taken or the search is complete (one frame is left). Otherwise
+        the reason for the interruption: MISSED (Python must fill the tables), OVERFLOWED (the stack
+        or `frames` is full), FULL_SET (`visited` must grow), SHOWS (a property is violated or
+        reached), RAISES (a handler raised), or CROWDED (a state has too many transitions). Remove
+        the reason, and call the kernel again.
     """
     stack, frames = borrow(stack), borrow(frames)
     visited, told = g.RowSet(borrow(visited.slots), borrow(visited.figures)), borrowed_steps(told)
@@ -281,19 +288,29 @@ def step_at_random(rows, row_words, count, places, generator, visited, told):
 
 @kernel
 def wander(rows, places, generator, tables, memo, composites, sets, told):
-    """Walk at random from the initial state to a final state or to MAX_DEPTH, repeatedly.
+    """Walk at random through the states, from the initial state to a final state, again and again.
+
+    A walk also ends at the depth control[MAX_DEPTH]. Each transition of a state is equally likely.
+    The work can be interrupted after any transition and continued.
 
     Args:
-        rows: entries, flat: the initial state, the current state, room for successors.
-        places: the indices of the transitions of this walk; control[LENGTH] is their number.
-        generator: as for `draw`.
-        memo, composites: as for `descend`.
-        sets: a `Met`; updated.
-        told: as for `descend`. In its control, WALKS is the number of walks after this one. If not
-            ENTERING, the walk is over. TOTAL counts the states met.
+        rows: int64, flat; entries, each a row and a word about the transition: the initial state,
+            the current state, and room for its successors.
+        places: output; the indices of the transitions of the present walk; control[LENGTH] is their
+            number.
+        generator: uint64, one element: the state of the random numbers (splitmix64); updated.
+        tables: the arrays that the kernels read, a `Tables`; new composites are added.
+        memo: a `Memo`, the thread's cache of transitions; updated.
+        composites: a `Composites`, the numbers of composites and their limits; updated.
+        sets: a `Met`: the states and the final states that were met; updated.
+        told: a `Steps`. Set these slots of its control before: STEPS (the number of transitions to
+            take), WALKS (the number of walks to start), MAX_DEPTH, KNOWN and RAISING, as for
+            `descend`. The kernel updates ENTERING (0: the present walk is over), LENGTH, and TOTAL
+            (the number of states met, with repetitions).
 
     Returns:
-        OK when STEPS transitions were taken or no walk is left; otherwise as `descend`.
+        OK when the transitions are taken or no walk is left. Otherwise the reason for the
+        interruption, as for `descend`: MISSED, OVERFLOWED, FULL_SET, SHOWS, RAISES or CROWDED.
     """
     rows, places, generator = borrow(rows), borrow(places), borrow(generator)
     visited = g.RowSet(borrow(sets.visited.slots), borrow(sets.visited.figures))

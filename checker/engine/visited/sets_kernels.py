@@ -24,11 +24,17 @@ must grow. SLOTS: the number of all slots; those behind the last home are for ru
 
 @inlined
 def is_full(figures):
-    """Return whether a set of rows is at its greatest load, and must grow before the next row.
+    """Return whether a set of rows must grow before it gets another row.
 
     Args:
         figures: int64; the numbers of the set named at `CAPACITY`: here figures[STATES], the rows
             in the set, and figures[LIMIT], the most rows before it must grow.
+
+    Examples:
+        >>> figures = np.zeros(4, np.int64)
+        >>> figures[STATES], figures[LIMIT] = 6, 7
+        >>> bool(is_full(figures))
+        False
     """
     return figures[STATES] >= figures[LIMIT]
 
@@ -53,15 +59,23 @@ def claim_slot(slots, slot, limit, source, at, width):
 
 @inlined
 def lower(depths, at, depth, fresh):
-    """Set depths[at] to `depth` if that is less or the state is new; return 1 if so, otherwise 0.
+    """Lower the depth of a state if it was found on a shorter path, or set it if the state is new.
 
     A search by weight meets a state on paths of several lengths, and counts it at the shortest.
 
     Args:
-        depths: the least depth of each state so far.
+        depths: the least depth of each state so far; updated.
         at: the index of the state in `depths`.
         depth: the depth on the path that was found now.
         fresh: whether the state is new, so that depths[at] has no meaning yet.
+
+    Returns:
+        1 if depths[at] was set, otherwise 0.
+
+    Examples:
+        >>> depths = np.array([9, 4], np.uint16)
+        >>> int(lower(depths, 0, 7, False)), int(lower(depths, 1, 7, False)), depths.tolist()
+        (1, 0, [7, 4])
     """
     if fresh or depth < np.int64(depths[at]):
         depths[at] = depth
@@ -77,7 +91,7 @@ def claim_row(slots, figures, source, at, row_words):
     is in its home slot or, if that is taken, in the next slots.
 
     Args:
-        slots: the set, flat int64: `row_words` words per slot, -1 in an empty one; updated.
+        slots: the set, int64, flat: `row_words` words per slot, -1 in an empty one; updated.
         figures: int64; the numbers of the set named at `CAPACITY`. figures[STATES], the number of
             rows, is updated.
         source, at: the row is source[at:].
@@ -86,6 +100,12 @@ def claim_row(slots, figures, source, at, row_words):
     Returns:
         1 if the row is new, 0 if the set had it, MISSED (-1) if there is no free slot for it; the
         set must grow then.
+
+    Examples:
+        >>> slots, figures = np.full(8, -1), np.array([4, 0, 3, 8])  # eight slots of one word
+        >>> row = np.array([99])
+        >>> int(claim_row(slots, figures, row, 0, 1)), int(claim_row(slots, figures, row, 0, 1))
+        (1, 0)
     """
     slot = home(hash_words(source, at, row_words), figures[CAPACITY])
     slot, fresh = claim_slot(slots, slot, figures[SLOTS], source, at, row_words)
@@ -97,17 +117,22 @@ def claim_row(slots, figures, source, at, row_words):
 def insert(out, sizes, start, tables, slots, depths, figures):
     """Insert the successors that one owner was sent into its visited set, and mark the new ones.
 
+    The owner of a state is the thread that decides whether it is new. Its visited set is a hash
+    table with open addressing.
+
     Args:
-        out: (threads, entries * (row words + 1)): the entries that each thread sent to this owner;
-            the information words of new states become negative.
+        out: int64 of shape (threads, room); the entries that each thread sent to this owner, flat:
+            a row, and a word about the transition. The words of new states become negative.
         sizes: per thread, the number of entries.
-        start: [thread, entry] to begin with; updated.
-        slots: the visited set, open addressing.
-        depths: uint16; per slot, the least depth with which its row was sent; or empty.
-        figures: int64; see `CAPACITY`. The number of states is updated.
+        start: int64, [thread, entry] to begin with; updated, so that the next call continues.
+        tables: the arrays that the kernels read, a `Tables`.
+        slots: int64, flat; the set: a row per slot, -1 in an empty one; updated.
+        depths: uint16; per slot, the least depth with which its row was sent; updated. Empty if
+            levels are not sums of weights.
+        figures: int64; the numbers of the set named at `CAPACITY`. figures[STATES] is updated.
 
     Returns:
-        0 when all entries are inserted, 1 when the visited set must grow.
+        0 when all entries are inserted, 1 when the set must grow first. Then call again.
     """
     row_words = row_words_of(tables)
     stride = row_words + 1
@@ -154,16 +179,23 @@ def insert(out, sizes, start, tables, slots, depths, figures):
 
 @kernel
 def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
-    """Insert the rows that `me` owns, of some distinct rows, into an exact visited set.
+    """Insert rows that are known to be distinct and new into one owner's visited set.
+
+    The rows come, for example, from a checkpoint.
 
     Args:
-        rows: flat; start[0] is the index to begin with, and is updated.
-        depths: the depths of the rows; empty if `slot_depths` is.
-        visited: a `RowSet`.
-        slot_depths: `depths` of `insert`.
+        rows: int64, flat; the rows, states packed into `row_words` words. Only those that `me` owns
+            are inserted.
+        row_words: the number of words of a row.
+        me, owners: the number of the owner, and the number of owners; see `owner_of`.
+        start: int64, one element: the row to begin with; updated, so that the next call continues.
+        depths: the depth of each row; empty if `slot_depths` is.
+        visited: a `RowSet`, the owner's visited set; updated.
+        slot_depths: uint16; per slot of the set, the depth of its row; updated. Empty if the search
+            keeps no depths.
 
     Returns:
-        0 when all rows are inserted, 1 when the visited set must grow.
+        0 when all rows are inserted, 1 when the set must grow first. Then call again.
     """
     slots, figures = visited.slots, visited.figures
     for r in range(start[0], rows.shape[0] // row_words):
@@ -185,7 +217,20 @@ def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
 
 @kernel
 def read_depths(rows, row_words, me, owners, visited, slot_depths, depths):
-    """Write the depths of the flat rows that `me` owns to `depths`; all of them are in its set."""
+    """Look up the depths of those rows that one owner has in its visited set.
+
+    It is for searches whose levels are sums of weights, because a state's depth then differs from
+    its level.
+
+    Args:
+        rows: int64, flat; the rows, states packed into `row_words` words. Those that `me` owns must
+            all be in the set.
+        row_words: the number of words of a row.
+        me, owners: the number of the owner, and the number of owners; see `owner_of`.
+        visited: a `RowSet`, the owner's visited set.
+        slot_depths: uint16; per slot of the set, the depth of its row.
+        depths: output; an element per row. Elements of rows that `me` does not own are not changed.
+    """
     rows, depths, slot_depths = borrow(rows), borrow(depths), borrow(slot_depths)
     slots, figures = borrow(visited.slots), visited.figures
     count = depths.shape[0]
@@ -209,21 +254,24 @@ def home_of_slot(slots, slot, width, capacity):
 
 @kernel
 def grow(slots, depths, tail, width, old, new):
-    """Spread a visited set over a greater capacity, in place.
+    """Spread a visited set over more slots, in place.
 
-    Homes grow with hashes, so states move to the right. The kernel processes slots from the last to
-    the first, so it never overwrites a slot that is still to be moved. A few states would not move,
-    because their new home is before the slot to which they were pushed. They are reinserted last.
+    The set is a hash table with open addressing: a row is in its home slot or in one of the slots
+    after it. Homes never decrease as hashes increase, so rows only move to the right. The kernel
+    moves them from the last to the first, so it never overwrites one that is still to be moved. A
+    few rows would not move, because their new home is before the slot to which they were pushed;
+    they are reinserted last.
 
     Args:
-        slots: has room for new + tail slots; slots from old + tail on are emptied here.
-        depths: as for `insert`; they move with the slots.
-        tail: the slots behind the last home, for runs that reach beyond it.
-        width: words per slot.
-        old, new: capacities.
+        slots: int64, flat; the set: `width` words per slot, -1 in an empty one; updated. It has
+            room for `new` + `tail` slots; the kernel empties those from `old` + `tail` on first.
+        depths: uint16; per slot, the depth of its row, which moves with it; or empty.
+        tail: the number of slots behind the last home, for rows that are pushed beyond it.
+        width: the number of words of a row.
+        old, new: the number of home slots before and afterwards.
 
     Returns:
-        Whether the tail sufficed.
+        Whether all rows fit; if not, the set must not be used any more.
     """
     for k in range((old + tail) * width, (new + tail) * width):
         slots[k] = -1
@@ -292,10 +340,15 @@ def slot_of(slots, figures, flat, at, flat_words):
     is between its home slot and the next empty slot.
 
     Args:
-        slots: the set, flat int64: `flat_words` words per slot, -1 in an empty one.
+        slots: the set, int64, flat: `flat_words` words per slot, -1 in an empty one.
         figures: int64; the numbers of the set named at `CAPACITY`, here the number of home slots.
         flat, at: the row is flat[at:].
         flat_words: the number of words of a row.
+
+    Examples:
+        >>> slots, figures = np.full(8, -1), np.array([4, 0, 3, 8])  # eight slots of one word
+        >>> int(slot_of(slots, figures, np.array([99]), 0, 1))
+        -1
     """
     slot = home(hash_words(flat, at, flat_words), figures[CAPACITY])
     while slots[slot * flat_words] != -1:

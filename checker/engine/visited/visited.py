@@ -33,17 +33,26 @@ SMALLEST = 1 << 14
 
 
 def capacity_for(states: int) -> int:
-    """Return the capacity with which a visited set has room for `states` states without growing.
+    """Return the number of slots with which a visited set has room for some states without growing.
 
-    The capacity is a number of slots of a hash table, and a slot has room for one state. It is
-    larger than `states`, because the set grows before all slots are taken, and at least `SMALLEST`.
+    The set is a hash table, and a slot has room for one state. The result is larger than `states`,
+    because the set grows before all slots are taken, and at least `SMALLEST`.
+
+    Args:
+        states: the number of states.
+
+    Examples:
+        >>> capacity_for(10), capacity_for(1_000_000) > 1_000_000
+        (16384, True)
     """
     return max(int(states / min(load for _below, _factor, load in STAGES)) + 1, SMALLEST)
 
 
 @define(eq=False)
 class Visited:
-    """A set of rows that grows in place: the part of the visited states that one thread owns.
+    """An exact set of rows that grows in place: the visited states that one thread owns.
+
+    A row is a state, packed into a few words. The set is a hash table with open addressing.
 
     Attributes:
         width: words per slot, equal to the words of a row.

@@ -519,14 +519,13 @@ def test_a_level_that_is_not_judged_is_missed(
 def test_a_partition_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(travelling, "PIECE", 2)
     rows = np.arange(10)
-    few = rows[:5].astype(np.int32)
-    partition = Partition(Form((3, 4)), rows[:4], rows[:2], rows, few, rows[4:], rows[:9])
+    partition = Partition(Form((3, 4)), rows[:4], rows[:2], rows, rows[4:], rows[:9])
     pieces = list(partition.pieces(2, 3))
     assert [0, 1, 2] == [piece.piece for piece in pieces]
     joined = Partition.joined(pieces[::-1])
-    for name in ("level", "todo", "visited", "progress", "following", "rest"):
+    for name in ("level", "todo", "visited", "following", "rest"):
         assert list(getattr(partition, name)) == list(getattr(joined, name)), name
-    nothing = Partition(Form((3, 4)), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
+    nothing = Partition(Form((3, 4)), NOTHING, NOTHING, NOTHING, NOTHING)
     assert 1 == len(list(nothing.pieces(2, 2)))
 
 
