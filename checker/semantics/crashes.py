@@ -21,6 +21,7 @@ from antecede.checker.model import (
     State,
     Transition,
     What,
+    Where,
 )
 from antecede.checker.semantics.network import Channel, Network, Taken
 from antecede.checker.support.errors import InputError
@@ -136,7 +137,9 @@ def of_live_actors(prop: Property) -> Property:
 def _but_crashed(prop: Property) -> Callable[[LocalState], bool]:
     @wraps(prop.predicate)  # drawings and citations need its source lines
     def judged(state: LocalState) -> bool:
-        return not prop.sought if isinstance(state, Crashed) else prop.predicate(state)
+        if isinstance(state, Crashed):  # it decides neither whether any, nor whether all are right
+            return prop.where is not Where.SOMEWHERE
+        return prop.predicate(state)
 
     return judged
 

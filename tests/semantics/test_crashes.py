@@ -11,7 +11,17 @@ from antecede import check as checked
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, spec_from, system_of
 from antecede.checker.explore.code import code_of_step
-from antecede.checker.model import CausalSend, Internal, Message, Protocol, State, Step
+from antecede.checker.model import (
+    CausalSend,
+    Internal,
+    Message,
+    Property,
+    Protocol,
+    State,
+    Step,
+    What,
+    Where,
+)
 from antecede.checker.paths.path import replay
 from antecede.checker.render.advice import next_steps
 from antecede.checker.render.prose import Wording
@@ -255,6 +265,17 @@ def test_predicates_are_not_asked_about_crashed_actors() -> None:
         names = ("invariant:a-toy", "invariant:toys", "witness:two-crashed")
         result = found(asked, engine, crashes="2", properties=names)
         assert result.verdict is Verdict.HOLDS
+
+
+def test_a_final_state_with_a_crashed_actor_can_show_a_property() -> None:
+    """After a crash, the run is over before the other actor has received anything."""
+    nothing = Property(
+        "nothing", "nothing", What.STATE, Where.AT_SOME_FINAL_STATE, lambda state: not state.held
+    )
+    keeps = evolve(RESTARTS, durable=None, recover=None)
+    asked: dict[str, Any] = {"actors": 2, "workload": "script:[[],[0]]", "crashes": "1:of=1"}
+    for engine in ("plain", "local"):
+        checked(keeps, engine=engine, properties=[nothing], **asked).expect("holds")
 
 
 def test_a_function_for_restarts_that_fails_is_an_error() -> None:
