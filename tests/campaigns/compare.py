@@ -333,16 +333,24 @@ def between(case: Case, history: str, name: str, first: Figures, second: Figures
     """Compare two encodings of the history: they have the same verdicts and shortest length.
 
     After a violation a search ends with its level, which may be the last level under only one of
-    the encodings. Under this one, unviolated properties are HOLDS and unreached witnesses are
-    VIOLATED. Under the other one, both are INCOMPLETE.
+    the encodings. Under this one, unviolated properties are HOLDS, unreached witnesses are
+    VIOLATED, and ways back are judged. Under the other one, all of these are INCOMPLETE.
     """
     kept = ("verdicts", "shortest", "raised", "refused")
-    expected, actual = ({k: f[k] for k in kept if k in f} for f in (first, second))
-    for found in (expected, actual):
-        if found.get("shortest"):
-            found["verdicts"] = [
-                name
-                for name, verdict in found["verdicts"].items()
-                if verdict == "VIOLATED" and not is_sought(name)
-            ]
+    expected, actual = both = tuple({k: f[k] for k in kept if k in f} for f in (first, second))
+    if all(found.get("shortest") for found in both):
+        violated = [
+            [n for n, v in found["verdicts"].items() if v == "VIOLATED" and not is_sought(n)]
+            for found in both
+        ]
+        at_once = [[name for name in names if not is_later(name)] for names in violated]
+        for found, names, others in zip(both, at_once, violated, strict=True):
+            found["verdicts"] = names if all(at_once) else others
+        if all(at_once) and any(is_later(found["shortest"][0]) for found in both):
+            expected, actual = ({**found, "shortest": None} for found in both)
     return Comparison(case, history, "--history knowledge", name, expected, actual)
+
+
+def is_later(prop: str) -> bool:
+    """Return whether a property is judged when all states are known."""
+    return prop == "can-deliver" or (prop in USER and USER[prop].later)

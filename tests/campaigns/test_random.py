@@ -274,7 +274,7 @@ def test_a_campaign_counts_what_it_compared(tmp_path: Path) -> None:
 
 
 def test_what_a_violation_leaves_undecided_may_differ_between_encodings() -> None:
-    ended = {"all-delivered": "VIOLATED", "witness:met": "VIOLATED", "integrity": "HOLDS"}
+    ended: Any = {"all-delivered": "VIOLATED", "witness:met": "VIOLATED", "integrity": "HOLDS"}
     broken_off = {
         "all-delivered": "VIOLATED",
         "witness:met": "INCOMPLETE",
@@ -288,6 +288,11 @@ def test_what_a_violation_leaves_undecided_may_differ_between_encodings() -> Non
     between = partial(compare.between, drawn("7/3"), "clocks", "--threads 1")
     assert between(first, second).agrees
     assert not between(first, third).agrees
+    lost = {"verdicts": {**ended, "can-deliver": "VIOLATED"}, "shortest": ("can-deliver", 3)}
+    assert between(lost, second).agrees
+    assert not between(lost, third).agrees
+    undecided = {**second, "verdicts": {**broken_off, "all-delivered": "INCOMPLETE"}}
+    assert not between(lost, undecided).agrees
 
 
 CRASHES = evolve(SENDS_TWO, messages=1, properties=SAFETY[:3], crashes="1", to_crashed="lost")
