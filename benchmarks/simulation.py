@@ -132,8 +132,8 @@ def about(counts: dict[str, int], chosen: list[Row]) -> str:
         [
             f"The rulings come from {len(chosen):,} simulated runs. The first table says how many "
             "programs (seeds) we ran for each point of a figure. The second table has a digest of "
-            "the code of each protocol. If today's code has another digest, it has changed since "
-            "the runs. A protocol has two digests if its code changed between two figures.",
+            "the code of each protocol, without comments and docstrings. If today's code has "
+            "another digest, it has changed since the runs.",
             "",
             "| figure | programs |",
             "| --- | ---: |",
