@@ -43,8 +43,8 @@ SIZES: tuple[Size, ...] = (
     *((4, ("any",), most) for most in (3, 2)),  # trees of four nodes have no smaller size
 )
 """The sizes in their order; a protocol that is too large gets the next one."""
-FIRST = {"hybrid-sps": 2, "hybrid-sps-as-printed": 2}
-"""Protocol -> the place in `SIZES` of the first size that is tried: `hybrid-basic` has this one."""
+LARGE = ("hybrid-sps", "hybrid-sps-as-printed", "hybrid-sps-ghost", "newtop-null")
+"""Protocols that are too large for the first two sizes, which are not tried."""
 STATES = 250_000
 
 KEYS = (
@@ -66,7 +66,7 @@ def digest(name: str) -> str:
 
 def sizes_of(name: str) -> tuple[Size, ...]:
     """Return the sizes that are tried for a protocol, in their order."""
-    return SIZES[FIRST.get(name, 0) :]
+    return SIZES[2 if name in LARGE else 0 :]
 
 
 def enumerated(name: str) -> Found:

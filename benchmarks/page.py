@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import io
 import json
-import tokenize
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +11,7 @@ import jinja2
 
 from antecede.checker.render.files import write_whole
 from antecede.checker.semantics.transition import System
-from antecede.checker.support.sources import sources_of
+from antecede.checker.support.sources import bare, sources_of
 
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent / "pages"),
@@ -67,18 +64,3 @@ def code_of(system: System) -> dict[str, str]:
 def digest_of(parts: list[Any]) -> str:
     """Return a digest of what a stored result depends on: texts, numbers, and lists of them."""
     return hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
-
-
-def bare(source: str) -> str:
-    """Return Python code without comments, docstrings and empty lines."""
-    lines = source.splitlines()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            row, column = token.start
-            lines[row - 1] = lines[row - 1][:column]
-    statements = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr))
-    for text in (one.value for one in statements if isinstance(one.value, ast.Constant)):
-        if isinstance(text.value, str):
-            end = text.end_lineno or text.lineno
-            lines[text.lineno - 1 : end] = [""] * (end - text.lineno + 1)
-    return "\n".join(line.rstrip() for line in lines if line.strip())

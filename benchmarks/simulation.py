@@ -6,6 +6,7 @@ python benchmarks/simulation.py ROWS.jsonl…    # the rows of all figures; see 
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -128,12 +129,16 @@ def about(counts: dict[str, int], chosen: list[Row]) -> str:
         digests.setdefault(row["protocol"], set()).add(row["sources"])
     figures = [f"| `{name}` | {number} |" for name, number in counts.items()]
     codes = [f"| `{name}` | {', '.join(sorted(digests[name]))} |" for name in sorted(digests)]
+    text = (
+        f"The rulings come from {len(chosen):,} simulated runs. The first table says how many "
+        "programs (seeds) we ran for each point of a figure. A ruling on a point of two figures "
+        "uses the programs of both. The second table has a digest of the code of each protocol, "
+        "without comments and docstrings. If today's code has another digest, it has changed since "
+        "the runs."
+    )
     return "\n".join(
         [
-            f"The rulings come from {len(chosen):,} simulated runs. The first table says how many "
-            "programs (seeds) we ran for each point of a figure. The second table has a digest of "
-            "the code of each protocol. If today's code has another digest, it has changed since "
-            "the runs. A protocol has two digests if its code changed between two figures.",
+            textwrap.fill(text, 120),
             "",
             "| figure | programs |",
             "| --- | ---: |",

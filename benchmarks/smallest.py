@@ -36,13 +36,14 @@ from antecede.checker.search.result import Result, Verdict
 from antecede.checker.simulate.chart import Panel, Point, chart
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.registry import default_properties, protocol_named
+from antecede.checker.support.sources import bare
 from antecede.checker.sweep.renamings import Renamings
 from antecede.checker.sweep.smallest import SIZED, Level, levels
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.page import bare, code_of, digest_of, rendered  # noqa: E402 -- this folder is no package
+from benchmarks.page import code_of, digest_of, rendered  # noqa: E402 -- this folder is no package
 from tests.mutants.mutant import FILES, Mutants, changed_source, label, mutants_in, mutated  # noqa: E402 -- the tests are beside this folder
 
 PAGE = ROOT / "docs" / "bounds.md"

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import tokenize
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.simulate.encoding import Contents, contents_of
 from antecede.checker.support.errors import InputError
 from antecede.checker.support.registry import is_object, protocol_named
-from antecede.checker.support.sources import digest_of, sources_of
+from antecede.checker.support.sources import bare, digest_of, sources_of
 
 HERE = Path(__file__).resolve().parent
 
@@ -96,14 +98,22 @@ def handlers_of(reference: str, *, twins: bool = True) -> Handlers:
 
 
 def digest(reference: str, *, twins: bool = True) -> str:
-    """Return 12 hexadecimal digits that change with the sources that a protocol's runs depend on.
+    """Return 12 hexadecimal digits that change with the code that a protocol's runs depend on.
 
-    These are the sources of the protocol, see `checker.support.sources`, the modules of its twin,
-    and the modules of this room that run them.
+    This is the code of the protocol, see `checker.support.sources`, of the modules of its twin, and
+    of the modules of this room that run them. Comments and docstrings do not count.
     """
     handlers = handlers_of(reference, twins=twins)
     sources = sources_of(handlers.protocol)
     modules = (*DECIDES, *(TWINS[reference] if handlers.twin else ()))
     room = {f"simulate.{name}": HERE / f"{name}.py" for name in modules}
-    parts = evolve(sources, files={**sources.files, **room}).digests()
-    return digest_of(repr(sorted(parts.items())).encode())[:12]
+    files = {name: _code_in(file) for name, file in {**sources.files, **room}.items()}
+    return digest_of(repr(sorted({**sources.values, **files}.items())).encode())[:12]
+
+
+def _code_in(file: Path) -> str:
+    """Return the digest of a file: for Python, only of the code."""
+    with contextlib.suppress(SyntaxError, UnicodeDecodeError, tokenize.TokenError):
+        if file.suffix == ".py":
+            return digest_of(bare(file.read_text(encoding="utf-8")).encode())
+    return digest_of(file.read_bytes())

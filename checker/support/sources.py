@@ -19,12 +19,15 @@ import dataclasses
 import functools
 import hashlib
 import inspect
+import io
 import sys
 import sysconfig
+import tokenize
 from collections import deque
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from importlib.machinery import PathFinder
+from itertools import pairwise
 from pathlib import Path, PurePath
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeAlias
@@ -36,6 +39,11 @@ _OWN = ("antecede.protocols.", "antecede.properties.")
 _INSTALLED = tuple(
     Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "platstdlib", "purelib")
 )
+_LAYOUT = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
+    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
+}
+"""Kinds of tokens that are not code."""
 _ATOMS = (type(None), bool, int, float, complex, str, range)
 
 Files: TypeAlias = dict[str, Path]
@@ -148,6 +156,26 @@ def _spec_of(module: str) -> Any:
     package = _spec_of(parent) if around is None else around.__spec__
     places = None if package is None else package.submodule_search_locations
     return None if places is None else PathFinder.find_spec(module, list(places))
+
+
+def bare(source: str) -> str:
+    """Return Python code without comments, docstrings and empty lines.
+
+    Only texts that are statements of their own on lines of their own count as docstrings.
+
+    Raises:
+        SyntaxError, tokenize.TokenError: the source is no Python code.
+    """
+    lines, kept, begins = source.split("\n"), set[int](), True
+    for token, following in pairwise(tokenize.generate_tokens(io.StringIO(source).readline)):
+        (row, column), (end, _) = token.start, token.end
+        if token.type == tokenize.COMMENT:
+            lines[row - 1] = lines[row - 1][:column].rstrip()
+        is_docstring = token.type == tokenize.STRING and following.type == tokenize.NEWLINE
+        if token.type not in _LAYOUT and not (begins and is_docstring):
+            kept.update(range(row - 1, end))
+        begins = token.type in _LAYOUT and (begins or token.type == tokenize.NEWLINE)
+    return "\n".join(lines[row] for row in sorted(kept))
 
 
 def names_in(code: CodeType) -> set[str]:

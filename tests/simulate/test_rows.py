@@ -85,7 +85,7 @@ def test_other_code_is_another_run(tmp_path: Path) -> None:
 
 
 def test_the_digest_is_that_of_the_code(tmp_path: Path) -> None:
-    """A protocol's own file and its local imports count."""
+    """A protocol's own file and its local imports count; comments and docstrings do not."""
     (tmp_path / "helper_of_mine.py").write_text("LATE = False\n")
     own = tmp_path / "mine.py"
     source = (
@@ -102,6 +102,8 @@ def test_the_digest_is_that_of_the_code(tmp_path: Path) -> None:
     own.write_text(source.replace("lambda i, n: 0", "lambda i, n: 1"))
     assert first != digest(f"{own}:MINE")
     own.write_text(source)
+    (tmp_path / "helper_of_mine.py").write_text('"""Helps."""\n\nLATE = False  # never\n')
+    assert first == digest(f"{own}:MINE")
     (tmp_path / "helper_of_mine.py").write_text("LATE = True\n")
     assert first != digest(f"{own}:MINE")
     assert digest("rst") != digest("cykas") != digest("mfss")

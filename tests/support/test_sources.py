@@ -17,9 +17,40 @@ from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.engine.rows.fingerprint import fingerprint
 from antecede.checker.search.options import Options
 from antecede.checker.support.registry import import_file, protocol_named, protocol_names
-from antecede.checker.support.sources import imported_by, is_followed, sources_of
+from antecede.checker.support.sources import bare, imported_by, is_followed, sources_of
 from tests.conftest import ROOT
 
+WORDY = """# A comment, with "quotes".
+'A docstring.'
+
+def f():  # another comment
+    '''Two
+    lines.'''
+    'a text before code'; x = 1
+
+    return [
+        '#',  # the first
+
+        f'{x}'
+    ]
+
+def g(): 'on a line with code'
+text = '''
+  # no comment
+
+'''
+"""
+BARE = """def f():
+    'a text before code'; x = 1
+    return [
+        '#',
+        f'{x}'
+    ]
+def g(): 'on a line with code'
+text = '''
+  # no comment
+
+'''"""
 MODULES = {
     "own_a.py": "from own_b import LIMIT\nimport json\nimport attrs\ndef f(): return LIMIT\n",
     "own_b.py": "def late():\n    import own_c\nLIMIT = 1\n",
@@ -29,6 +60,10 @@ MODULES = {
     "own_package/sister.py": "from antecede.protocols.rst import RST\nX = 1\n",
     "own_unused.py": "",
 }
+
+
+def test_bare_code_has_no_comments_docstrings_and_empty_lines_but_all_the_rest() -> None:
+    assert bare(WORDY) == BARE == bare(BARE)
 
 
 @pytest.fixture

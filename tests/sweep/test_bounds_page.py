@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from attrs import evolve
 
-from benchmarks.page import bare
+from antecede.checker.support.sources import bare
 from benchmarks.smallest import (
     DATA,
     PAGE,
