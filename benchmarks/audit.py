@@ -10,11 +10,11 @@ there are a million events, and all shapes are measured.
 
 from __future__ import annotations
 
+import argparse
 import json
 import multiprocessing
 import random
 import resource
-import sys
 import tempfile
 import time
 from collections import deque
@@ -79,8 +79,13 @@ def measured(path: Path, first: Path, judge: str) -> tuple[float, float, float]:
     return seconds, cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 
-def main(events: int, shapes: Iterable[str]) -> None:
+def main() -> None:
     """Print a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("events", type=int, nargs="?", default=1_000_000, metavar="EVENTS")
+    parser.add_argument("shapes", nargs="*", default=SHAPES, metavar="SHAPE")
+    given = parser.parse_args()
+    events = given.events
     print(
         "| log | events | compiled, events/s | CPU s per 10⁶ events | peak MB "
         "| plain, events/s | ratio |\n|---|---|---|---|---|---|---|"
@@ -88,7 +93,7 @@ def main(events: int, shapes: Iterable[str]) -> None:
     few = min(MOST_PLAIN, events // 10)
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
-        for shape in shapes:
+        for shape in given.shapes:
             small = write(Path(folder) / "small.jsonl", shape, few)
             large = write(Path(folder) / "large.jsonl", shape, events)
             with context.Pool(1, maxtasksperchild=1) as pool:
@@ -104,4 +109,4 @@ def main(events: int, shapes: Iterable[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000, sys.argv[2:] or SHAPES)
+    main()

@@ -9,10 +9,10 @@ that there is a violation. For comparison, the log is also audited without Spark
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -88,13 +88,19 @@ def told(found: Audit, seconds: float) -> str:
     )
 
 
-def main(events: int, actors: int, master: str) -> None:
+def main() -> None:
     """Print a line for each of both audits."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("events", type=int, nargs="?", default=PART, metavar="EVENTS")
+    parser.add_argument("actors", type=int, nargs="?", default=20, metavar="ACTORS")
+    parser.add_argument("master", nargs="?", default="local[2]", metavar="MASTER")
+    given = parser.parse_args()
+    events = given.events
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "log"
         folder.mkdir()
-        generated(folder, actors, events)
-        cluster = Cluster.start(master)
+        generated(folder, given.actors, events)
+        cluster = Cluster.start(given.master)
         try:
             begin = time.monotonic()
             found = on_spark.audit([str(folder)], how=How(unfinished=True))
@@ -113,9 +119,4 @@ def main(events: int, actors: int, master: str) -> None:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    main(
-        int(given[0]) if given else PART,
-        int(given[1]) if len(given) > 1 else 20,
-        given[2] if len(given) > 2 else "local[2]",
-    )
+    main()

@@ -7,6 +7,7 @@ A block stands between two marks, and shows the output of the last command befor
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
 import subprocess
@@ -61,6 +62,7 @@ def block(page: str, name: str, output: str) -> str:
 
 def main() -> None:
     """Run the commands, and write what they print into the pages."""
+    argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
     for page, name in BLOCKS:
         arguments = command((ROOT / page).read_text(encoding="utf-8"), name)
         program = [sys.executable, "-m", "antecede", *arguments]

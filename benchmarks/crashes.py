@@ -6,6 +6,7 @@ python benchmarks/crashes.py rst ses  # only these rows, on standard output
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,7 +153,9 @@ def table_rows(names: list[str]) -> Iterator[str]:
 
 def main() -> None:
     """Write the page, or print the rows that were asked for."""
-    names = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="PROTOCOL", help="print only these rows")
+    names = parser.parse_args().names
     rows = []
     for row in table_rows(names or list(protocol_names())):
         print(row, flush=True)

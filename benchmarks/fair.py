@@ -5,7 +5,7 @@ python benchmarks/fair.py ROWS.jsonl…    # see the page's commands
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Sequence
 
 from page import put
@@ -56,7 +56,9 @@ def runs(rows: Sequence[Row]) -> str:
 
 
 def main() -> None:
-    rows = rows_in(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("files", nargs="+", metavar="ROWS.jsonl")
+    rows = rows_in(parser.parse_args().files)
     for name in AXES:
         grid = complete(name, rows)
         for picture, text in drawn(grid, wanted(rows, grid)).items():

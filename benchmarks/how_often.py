@@ -9,8 +9,8 @@ only comparisons of the figures are meaningful. Intervals are Wilson's.
 
 from __future__ import annotations
 
+import argparse
 import random
-import sys
 from math import sqrt
 from pathlib import Path
 
@@ -49,8 +49,11 @@ def interval(hits: int, walks: int, z: float = 1.96) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def main(walks: int) -> None:
+def main() -> None:
     """Print a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("walks", type=int, nargs="?", default=2000, metavar="WALKS")
+    walks = parser.parse_args().walks
     print(f"{walks:,} random walks each, seed 1\n")
     print("| clock | actors | messages each | violated | 95 % interval |\n|---|---|---|---|---|")
     for name, actors, messages in ROWS:
@@ -64,4 +67,4 @@ def main(walks: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
+    main()

@@ -6,6 +6,7 @@ python benchmarks/protocols.py --costs    # only the table of costs
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
 import sys
@@ -190,8 +191,11 @@ def section(protocol: Protocol, pictures: Path) -> str:
 
 def main() -> None:
     """Check everything, then write the page; with --costs, write only the table of costs."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--costs", action="store_true", help="write only the table of costs")
+    only_costs = parser.parse_args().costs
     costs = table_of_costs(protocol_names())
-    if sys.argv[1:] == ["--costs"]:
+    if only_costs:
         put(PAGE, {"costs": f"\n{costs}\n"})
         return
     pictures = ROOT / "docs" / "images" / "protocols"

@@ -23,13 +23,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from page import put
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.append(str(ROOT))
 
 from benchmarks import peers, rumur  # noqa: E402 -- this folder is no package
+from benchmarks.page import put  # noqa: E402
 
 README = HERE / "README.md"
 FIXED_BYTES = 300e6

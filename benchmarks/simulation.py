@@ -5,7 +5,7 @@ python benchmarks/simulation.py ROWS.jsonl…    # the rows of all figures; see 
 
 from __future__ import annotations
 
-import sys
+import argparse
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -162,7 +162,9 @@ def rows_in(files: Sequence[str]) -> list[Row]:
 
 
 def main() -> None:
-    rows = rows_in(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("files", nargs="+", metavar="ROWS.jsonl")
+    rows = rows_in(parser.parse_args().files)
     IMAGES.mkdir(parents=True, exist_ok=True)
     used: dict[tuple[object, ...], Row] = {}
     counts: dict[str, int] = {}
