@@ -18,7 +18,7 @@ SCRIPTS = [
     if "__main__" in file.read_text(encoding="utf-8")
 ]
 ROWS = rows_of((ROOT / "benchmarks/README.md").read_text(encoding="utf-8"))
-SMALL = 10_000
+SMALL = 1_000
 """Rows with fewer total states are checked again."""
 
 
