@@ -73,7 +73,14 @@ class Tabs:
         page = context.new_page()
         own = re.match(r"file:|http://[^/]+/", address)
         assert own is not None
-        page.on("console", lambda m: self.wrong.append(m.text) if m.type == "error" else None)
+        page.on(
+            "console",
+            lambda said: (
+                self.wrong.append(f"{said.text} ({said.location['url']})")
+                if said.type == "error"
+                else None
+            ),
+        )
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
         page.on(

@@ -36,6 +36,7 @@ from antecede.checker.render.pictures import PICTURES, converted_picture
 from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.question import model_of
+from antecede.checker.semantics.transition import System
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError, ReplayError
 from antecede.checker.support.interrupts import at_work
@@ -105,6 +106,9 @@ class Site:
     """The error of the protocol's file, as long as the page explores the protocol before it."""
 
     _reading: threading.Lock = field(factory=threading.Lock, init=False)
+
+    _looking_near: threading.Lock = field(factory=threading.Lock, init=False)
+    """Held by a search in this process, because the self-check can observe one thread only."""
 
     def __attrs_post_init__(self) -> None:
         """Remember the files of the protocol."""
@@ -233,8 +237,9 @@ class Site:
             note = Note("There is nothing left to search for.", wrong=True)
             return Answer(self._page(place, note))
         try:
-            near = plainly(evolve(self.tree.system, properties=props), place.path, self._few)
-            if near.prop is not None or near.stopped_by is None or self._few == self.bounds:
+            near = self._near(evolve(self.tree.system, properties=props), place.path)
+            enough = self._few == self.bounds
+            if near and (enough or near.prop is not None or near.stopped_by is None):
                 return self._ended(place, near, query)
             asked = Asked(
                 evolve(self.tree.spec, properties=tuple(prop.name for prop in props)),
@@ -245,6 +250,15 @@ class Site:
         except InputError as error:
             return self._unchanged(place, error, self._searches.under_way())
         return self._shown(place, search, query)
+
+    def _near(self, system: System, path: Path) -> Ending | None:
+        """Search among near states; None if another such search does not end, as one that hangs."""
+        if not self._looking_near.acquire(timeout=2 * (FEW.max_seconds or 0)):
+            return None
+        try:
+            return plainly(system, path, self._few)
+        finally:
+            self._looking_near.release()
 
     def _walked(self, query: Mapping[str, str]) -> Answer:
         """Return the page some random steps on, at the first step that violates a property."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import linecache
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,9 @@ Turn: TypeAlias = tuple[int, int]
 """A line, and the line that ran next in the same call of its function; LEFT if it returned."""
 
 LEFT = 0
+
+_setting = threading.Lock()
+"""Held while a trace function is set: Python 3.11 fails if two threads set theirs at one time."""
 
 
 @define(eq=False)
@@ -38,11 +42,11 @@ class Tracer:
     def tracing(self) -> Iterator[None]:
         """Trace the calls of this thread within the block."""
         before = sys.gettrace()
-        sys.settrace(self._called)
+        _set(self._called)
         try:
             yield
         finally:
-            sys.settrace(before)
+            _set(before)
 
     def _called(self, frame: FrameType, event: str, _argument: Any) -> Any:
         code = frame.f_code
@@ -70,6 +74,12 @@ class Tracer:
         return inside
 
 
+def _set(function: Any) -> None:
+    """Set the trace function of this thread."""
+    with _setting:
+        sys.settrace(function)
+
+
 current: Tracer | None = None
 """The tracer of the handlers' calls; None if nobody asked for their coverage."""
 
@@ -88,7 +98,7 @@ def traced_handlers(tracer: Tracer | None) -> Iterator[None]:
 def stop() -> None:
     """Do not trace the rest of this call of a handler: the self-check begins."""
     if current is not None:
-        sys.settrace(None)
+        _set(None)
 
 
 @functools.lru_cache(maxsize=1_000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from pathlib import Path as FilePath
 from types import FrameType
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 from antecede.checker.check.spec import Spec
 from antecede.checker.explore.code import Code, code_of_step
 from antecede.checker.explore.tree import Tree
+from antecede.checker.purity.effects import listen
+from antecede.checker.semantics.tracing import Tracer
 from antecede.checker.support.registry import protocol_named
 from tests import runs
 from tests.explored import fetch, serving, tree_of
@@ -206,6 +209,31 @@ def test_tracing_leaves_the_tracer_of_others_in_place(mine: str) -> None:
         assert other is sys.gettrace()
     finally:
         sys.settrace(before)
+
+
+def test_several_threads_trace_at_one_time() -> None:
+    failed: list[Exception] = []
+    listen()  # so that Python code runs while a trace function is set, and threads take turns
+
+    def trace() -> None:
+        try:
+            for _ in range(5_000):
+                with Tracer().tracing():
+                    pass
+        except RuntimeError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=trace) for _ in range(4)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert [] == failed
 
 
 def test_hostile_code_stays_text() -> None:

@@ -678,6 +678,13 @@ def test_a_search_from_elsewhere_goes_on_in_another_process(monkeypatch: Any) ->
         assert "3 steps on" in page.one("p", id="note").words
 
 
+def test_a_search_goes_on_in_another_process_while_another_one_hangs_in_this_one() -> None:
+    with serving(tree_of("unordered", 2, 2)) as server, server.site._looking_near:
+        assert post(server, "/search", "path=1&property=").found("form", action="/cancel")
+        page = searched(server, "path=1&property=")
+        assert "3 steps on" in page.one("p", id="note").words
+
+
 def test_a_protocol_that_cannot_be_sent_is_told(monkeypatch: Any) -> None:
     lock = threading.Lock()
 
