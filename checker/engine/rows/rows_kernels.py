@@ -159,25 +159,26 @@ def emit(loc, base, row, at, tables, out, start, missing):
 
 @inlined
 def number_of(loc, first, part, slot, geo, cons, misses, control):
-    """Return the composite of a part with the given local words; record it if there is none yet.
+    """Return the composite of a part with the given local words; if there is none, record a miss.
 
     A composite is the number that stands for the local words of a part. A part is all of an actor,
-    or under the history `full` its state or its history.
+    or under the history `full` its state or its history. This kernel makes no composite: after a
+    miss, Python adds it to `cons`, and the caller tries again.
 
     Args:
-        loc, first: loc[first:] holds the local words of the part.
+        loc, first: loc[first:] holds the local words of the part: the numbers of its components,
+            packed into geo[PART_WORDS] words of 64 bits.
         part: the index of the part.
-        slot: the slot of `cons` where the search begins, as `seek` returns it.
+        slot: the slot of `cons` where the search begins: the result of `seek` for these words.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         cons: int64, flat: the hash table that maps the local words of a part to its composite; see
             `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call or composite that the
-            tables lack, so that Python can add it. Nothing is written if it is full.
-        control: int64; counters of the kernels; control[MISSES] is the number of records in
-            `misses`.
+        misses: output, int64 of shape (n, 1 + words); the record is 256 * COMPOSE + part, then the
+            local words. Nothing is written if it is full.
+        control: int64; control[MISSES] is the number of records in `misses`; updated.
 
     Returns:
-        The composite; or MISSED (-1) if there is none (try again when Python has added it).
+        The composite; or MISSED (-1) if there is none, also if `misses` is full.
     """
     words = geo[g.PART_WORDS]
     number = probe(cons, words, loc, first, part, slot)
