@@ -438,7 +438,27 @@ def write_numbers(row, tags, spots, first, geo):
 
 @inlined
 def note_of(info, number, place_bits, leads):
-    """Return the note of an entry with an information word; see `NoteSource`."""
+    """Return the note that travels with a successor, from the word that follows it in an entry.
+
+    Args:
+        info: the word: the index of the transition among its state's transitions in bits 0-15, and
+            the number of its kind in bits 16-30.
+        number: the number of the parent; for marks, the depth of the parent.
+        place_bits: the number of bits for the index of the transition in a note; not read for
+            marks.
+        leads: per kind of transition, the number of levels that it skips; empty if levels are
+            depths.
+
+    Returns:
+        number << place_bits | index of the transition. If `leads` is not empty, a mark: the
+        successor's depth, which is `number` + 1, plus the lead of the kind << 16.
+
+    Examples:
+        >>> bool(note_of(2 << 16 | 3, 40, 8, leads=np.zeros(0, np.int64)) == 40 << 8 | 3)
+        True
+        >>> bool(note_of(2 << 16 | 3, 40, 8, leads=np.array([0, 0, 1])) == 1 << 16 | 41)
+        True
+    """
     if leads.shape[0]:
         return (leads[info >> 16 & 0x7FFF] << g.LEAD_BITS) + number + 1
     return number << place_bits | info & 0xFFFF

@@ -335,9 +335,27 @@ def orbit_of(rows, at, block, count, tables, loc):
 
 @kernel
 def note(shown, control, what, link, place):
-    """Record that a transition shows properties, unless they are recorded or `shown` is full.
+    """Record that a transition or a final state shows properties: that it violates or reaches them.
 
-    One example per property suffices, because all successors of a level are equally far away.
+    Nothing is recorded if `shown` is full, or if an earlier record of the same sort (transition or
+    state) has all of these properties. One example per property suffices, because all successors of
+    a level are equally far from the initial state.
+
+    Args:
+        shown: output, int64 of shape (n, 3); a record is (what, link, place).
+        control: int64; counters of the kernels; control[FOUND] is the number of records; updated.
+        what: the bit set of the properties, not 0; bit k stands for property k of the system.
+        link: the state that is expanded: its index in the frontier of its thread, times the number
+            of threads, plus the number of the thread.
+        place: the index of the transition among the state's transitions, or -1 for the state
+            itself.
+
+    Examples:
+        >>> shown, control = np.zeros((4, 3), np.int64), np.zeros(g.CONTROL_SIZE, np.int64)
+        >>> note(shown, control, 0b10, link=7, place=0)
+        >>> note(shown, control, 0b10, link=9, place=2)  # property 1 is recorded already
+        >>> int(control[g.FOUND]), shown[0].tolist()
+        (1, [2, 7, 0])
     """
     at = control[g.FOUND]
     for k in range(at):

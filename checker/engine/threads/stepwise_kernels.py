@@ -229,7 +229,22 @@ def descend(stack, frames, tables, memo, composites, visited, told):
 
 @inlined
 def draw(generator, choices):
-    """Return one of 0 … choices - 1, equally likely (splitmix64; generator[0] is its state)."""
+    """Return a random integer from 0 to `choices` - 1; all are equally likely.
+
+    The random numbers are those of splitmix64, so the same seed gives the same numbers on every
+    machine.
+
+    Args:
+        generator: uint64, one element: the state of the random numbers, which a seed begins;
+            updated.
+        choices: the number of integers to choose from, from 1 to 2 ** 62.
+
+    Examples:
+        >>> generator = np.array([1], np.uint64)
+        >>> with np.errstate(over="ignore"):
+        ...     [int(draw(generator, 6)) for _ in range(5)]
+        [4, 1, 1, 2, 2]
+    """
     most = np.int64(1) << 62
     most -= most % choices
     while True:
