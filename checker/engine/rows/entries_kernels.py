@@ -107,8 +107,8 @@ def look_up(table, key, misses, control):
     Args:
         table: the hash table, int64, flat: key and value of each slot in turn; see `Tables`.
         key: a function and its arguments, as `key_of` returns it.
-        misses: output, int64 of shape (n, words): the record of a missing key is (0, key). Nothing
-            is written if it is full.
+        misses: output, int64 of shape (n, 2) or wider: the record of a missing key is (0, key).
+            Nothing is written if it is full.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 

@@ -33,7 +33,8 @@ def tick(c: Components, actor: int, knows: int, message: int) -> int:
         c: a `Components`, the values and their numbers: c.messages.values[3] has number 3. Updated.
         actor: the sender.
         knows: the number of its knowledge before, in c.knows[actor].
-        message: the number in c.messages of the message, or of a `NetworkSend`.
+        message: the number in c.messages of the message, or of a `NetworkSend` (its first packet
+            leaves).
 
     Returns:
         knowledge | entry << 28: the number of the next knowledge in c.knows[actor], and the number
@@ -43,9 +44,10 @@ def tick(c: Components, actor: int, knows: int, message: int) -> int:
         >>> from antecede.checker.check.spec import Spec, system_of
         >>> c = Components(system_of(Spec("mfss", actors=2, history="clocks")))
         >>> knows = c.knows[0].number(c.oracle.initial(0))
-        >>> ticked = tick(c, 0, knows, c.messages.number(Message(0, 1, (1,))))
-        >>> c.knows[0].values[ticked & 0x1FFFFFF].knows, c.sent.values[ticked >> 28].stamp
-        ((1, 0), (1, 0))
+        >>> first, second = (c.messages.number(Message(0, k, (1,))) for k in (1, 2))
+        >>> ticked = tick(c, 0, tick(c, 0, knows, first) & 0x1FFFFFF, second)
+        >>> ticked & 0x1FFFFFF, ticked >> 28, c.knows[0].values[2].knows, c.sent.values[1].stamp
+        (2, 1, (2, 0), (2, 0))
     """
     before, sent = c.knows[actor].values[knows], c.messages.values[message]
     after = _ticked(c, before, sent)
@@ -77,6 +79,14 @@ def unsent(c: Components, actor: int, pending: int, message: int) -> int:
 
     Returns:
         1 if the message is pending and has no time stamp, otherwise 0.
+
+    Examples:
+        >>> from antecede.checker.check.spec import Spec, system_of
+        >>> from antecede.checker.semantics.history import Pending
+        >>> c, message = Components(system_of(Spec("mfss", actors=2))), Message(0, 1, (1,))
+        >>> pending = c.pending[0].number((Pending(message, remaining=(1,), stamp=None),))
+        >>> unsent(c, 0, pending, c.messages.number(NetworkSend(message)))
+        1
     """
     sent = c.messages.values[message].message
     entries = c.pending[actor].values[pending]
@@ -261,8 +271,8 @@ def trim(c: Components, actor: int, knows: int, pending: int) -> int:
     """Return the number of a receiver's knowledge without the parts that no later judgement reads.
 
     Knowledge is the part of a history that says which messages an actor knows of. If actors send to
-    themselves, it has the number of the last of its own messages that the actor heard of from
-    others. This becomes the last such message that the actor itself has not delivered yet.
+    themselves, it has the number of the last of its own messages of which the actor heard by a
+    delivery. This becomes the last such message that the actor itself has not delivered yet.
 
     Args:
         c: a `Components`, the values and their numbers: c.knows[0].values[3] has number 3. Updated.
@@ -289,6 +299,16 @@ def drop(c: Components, actor: int, pending: int, item: int) -> int:
         actor: the actor that forgets, which may be any actor.
         pending: the number of the tuple of its pending messages before, in c.pending[actor].
         item: the number of the message in c.messages times the number of actors, plus the receiver.
+
+    Examples:
+        >>> from antecede.checker.check.spec import Spec, system_of
+        >>> from antecede.checker.semantics.history import Pending
+        >>> c = Components(system_of(Spec("mfss", actors=2)))
+        >>> entry = Pending(Message(1, 1, (0,)), remaining=(0,), stamp=0b10)  # bit 1: see `forget`
+        >>> item = 2 * c.messages.number(Message(0, 1, (1,))) + 1
+        >>> after = drop(c, 1, c.pending[1].number((entry,)), item)
+        >>> c.pending[1].values[after][0].stamp
+        0
     """
     before = Ghost(knows=0, pending=c.pending[actor].values[pending])
     return c.pending[actor].number(_forgotten(c, before, item).pending)

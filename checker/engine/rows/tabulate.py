@@ -568,8 +568,8 @@ def distinct(keys: Words) -> Words:
         keys: int64, one-dimensional; it may be empty, and is not changed.
 
     Examples:
-        >>> distinct(np.array([7, 3, 7])).tolist()
-        [3, 7]
+        >>> distinct(np.array([7, 3, 7, 5])).tolist()
+        [3, 5, 7]
     """
     keys = np.sort(keys)
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys

@@ -346,11 +346,12 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
         said: the union of all actors' bits from `gate`, if only one message is followed
             (geo[FOLLOWS]); otherwise it is not read.
         waiting: the number of successors that wait already.
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`: the geometry, the results of handlers, and the composites with their
+            local words.
         loc: working memory of one thread, of room_for(geo) words. Its words from ACTORS * WORDS on
             have the state, as `decode` writes it; the words before them are overwritten.
-        misses: output, int64 of shape (n, words): a record of each call or composite that the
-            tables lack, so that Python can add it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record of each result (0, key) or
+            composite that the tables lack, so that Python can add it; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -413,7 +414,8 @@ def settle(k, row, at, tables, loc, out, start, missing):
     Args:
         k: the index of the waiting successor, from 0.
         row, at: the parent's row is row[at:].
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`: the geometry, the results of handlers, and the composites with their
+            local words.
         loc: working memory of one thread, as `derive` leaves it.
         out, start: output; the row is written to out[start:].
         missing: output, a `Missing`: the composites that the tables lack, so that Python can add
@@ -476,8 +478,8 @@ def successors(row, at, tables, loc, out, found, misses, control):
         loc: the state's columns, unpacked: int64, working memory of one thread; see `room_for`.
         out: output; the entries, flat. The last entry that it has room for is not filled.
         found: the bit set of properties not to report.
-        misses: output, int64 of shape (n, words): a record of each call or composite that the
-            tables lack, so that Python can add it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record of each result (0, key) or
+            composite that the tables lack, so that Python can add it; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -544,7 +546,8 @@ def owed(actor, pending, loc, geo, table, misses, control):
         loc: int64; loc[0:] has the state: the local words (packed columns) of all actors.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the table lacks.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the table lacks, so that Python can make the call; see `Missing`.
         control: int64; control[MISSES] is the number of records in `misses`; updated.
 
     Returns:
@@ -603,10 +606,11 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
         row, at: the state is row[at:], a row: one number per actor's part, packed into a few words.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        dec: the array that has the columns that each of these numbers stands for; see `Tables`.
+        dec: int64, flat: the columns that number c of part p stands for are at p * geo[DEC_STRIDE]
+            + c * geo[PART_WORDS], packed into words.
         loc: the state's columns, unpacked: working memory of one thread; overwritten.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -670,7 +674,8 @@ def borrowed(tables):
     only as long as the arrays exist.
 
     Args:
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`: the geometry, the results of handlers, and the composites with their
+            local words.
     """
     return g.Tables(
         borrow(tables.geo),

@@ -30,8 +30,8 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
             packed into words: working memory of one thread; updated.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -92,8 +92,8 @@ def gate(actor, base, loc, geo, table, misses, control):
             packed into words: working memory of one thread.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -121,8 +121,8 @@ def gates(base, loc, geo, table, misses, control):
             packed into words: working memory of one thread.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -150,7 +150,8 @@ def forget(item, loc, geo, table, misses, control):
         loc: int64; loc[0:] has the state: the local words (packed columns) of all actors; updated.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the table lacks.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the table lacks, so that Python can make the call; see `Missing`.
         control: int64; control[MISSES] is the number of records in `misses`; updated.
 
     Returns:
@@ -176,8 +177,8 @@ def forget_by(actor, item, loc, geo, table, misses, control):
             packed into words: working memory of one thread; updated.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -208,7 +209,8 @@ def trim(actor, loc, geo, table, misses, control):
         loc: int64; loc[0:] has the state: the local words (packed columns) of all actors; updated.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the table lacks.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the table lacks, so that Python can make the call; see `Missing`.
         control: int64; control[MISSES] is the number of records in `misses`; updated.
 
     Returns:
@@ -235,7 +237,8 @@ def record(column, actor, what, loc, geo, table, misses, control):
         loc: int64; loc[0:] has the state: the local words (packed columns) of all actors; updated.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the table lacks.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the table lacks, so that Python can make the call; see `Missing`.
         control: int64; control[MISSES] is the number of records in `misses`; updated.
 
     Returns:
@@ -263,8 +266,8 @@ def causal_send(message, actor, loc, geo, table, misses, control):
             packed into words: working memory of one thread; updated.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -305,8 +308,8 @@ def network_send(message, actor, loc, geo, table, misses, control):
             packed into words: working memory of one thread; updated.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 

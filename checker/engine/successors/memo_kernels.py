@@ -327,7 +327,7 @@ def steps_of(memo, heads):
         heads: the place of the composite's heads in memo.heads, as `heads_of` returns it; or -1.
 
     Examples:
-        >>> memo = NO_MEMO._replace(heads=np.array([40, 0, 0], np.int32))
+        >>> memo = NO_MEMO._replace(heads=np.array([40, 0, 50], np.int32))
         >>> int(steps_of(memo, 0)), int(steps_of(memo, -1))
         (40, 0)
     """
@@ -493,7 +493,7 @@ def prefetch_memo(memo, rows, at, tables):
         memo: a `Memo`.
         rows: the rows, flat.
         at: the row that is expanded now is rows[at:]. `rows` must have AHEAD more rows after it.
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`. Only `geo` is read: the sizes and switches of this search.
     """
     geo, row_words = tables.geo, row_words_of(tables)
     room, slots = memo.figures[MEMO_ROOM], memo.figures[SLOTS]
