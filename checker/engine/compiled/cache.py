@@ -82,7 +82,14 @@ def home_of(file: str) -> Path | None:
 
 
 def sources(home: Path | None = None) -> list[Path]:
-    """Return the files on which a kernel's machine code depends; `home` is as in `digest`."""
+    """Return the files on which a kernel's machine code depends, the files of a search first.
+
+    A kernel is a function that Numba compiles. If one of the files changes, it is compiled again.
+
+    Args:
+        home: the folder of kernels that no search uses, as `home_of` returns it: its Python files
+            come last. None: kernels of a search.
+    """
     ours = {file for pattern in _SOURCES for file in _ENGINE.glob(pattern)}
     return [*sorted(ours), *(sorted(home.glob("*.py")) if home else ())]
 

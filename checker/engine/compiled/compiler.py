@@ -135,7 +135,15 @@ class _ForCallers(CompilerBase):
 def dispatcher(function: Callable[..., Any], **options: Any) -> Any:
     """Return Numba's version of a function, which other kernels can call.
 
-    It is compiled once for all constant numbers that callers give; LLVM inserts them later.
+    A kernel is a function that Numba compiles. This one is compiled once for all constant numbers
+    that callers give, and LLVM inserts them later.
+
+    Args:
+        function: its source is restricted to the Python and NumPy that Numba compiles.
+        options: further options of `numba.njit`, such as forceinline=True.
+
+    Returns:
+        The result of `numba.njit`: a dispatcher, which compiles for types of arguments.
     """
     options = {"forceinline": False, **options}  # otherwise Numba takes it from the caller
     made: Any = njit(nogil=True, pipeline_class=_ForCallers, **options)(function)
@@ -155,7 +163,13 @@ def _widened(kind: Any) -> Any:
 
 
 def type_of(dispatcher: Any) -> Any:
-    """Return the type that Numba gives to a name that stands for a compiled function."""
+    """Return the type that Numba gives to a name that stands for a compiled function.
+
+    Numba asks for it when a kernel, a function that Numba compiles, calls the name.
+
+    Args:
+        dispatcher: the function, as `dispatcher` returns it, or one of `INTRINSICS`.
+    """
     if isinstance(dispatcher, type(borrow)):
         return cpu_target.typing_context.resolve_value_type(dispatcher)
     return types.Dispatcher(dispatcher)
@@ -164,7 +178,21 @@ def type_of(dispatcher: Any) -> Any:
 @global_compiler_lock
 @without_collections()
 def object_code(dispatcher: Any, kinds: tuple[Kind, ...]) -> ObjectCode:
-    """Compile a function for arguments of these kinds."""
+    """Compile a function for one combination of kinds of arguments; other threads wait meanwhile.
+
+    Args:
+        dispatcher: the function, as `dispatcher` returns it.
+        kinds: the kind of each argument, as `arguments.kind_of` returns it, such as "int64".
+
+    Returns:
+        An `ObjectCode`: the object file, and the kind of the result. The file has one C function,
+        named ENTRY, which reads the arguments from words of 64 bits and writes the results to
+        others.
+
+    Raises:
+        TypeError: the function returns something that is no number, Boolean or None.
+        NotImplementedError: it calls a function of a library that kernels are not linked with.
+    """
     signature = tuple(map(_type, kinds))
     dispatcher.compile(signature)
     result = dispatcher.overloads[signature]
@@ -477,7 +505,19 @@ class _Uncounted(ArrayModel):
 
 @lower_builtin(operator.getitem, Borrowed, types.Integer)
 def load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Generate array[index] without a branch for negative indices."""
+    """Generate the machine code for array[index], without a branch for negative indices.
+
+    Numba calls it when a kernel reads an element of a borrowed array (see `borrow`).
+
+    Args:
+        context: Numba's target, which converts types.
+        builder: the llvmlite builder of the function that is generated; it gets the instructions.
+        signature: the types of the arguments, a `Borrowed` and an integer, and of the result.
+        args: the array and the index, as values of LLVM.
+
+    Returns:
+        The element, as a value of LLVM.
+    """
     kind, index = signature.args
     view = make_array(kind)(context, builder, args[0])
     at = context.cast(builder, args[1], index, types.intp)
@@ -486,7 +526,17 @@ def load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 @lower_builtin(operator.setitem, Borrowed, types.Integer, types.Any)
 def save(context: Any, builder: Any, signature: Any, args: Any) -> None:
-    """Generate array[index] = value without a branch for negative indices."""
+    """Generate the machine code for array[index] = value, without a branch for negative indices.
+
+    Numba calls it when a kernel writes an element of a borrowed array (see `borrow`).
+
+    Args:
+        context: Numba's target, which converts types.
+        builder: the llvmlite builder of the function that is generated; it gets the instructions.
+        signature: the types of the arguments: a `Borrowed`, an integer, and any type that can be
+            converted to the type of the elements.
+        args: the array, the index and the value, as values of LLVM.
+    """
     kind, index, given = signature.args
     view = make_array(kind)(context, builder, args[0])
     at = context.cast(builder, args[1], index, types.intp)
@@ -496,12 +546,20 @@ def save(context: Any, builder: Any, signature: Any, args: Any) -> None:
 
 @intrinsic
 def borrow(typingctx: Any, array: Any) -> Any:
-    """Return a view of a contiguous array without reference counting.
+    """Return a view of an array without reference counting, in a kernel that calls this.
 
-    Numba's atomic increments and decrements around every use of an array took 85 % of the time
-    of `expand`. Its handling of negative indices took a fifth of the remaining instructions.
-    The caller must keep the array itself alive. With NUMBA_BOUNDSCHECK=1, indices are checked
-    as usual.
+    A kernel is a function that Numba compiles. Numba's atomic increments and decrements around
+    every use of an array took 85 % of the time of `expand`. Its handling of negative indices took a
+    fifth of the remaining instructions. Indices of a view with one dimension must not be negative,
+    and the caller must keep the array itself alive. With NUMBA_BOUNDSCHECK=1, indices are checked
+    as usual. Numba calls this function to compile the call.
+
+    Args:
+        typingctx: not read; Numba gives it.
+        array: the type of the argument: a contiguous array.
+
+    Returns:
+        The signature of the call, and the function that generates its machine code.
     """
     plain = config.BOUNDSCHECK or array.ndim != 1  # type: ignore[attr-defined]
     kind: Any = types.Array if plain else Borrowed
@@ -519,7 +577,19 @@ def borrow(typingctx: Any, array: Any) -> Any:
 
 @intrinsic
 def prefetch(typingctx: Any, array: Any, index: Any) -> Any:
-    """Ask the processor to load array[index] into its caches."""
+    """Ask the processor to load array[index] into its caches, in a kernel that calls this.
+
+    A kernel is a function that Numba compiles. The call changes no result, and returns nothing.
+    Numba calls this function to compile the call.
+
+    Args:
+        typingctx: not read; Numba gives it.
+        array, index: the types of the two arguments: an array and an integer. The index may be out
+            of range, because the processor ignores such a request.
+
+    Returns:
+        The signature of the call, and the function that generates its machine code.
+    """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         view = make_array(signature.args[0])(context, builder, args[0])

@@ -114,7 +114,9 @@ def packed(code: bytes, returns: str | tuple[str, ...], kinds: str) -> bytes:
         code: the object file with the kernel's machine code.
         returns: the kind of the result, such as "int64"; a tuple of kinds if the kernel returns a
             tuple.
-        kinds: the kinds of the arguments, as text.
+        kinds: the kinds of the arguments as one text, for example "(<i8[1C], int64)" for a
+            contiguous array of int64 with one dimension, and a number. It may be any text;
+            `unpacked` compares it with its own.
     """
     head = json.dumps({"processor": processor(), "kinds": kinds, "returns": returns}).encode()
     return len(head).to_bytes(4, "little") + head + code
@@ -128,7 +130,8 @@ def unpacked(content: bytes, kinds: str) -> Entry | None:
 
     Args:
         content: the content of the file, as `packed` returns it.
-        kinds: the kinds of the arguments that the kernel must take, as text.
+        kinds: the kinds of the arguments that the kernel must take, as the text that `packed` was
+            given, for example "(<i8[1C], int64)".
 
     Raises:
         ValueError: the kernel takes other arguments, or the content is damaged.

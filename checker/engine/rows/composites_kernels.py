@@ -80,11 +80,21 @@ def seek(cons, words, loc, base, actor):
     `find_composite`: between them, the caller can prefetch the slot.
 
     Args:
-        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
-            `Tables`.
+        cons: int64, flat: a hash table; a slot has the local words of a part, then part << 48 | its
+            composite (-1: an empty slot). The number of slots is a power of two.
         words: the number of local words of a part.
         loc, base: loc[base:] holds the local words of the part.
         actor: the index of the part.
+
+    Returns:
+        The index of the slot, from 0; slot s begins at cons[s * (words + 1)].
+
+    Examples:
+        >>> cons = np.full(64 * 2, -1)  # 64 slots; each has one local word, and a composite
+        >>> index_composite(cons, 63, np.array([99]), 0, 1, actor=0, number=5)
+        >>> slot = seek(cons, 1, np.array([99]), 0, actor=0)
+        >>> cons[2 * slot : 2 * slot + 2].tolist()  # the word 99 of part 0 has composite 5
+        [99, 5]
     """
     mask = cons.shape[0] // (words + 1) - 1
     return np.int64((hash_words(loc, base, words) + np.uint64(actor)) >> np.uint64(16)) & mask
@@ -99,12 +109,18 @@ def probe(cons, words, loc, base, actor, slot):
     slot to begin with.
 
     Args:
-        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
-            `Tables`.
+        cons: int64, flat: a hash table; a slot has the local words of a part, then part << 48 | its
+            composite (-1: an empty slot). The number of slots is a power of two.
         words: the number of local words of a part.
         loc, base: loc[base:] holds the local words of the part.
         actor: the index of the part.
-        slot: the slot of `cons` where the search begins, as `seek` returns it.
+        slot: the index of the slot where the search begins: the result of `seek` for these words.
+
+    Examples:
+        >>> cons, word = np.full(4 * 2, -1), np.array([99])  # four slots of one local word
+        >>> index_composite(cons, 3, word, 0, 1, actor=0, number=5)
+        >>> int(probe(cons, 1, word, 0, 0, seek(cons, 1, word, 0, actor=0)))
+        5
     """
     stride = words + 1
     mask = cons.shape[0] // stride - 1
@@ -134,8 +150,8 @@ def find_composite(cons, words, loc, base, actor):
     components, for example of the actor's state.
 
     Args:
-        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
-            `Tables`.
+        cons: int64, flat: a hash table; a slot has the local words of a part, then part << 48 | its
+            composite (-1: an empty slot).
         words: the number of local words of a part.
         loc, base: loc[base:] holds the local words of the part.
         actor: the index of the part.
@@ -159,14 +175,19 @@ def index_composite(cons, mask, dec, at, words, actor, number):
     or under the history `full` its state or its history. `find_composite` finds it then.
 
     Args:
-        cons: the hash table that maps the local words of a part to its composite; updated. It is
-            int64 and flat: each slot has the local words, and then the part and the composite; -1
-            is an empty slot.
+        cons: int64, flat: a hash table; a slot has the local words of a part, then part << 48 | its
+            composite (-1: an empty slot). Updated.
         mask: the number of slots of `cons`, a power of two, minus 1.
         dec, at: dec[at:] holds the local words of the part.
         words: the number of local words of a part.
         actor: the index of the part.
         number: the composite.
+
+    Examples:
+        >>> cons = np.full(4 * 2, -1)  # four slots; each has one local word, and a composite
+        >>> index_composite(cons, 3, np.array([99]), 0, 1, actor=1, number=5)
+        >>> [int(word) for word in cons if word != -1] == [99, 1 << 48 | 5]
+        True
     """
     slot = np.int64((hash_words(dec, at, words) + np.uint64(actor)) >> np.uint64(16)) & mask
     while cons[slot * (words + 1) + words] != -1:
@@ -186,11 +207,18 @@ def index_composites(cons, dec, stride, words, counts):
         cons: int64, flat, all -1; the hash table that maps the local words of a part to its
             composite. It has (words + 1) elements per slot, and a power of two of slots, more than
             there are composites.
-        dec: int64, flat; the local words of each composite.
-        stride: the number of words that `dec` has for each part: those of part p begin at p *
-            stride.
+        dec: int64, flat; the local words of composite c of part p are at p * stride + c * words.
+        stride: the number of words that `dec` has for each part.
         words: the number of local words of a part.
         counts: per part, the number of its composites.
+
+    Examples:
+        One part, whose composites 0 and 1 stand for the words 99 and 98:
+
+        >>> cons = np.full(4 * 2, -1)
+        >>> index_composites(cons, np.array([99, 98, 0]), 3, 1, counts=np.array([2]))
+        >>> int(find_composite(cons, 1, np.array([98]), 0, actor=0))
+        1
     """
     mask = cons.shape[0] // (words + 1) - 1
     for actor in range(counts.shape[0]):

@@ -38,7 +38,20 @@ def key_of(kind, column, x, y):
 
 @inlined
 def key_in(table, slot):
-    """Return the key in a slot, or -1 if it is empty."""
+    """Return the key in one slot of a hash table of results, or -1 if the slot is empty.
+
+    Slot s has its key at table[2 * s], and its value at table[2 * s + 1]. A key stands for a call
+    of a function with its arguments (see `key_of`), and the value for the result.
+
+    Args:
+        table: the hash table, int64, flat.
+        slot: the index of the slot, from 0 to len(table) // 2 - 1.
+
+    Examples:
+        >>> table = np.array([-1, -1, 17, 5])  # slot 0 is empty; slot 1 has the key 17
+        >>> int(key_in(table, 0)), int(key_in(table, 1))
+        (-1, 17)
+    """
     return table[2 * slot]
 
 
@@ -94,8 +107,8 @@ def look_up(table, key, misses, control):
     Args:
         table: the hash table, int64, flat: key and value of each slot in turn; see `Tables`.
         key: a function and its arguments, as `key_of` returns it.
-        misses: output, int64 of shape (n, words): the record of a missing key is (0, key). Nothing
-            is written if it is full.
+        misses: output, int64 of shape (n, 2) or wider: the record of a missing key is (0, key).
+            Nothing is written if it is full.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 

@@ -30,7 +30,7 @@ def row_words_of(tables):
     result and generates faster code.
 
     Args:
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`: the number is tables.geo[ROW_WORDS], unless tables.one_word is True.
     """
     return np.int64(1) if tables.one_word is not None else tables.geo[g.ROW_WORDS]
 

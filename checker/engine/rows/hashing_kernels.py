@@ -103,6 +103,10 @@ def owner_of(array, start, row_words, owners):
         array, start: the state is array[start:], a row.
         row_words: the number of 64-bit words of a row.
         owners: the number of owners; the result is from 0 to `owners` - 1.
+
+    Examples:
+        >>> bool(owner_of(np.array([9, 4, 7]), 1, 2, 8) == owner_of(np.array([4, 7]), 0, 2, 8))
+        True
     """
     return owner_by(hash_words(array, start, row_words), owners)
 

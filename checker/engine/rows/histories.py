@@ -24,7 +24,31 @@ class NetworkSend:
 
 
 def tick(c: Components, actor: int, knows: int, message: int) -> int:
-    """Entry of TICK: the sender's knowledge after a send, and the message as pending."""
+    """Return a sender's knowledge after a causal-send, and the sent message, packed in one number.
+
+    Knowledge is the part of a history that says which messages an actor knows of, for example a
+    vector clock. A message is pending until all its destinations have delivered it.
+
+    Args:
+        c: a `Components`, the values and their numbers: c.messages.values[3] has number 3. Updated.
+        actor: the sender.
+        knows: the number of its knowledge before, in c.knows[actor].
+        message: the number in c.messages of the message, or of a `NetworkSend` (its first packet
+            leaves).
+
+    Returns:
+        knowledge | entry << 28: the number of the next knowledge in c.knows[actor], and the number
+        of the pending message with its time stamp in c.sent.
+
+    Examples:
+        >>> from antecede.checker.check.spec import Spec, system_of
+        >>> c = Components(system_of(Spec("mfss", actors=2, history="clocks")))
+        >>> knows = c.knows[0].number(c.oracle.initial(0))
+        >>> first, second = (c.messages.number(Message(0, k, (1,))) for k in (1, 2))
+        >>> ticked = tick(c, 0, tick(c, 0, knows, first) & 0x1FFFFFF, second)
+        >>> ticked & 0x1FFFFFF, ticked >> 28, c.knows[0].values[2].knows, c.sent.values[1].stamp
+        (2, 1, (2, 0), (2, 0))
+    """
     before, sent = c.knows[actor].values[knows], c.messages.values[message]
     after = _ticked(c, before, sent)
     knowledge = c.knows[actor].number(with_pending(after, ()))
@@ -41,14 +65,55 @@ def _ticked(c: Components, before: Ghost, sent: Message | NetworkSend) -> Ghost:
 
 
 def unsent(c: Components, actor: int, pending: int, message: int) -> int:
-    """Entry of UNSENT: whether the network-send of a message is still to come."""
+    """Return 1 if the first packet of a pending message has not left its sender yet, otherwise 0.
+
+    It is for histories whose clocks tick at that time, which is the message's network-send. A
+    message is pending until all its destinations have delivered it. It has no time stamp before its
+    network-send.
+
+    Args:
+        c: a `Components`, the values and their numbers: c.messages.values[3] has number 3.
+        actor: the sender.
+        pending: the number of the tuple of its pending messages, in c.pending[actor].
+        message: the number in c.messages of a `NetworkSend`, which names the message.
+
+    Returns:
+        1 if the message is pending and has no time stamp, otherwise 0.
+
+    Examples:
+        >>> from antecede.checker.check.spec import Spec, system_of
+        >>> from antecede.checker.semantics.history import Pending
+        >>> c, message = Components(system_of(Spec("mfss", actors=2))), Message(0, 1, (1,))
+        >>> pending = c.pending[0].number((Pending(message, remaining=(1,), stamp=None),))
+        >>> unsent(c, 0, pending, c.messages.number(NetworkSend(message)))
+        1
+    """
     sent = c.messages.values[message].message
     entries = c.pending[actor].values[pending]
     return int(any(e.message == sent and e.stamp is None for e in entries))
 
 
 def push(c: Components, actor: int, pending: int, sent: int) -> int:
-    """Entry of PUSH: the pending messages with one more, or with a stamp for one of them."""
+    """Return the number of an actor's pending messages after one more is sent, or gets its stamp.
+
+    A message is pending until all its destinations have delivered it. If the message is pending
+    already, without a time stamp, it keeps its place and gets the time stamp.
+
+    Args:
+        c: a `Components`, the values and their numbers: c.sent.values[3] has number 3. Updated.
+        actor: the sender.
+        pending: the number of the tuple of its pending messages before, in c.pending[actor].
+        sent: the number in c.sent of the message with its stamp, which `tick` returns.
+
+    Examples:
+        >>> from antecede.checker.check.spec import Spec, system_of
+        >>> from antecede.checker.semantics.history import Pending
+        >>> c = Components(system_of(Spec("mfss", actors=2, history="clocks")))
+        >>> sent = c.sent.number(Pending(Message(0, 1, (1,)), remaining=(1,), stamp=(1, 0)))
+        >>> after = push(c, 0, c.pending[0].number(()), sent)
+        >>> [entry.message.number for entry in c.pending[0].values[after]]
+        [1]
+    """
     entry, entries = c.sent.values[sent], c.pending[actor].values[pending]
     if c.oracle.number is not None:  # several pending messages may be equal
         return c.pending[actor].number(ordered((*entries, entry)))
@@ -60,7 +125,27 @@ def push(c: Components, actor: int, pending: int, sent: int) -> int:
 
 
 def note(c: Components, _column: int, sent: int, _unused: int) -> int:
-    """Entry of NOTE: the record of a message and its stamp; 0 if it has no stamp yet."""
+    """Return the number of the record that the history keeps of a sent message; 0 without a stamp.
+
+    The history `full` records ("sent", 3, stamp) of an actor's message 3. The stamp is its vector
+    clock, which it gets when the clock of its sender ticks.
+
+    Args:
+        c: a `Components`, the values and their numbers: c.sent.values[3] has number 3. Updated.
+        _column, _unused: not read; all functions of `ENTRIES` take the same kinds of arguments.
+        sent: the number in c.sent of the message with its stamp, which `tick` returns.
+
+    Returns:
+        The number of the record in c.records, at least 1; or 0 if the message has no stamp yet.
+
+    Examples:
+        >>> from antecede.checker.check.spec import Spec, system_of
+        >>> from antecede.checker.semantics.history import Pending
+        >>> c = Components(system_of(Spec("mfss", actors=2, history="full")))
+        >>> sent = c.sent.number(Pending(Message(0, 3, (1,)), remaining=(1,), stamp=(3, 0)))
+        >>> c.records.values[note(c, 0, sent, 0)]
+        ('sent', 3, (3, 0))
+    """
     entry = c.sent.values[sent]
     if entry.stamp is None:
         return 0
@@ -68,7 +153,30 @@ def note(c: Components, _column: int, sent: int, _unused: int) -> int:
 
 
 def take(c: Components, sender: int, pending: int, item: int) -> int:
-    """Entry of TAKE: the remaining `pending`, the stamp, the bits overtaken and unexpected."""
+    """Return a sender's pending messages after a delivery, the message's stamp, and a judgement.
+
+    A message is pending until all its destinations have delivered it. Its stamp is the causal past
+    of the message, for example a vector clock. The receiver learns it; see `join`.
+
+    Args:
+        c: a `Components`, the values and their numbers: c.stamps.values[3] has number 3. Updated.
+        sender: the sender.
+        pending: the number of the tuple of its pending messages before, in c.pending[sender].
+        item: the number of the message in c.messages times the number of actors, plus the receiver.
+
+    Returns:
+        pending | stamp << 28 | overtaken << 56: the number of the messages that remain, in
+        c.pending[sender]; the number of (message, stamp) in c.stamps; and 1 if the receiver has
+        delivered a later message of the sender, otherwise 0. Or 1 << 57 if the message is not
+        pending for this receiver, so that the delivery is unexpected.
+
+    Examples:
+        >>> from antecede.checker.check.spec import Spec, system_of
+        >>> c = Components(system_of(Spec("mfss", actors=2)))
+        >>> message = c.messages.number(Message(0, 1, (1,)))
+        >>> take(c, 0, c.pending[0].number(()), 2 * message + 1) == 1 << 57  # nothing is pending
+        True
+    """
     message, destination = divmod(item, c.system.actors)
     sent: Message = c.messages.values[message]
     ghost = Ghost(knows=0, pending=c.pending[sender].values[pending])
@@ -81,7 +189,30 @@ def take(c: Components, sender: int, pending: int, item: int) -> int:
 
 
 def join(c: Components, actor: int, knows: int, stamp: int) -> int:
-    """Entry of JOIN: the receiver's next knowledge, the record, and whether it was known."""
+    """Return a receiver's knowledge after a delivery, a record of it, and whether it came too late.
+
+    Knowledge is the part of a history that says which messages an actor knows of, for example a
+    vector clock.
+
+    Args:
+        c: a `Components`, the values and their numbers: c.stamps.values[3] has number 3. Updated.
+        actor: the receiver.
+        knows: the number of its knowledge before, in c.knows[actor].
+        stamp: the number in c.stamps of the message with its causal past, which `take` returns.
+
+    Returns:
+        knowledge | record << 28 | known << 56: the number of the next knowledge in c.knows[actor];
+        the number in c.records of (sender, stamp), or 0 if the history is not `full`; and 1 if the
+        receiver has already delivered an effect of the message, otherwise 0.
+
+    Examples:
+        >>> from antecede.checker.check.spec import Spec, system_of
+        >>> c = Components(system_of(Spec("mfss", actors=2, history="clocks")))
+        >>> stamp = c.stamps.number((Message(0, 1, (1,)), (1, 0)))
+        >>> joined = join(c, 1, c.knows[1].number(c.oracle.initial(1)), stamp)
+        >>> c.knows[1].values[joined & 0x1FFFFFF].knows, joined >> 56
+        ((1, 0), 0)
+    """
     message, carried = c.stamps.values[stamp]
     after, was_known = c.oracle.join(c.knows[actor].values[knows], actor, message, carried)
     number = c.records.number((message.sender, carried)) if c.full else 0
@@ -89,19 +220,67 @@ def join(c: Components, actor: int, knows: int, stamp: int) -> int:
 
 
 def owed(c: Components, actor: int, pending: int, crashed: int) -> int:
-    """Entry of OWED: what remains of `pending` without the messages to a crashed actor."""
+    """Return the number of an actor's pending messages without their deliveries to a crashed actor.
+
+    A message is pending until all its destinations have delivered it. A message whose last
+    destination is the crashed actor is left out.
+
+    Args:
+        c: a `Components`, the values and their numbers: c.knows[0].values[3] has number 3. Updated.
+        actor: the sender.
+        pending: the number of the tuple of its pending messages, in c.pending[actor].
+        crashed: the index of the crashed actor.
+
+    Examples:
+        >>> from antecede.checker.check.spec import Spec, system_of
+        >>> from antecede.checker.semantics.history import Pending
+        >>> c = Components(system_of(Spec("mfss", actors=3)))
+        >>> pending = c.pending[0].number((Pending(Message(0, 1, (1, 2)), (1, 2), stamp=0),))
+        >>> [entry.remaining for entry in c.pending[0].values[owed(c, 0, pending, crashed=2)]]
+        [(1,)]
+    """
     entries = (without(entry, crashed) for entry in c.pending[actor].values[pending])
     return c.pending[actor].number(tuple(entry for entry in entries if entry.remaining))
 
 
 def forget(c: Components, actor: int, knows: int, item: int) -> int:
-    """Entry of FORGET: what an actor knows without a delivered item."""
+    """Return the number of an actor's knowledge without a message that was delivered.
+
+    Knowledge is the part of a history that says which undelivered messages an actor knows of, each
+    with its receiver. After a delivery, no later judgement reads the delivered message.
+
+    Args:
+        c: a `Components`, the values and their numbers: c.knows[0].values[3] has number 3. Updated.
+        actor: the actor that forgets, which may be any actor.
+        knows: the number of its knowledge before, in c.knows[actor].
+        item: the number of the message in c.messages times the number of actors, plus the receiver.
+
+    Examples:
+        >>> from antecede.checker.check.spec import Spec, system_of
+        >>> c = Components(system_of(Spec("mfss", actors=2)))
+        >>> message = c.messages.number(Message(0, 1, (1,)))
+        >>> knows = c.knows[1].number(Ghost(knows=0b10))  # bit 1: message 1 of actor 0 to actor 1
+        >>> c.knows[1].values[forget(c, 1, knows, 2 * message + 1)].knows
+        0
+    """
     after = _forgotten(c, c.knows[actor].values[knows], item)
     return c.knows[actor].number(after)
 
 
 def trim(c: Components, actor: int, knows: int, pending: int) -> int:
-    """Entry of TRIM: what an actor knows without what nobody will ask for."""
+    """Return the number of a receiver's knowledge without the parts that no later judgement reads.
+
+    Knowledge is the part of a history that says which messages an actor knows of. If actors send to
+    themselves, it has the number of the last of its own messages of which the actor heard by a
+    delivery. This becomes the last such message that the actor itself has not delivered yet.
+
+    Args:
+        c: a `Components`, the values and their numbers: c.knows[0].values[3] has number 3. Updated.
+            c.oracle.trim must not be None.
+        actor: the receiver, after a delivery.
+        knows: the number of its knowledge, in c.knows[actor].
+        pending: the number of the tuple of its pending messages, in c.pending[actor].
+    """
     assert c.oracle.trim is not None
     knowledge, entries = c.knows[actor].values[knows], c.pending[actor].values[pending]
     trimmed = c.oracle.trim(with_pending(knowledge, entries))
@@ -109,7 +288,28 @@ def trim(c: Components, actor: int, knows: int, pending: int) -> int:
 
 
 def drop(c: Components, actor: int, pending: int, item: int) -> int:
-    """Entry of DROP: the pending messages without a delivered item."""
+    """Return the number of an actor's pending messages, whose stamps forget a delivered message.
+
+    A message is pending until all its destinations have delivered it, and carries a stamp: the
+    undelivered messages of its causal past. The forgotten message goes out of these stamps, for one
+    receiver. No pending message is removed.
+
+    Args:
+        c: a `Components`, the values and their numbers: c.knows[0].values[3] has number 3. Updated.
+        actor: the actor that forgets, which may be any actor.
+        pending: the number of the tuple of its pending messages before, in c.pending[actor].
+        item: the number of the message in c.messages times the number of actors, plus the receiver.
+
+    Examples:
+        >>> from antecede.checker.check.spec import Spec, system_of
+        >>> from antecede.checker.semantics.history import Pending
+        >>> c = Components(system_of(Spec("mfss", actors=2)))
+        >>> entry = Pending(Message(1, 1, (0,)), remaining=(0,), stamp=0b10)  # bit 1: see `forget`
+        >>> item = 2 * c.messages.number(Message(0, 1, (1,))) + 1
+        >>> after = drop(c, 1, c.pending[1].number((entry,)), item)
+        >>> c.pending[1].values[after][0].stamp
+        0
+    """
     before = Ghost(knows=0, pending=c.pending[actor].values[pending])
     return c.pending[actor].number(_forgotten(c, before, item).pending)
 

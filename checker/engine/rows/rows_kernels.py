@@ -25,7 +25,8 @@ def prefetch_composites(row, at, geo, dec):
     Args:
         row, at: the row is row[at:].
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        dec: int64, flat: the local words of each composite; see `Tables`.
+        dec: int64, flat: the local words of composite c of part p are at p * geo[DEC_STRIDE] + c *
+            geo[PART_WORDS].
     """
     for part in range(geo[g.PARTS]):
         composite = composite_in(row, at, field_of(geo, part))
@@ -42,7 +43,8 @@ def decode(row, at, geo, dec, loc, base):
     Args:
         row, at: the row is row[at:].
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        dec: int64, flat: the local words of each composite; see `Tables`.
+        dec: int64, flat: the local words of composite c of part p are at p * geo[DEC_STRIDE] + c *
+            geo[PART_WORDS].
         loc, base: output; loc[base:] gets geo[WORDS] words per actor, in order.
 
     Examples:
@@ -70,7 +72,8 @@ def decode_part(part, composite, geo, dec, loc, base):
         part: the index of the part.
         composite: the composite of the part.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        dec: int64, flat: the local words of each composite; see `Tables`.
+        dec: int64, flat: the local words of composite c of part p are at p * geo[DEC_STRIDE] + c *
+            geo[PART_WORDS].
         loc, base: loc[base:] has room for the local words of all actors; only this part's change.
 
     Examples:
@@ -102,8 +105,8 @@ def await_composites(loc, size, geo, cons, base):
         loc: loc[0:] has the local words of the successor, loc[size:] of its parent.
         size: the number of local words of a state.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
-            `Tables`.
+        cons: int64, flat: a hash table; a slot has the local words of a part, then part << 48 | its
+            composite (-1: an empty slot).
         base: loc[base:] gets the successor's local words, then one word per part: the slot of
             `cons` where the search for its composite begins, or -1 if the part is unchanged.
     """
@@ -129,7 +132,8 @@ def emit(loc, base, row, at, tables, out, start, missing):
     Args:
         loc, base: loc[base:] has the successor's local words, as `await_composites` wrote them.
         row, at: the parent's row is row[at:].
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`: the geometry, the results of handlers, and the composites with their
+            local words.
         out, start: the row is written to out[start:].
         missing: output, a `Missing`: the composites that the tables lack, so that Python can add
             them.
@@ -159,25 +163,26 @@ def emit(loc, base, row, at, tables, out, start, missing):
 
 @inlined
 def number_of(loc, first, part, slot, geo, cons, misses, control):
-    """Return the composite of a part with the given local words; record it if there is none yet.
+    """Return the composite of a part with the given local words; if there is none, record a miss.
 
     A composite is the number that stands for the local words of a part. A part is all of an actor,
-    or under the history `full` its state or its history.
+    or under the history `full` its state or its history. This kernel makes no composite: after a
+    miss, Python adds it to `cons`, and the caller tries again.
 
     Args:
-        loc, first: loc[first:] holds the local words of the part.
+        loc, first: loc[first:] holds the local words of the part: the numbers of its components,
+            packed into geo[PART_WORDS] words of 64 bits.
         part: the index of the part.
-        slot: the slot of `cons` where the search begins, as `seek` returns it.
+        slot: the slot of `cons` where the search begins: the result of `seek` for these words.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
-            `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call or composite that the
-            tables lack, so that Python can add it. Nothing is written if it is full.
-        control: int64; counters of the kernels; control[MISSES] is the number of records in
-            `misses`.
+        cons: int64, flat: a hash table; a slot has the local words of a part, then part << 48 | its
+            composite (-1: an empty slot).
+        misses: output, int64 of shape (n, 1 + words); the record is 256 * COMPOSE + part, then the
+            local words. Nothing is written if it is full.
+        control: int64; control[MISSES] is the number of records in `misses`; updated.
 
     Returns:
-        The composite; or MISSED (-1) if there is none (try again when Python has added it).
+        The composite; or MISSED (-1) if there is none, also if `misses` is full.
     """
     words = geo[g.PART_WORDS]
     number = probe(cons, words, loc, first, part, slot)

@@ -88,7 +88,15 @@ def group(actors: int) -> list[Permutation]:
 
 
 def compose(outer: Permutation, inner: Permutation) -> Permutation:
-    """Return the permutation that applies `inner`, then `outer`."""
+    """Return the permutation of the actors that applies `inner` first, and then `outer`.
+
+    Args:
+        outer, inner: permutations of the same number of actors: p[i] is the new number of actor i.
+
+    Examples:
+        >>> compose((1, 0, 2), (0, 2, 1))  # actor 1 becomes 2, and then stays 2
+        (1, 2, 0)
+    """
     return tuple(outer[i] for i in inner)
 
 

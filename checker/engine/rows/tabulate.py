@@ -562,7 +562,15 @@ class Tabulation:
 
 
 def distinct(keys: Words) -> Words:
-    """Return the distinct keys in ascending order; `np.unique` would import another package."""
+    """Return the different values in an array, sorted; `np.unique` would import another package.
+
+    Args:
+        keys: int64, one-dimensional; it may be empty, and is not changed.
+
+    Examples:
+        >>> distinct(np.array([7, 3, 7, 5])).tolist()
+        [3, 5, 7]
+    """
     keys = np.sort(keys)
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
 

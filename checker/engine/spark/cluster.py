@@ -310,7 +310,20 @@ JAVA_IS_GONE = (
 
 
 def first_line(error: BaseException) -> str:
-    """Return what a failure of Spark was about; Java's traces tell it in one of their lines."""
+    r"""Return the one line that says why Spark failed, from the message of an exception.
+
+    A message of Spark is often a long trace of Java calls. The result is the line with the Java
+    exception; or, if Python code on a worker raised, the exception at the end of its traceback. If
+    the Java process has ended, it is a sentence that says how to give it more memory.
+
+    Args:
+        error: the exception, most often of Py4J, the library that calls Java.
+
+    Examples:
+        >>> lines = "An error occurred while calling o1.", ": java.io.IOException: no space", "at …"
+        >>> first_line(RuntimeError("\n".join(lines)))
+        'java.io.IOException: no space'
+    """
     lines = [line.strip().removeprefix(": ") for line in str(error).splitlines() if line.strip()]
     gone = isinstance(error, ConnectionError | EOFError)
     if gone or (len(lines) == 1 and lines[0].startswith(JAVA_IS_GONE)):
@@ -373,7 +386,7 @@ def provide_java(folder: Path) -> None:
 
 
 def nothing() -> None:
-    """Do nothing."""
+    """Do nothing: the function that `wait_for` calls every second if it gets no other one."""
 
 
 def _in_a_thread(

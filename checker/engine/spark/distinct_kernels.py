@@ -24,11 +24,19 @@ KEY_BITS = 16
 
 @inlined
 def key_in(array, at, row_words, shift):
-    """Return the key by which a row is put into a bucket; equal rows have equal keys.
+    """Return the key of a row, which says into which bucket the row is put.
+
+    Equal rows have equal keys, so they meet in one bucket.
 
     Args:
-        shift: the key is the first word shifted to the right by so much; -1: the first KEY_BITS
-            bits of the row's hash.
+        array, at: the row is array[at:], a state packed into a few words.
+        row_words: the number of words of a row.
+        shift: the key is the first word of the row, shifted to the right by this number of bits;
+            -1: the key is the first 16 bits of the row's hash.
+
+    Examples:
+        >>> int(key_in(np.array([9, 13]), at=1, row_words=1, shift=2))  # 13 >> 2
+        3
     """
     if shift >= 0:
         return array[at] >> shift
@@ -203,6 +211,15 @@ def mark(flat, row_words, shift, keys, slots, figures, marks):
         slots: int64, flat; the set: `row_words` words per slot, -1 in an empty one.
         figures: int64; the numbers of the set named at `sets_kernels.CAPACITY`.
         marks: per slot of the set, 1 if it is marked; updated.
+
+    Examples:
+        A set of four slots, where the row 5 (key 5 >> 2) is in slot 0; the row 6 has the same key:
+
+        >>> slots, figures = np.array([5, -1, -1, -1]), np.array([1, 1, 3, 4])
+        >>> marks, keys = np.zeros(4, np.int64), np.array([0, 1])
+        >>> mark(np.array([6, 5]), 1, 2, keys, slots, figures, marks)
+        >>> marks.tolist()
+        [1, 0, 0, 0]
     """
     flat, slots, marks, keys = borrow(flat), borrow(slots), borrow(marks), borrow(keys)
     for r in range(flat.shape[0] // row_words):
@@ -215,7 +232,7 @@ def mark(flat, row_words, shift, keys, slots, figures, marks):
 
 @kernel
 def marked(flat, row_words, slots, figures, marks, out):
-    """Write to `out`, for each row, whether `mark` has marked it in the set.
+    """Write, for each row, whether `mark` has marked it in the set.
 
     Args:
         flat: int64; rows (states, packed into a few words) that are all in the set, one after the
@@ -225,6 +242,13 @@ def marked(flat, row_words, slots, figures, marks, out):
         figures: int64; the numbers of the set named at `sets_kernels.CAPACITY`.
         marks: per slot of the set, 1 if it is marked.
         out: output; per row, 1 or 0.
+
+    Examples:
+        >>> slots, figures = np.array([5, 6, -1, -1]), np.array([1, 2, 3, 4])
+        >>> out = np.zeros(2, np.int64)
+        >>> marked(np.array([6, 5]), 1, slots, figures, np.array([1, 0, 0, 0]), out)
+        >>> out.tolist()
+        [0, 1]
     """
     flat, slots, marks, out = borrow(flat), borrow(slots), borrow(marks), borrow(out)
     for r in range(out.shape[0]):

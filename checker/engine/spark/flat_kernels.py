@@ -240,12 +240,13 @@ def find_composites(one, other, part, first, found):
     different numbers to the same content.
 
     Args:
-        one: the `Tables` of the store whose composites are given.
-        other: the `Tables` of the store that is searched.
+        one: the `Tables` of the store whose composites are given. Only `geo` and `dec` are read.
+        other: the `Tables` of the store that is searched. Only `cons` is read.
         part: the part of the composites: an actor, or its state or history under `full`.
         first: the first composite of `one` to look for; the ones after it follow.
-        found: output; the composites of `other`, or -1 if it lacks the content. Its length is the
-            number of composites to look for.
+        found: output; element k is the composite of `other` that has the content of composite
+            `first` + k of `one`, or -1 if there is none. Its length is the number of composites to
+            look for.
     """
     cons, dec, words = borrow(other.cons), borrow(one.dec), one.geo[g.PART_WORDS]
     for k in range(found.shape[0]):
@@ -297,7 +298,8 @@ def flatten(rows, count, stride, geo, dec, packing, flat):
         count: the number of entries to translate, from the first on.
         stride: the number of words per entry.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
+        dec: int64, flat: the local words (the content) of composite c of part p are at p *
+            geo[DEC_STRIDE] + c * geo[PART_WORDS].
         packing: a `Packing`: how flat rows are packed.
         flat: output, int64; the flat rows, one after the other.
     """
@@ -321,11 +323,13 @@ def owners_of(flat, packing, geo, salts, owners, out):
 
     Args:
         flat: int64; the flat rows, one after the other.
-        packing: a `Packing`: how the flat rows are packed.
+        packing: a `Packing`: the bits of each local word, and the words of a flat row.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        salts: odd int64; the factor of each column is at actor * MOST_COLUMNS + column.
+        salts: int64, odd numbers for the hash, the same in every process; the factor of each column
+            is at actor * MOST_COLUMNS + column.
         owners: the number of partitions.
-        out: output; per flat row, a number from 0 to `owners` - 1.
+        out: output; per flat row, a number from 0 to `owners` - 1. Its length is the number of
+            rows.
     """
     flat, widths, geo = borrow(flat), borrow(packing.widths), borrow(geo)
     salts, out = borrow(salts), borrow(out)
@@ -353,7 +357,8 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
     Args:
         entries: int64, flat; the successors as entries: a row, and a word about the transition.
         count: the number of entries to send, from the first on.
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`: the geometry, the results of handlers, and the composites with their
+            local words.
         packing: a `Packing`: how flat rows are packed.
         numbers: a `Numbers`: the driver's numbers for composites. Composites that lack one are
             marked as WANTED.
@@ -438,7 +443,27 @@ def write_numbers(row, tags, spots, first, geo):
 
 @inlined
 def note_of(info, number, place_bits, leads):
-    """Return the note of an entry with an information word; see `NoteSource`."""
+    """Return the note that travels with a successor, from the word that follows it in an entry.
+
+    Args:
+        info: the word: the index of the transition among its state's transitions in bits 0-15, and
+            the number of its kind in bits 16-30.
+        number: the number of the parent; for marks, the depth of the parent.
+        place_bits: the number of bits for the index of the transition in a note; not read for
+            marks.
+        leads: per kind of transition, the number of levels that it skips; empty if levels are
+            depths.
+
+    Returns:
+        number << place_bits | index of the transition. If `leads` is not empty, a mark: the
+        successor's depth, which is `number` + 1, plus the lead of the kind << 16.
+
+    Examples:
+        >>> bool(note_of(2 << 16 | 3, 40, 8, leads=np.zeros(0, np.int64)) == 40 << 8 | 3)
+        True
+        >>> bool(note_of(2 << 16 | 3, 40, 8, leads=np.array([0, 0, 1])) == 1 << 16 | 41)
+        True
+    """
     if leads.shape[0]:
         return (leads[info >> 16 & 0x7FFF] << g.LEAD_BITS) + number + 1
     return number << place_bits | info & 0xFFFF

@@ -53,7 +53,18 @@ Join = Callable[[Words, Words], Words]
 
 
 def lasting(first: Words, more: Words) -> Words:
-    """Return two arrays one after the other, in memory of their own."""
+    """Return two arrays one after the other, in memory of their own.
+
+    Other functions of the type `Join` write to working memory that the next job overwrites.
+
+    Args:
+        first, more: one-dimensional arrays: rows (states, packed into a few words), one after the
+            other.
+
+    Examples:
+        >>> lasting(np.array([7, 8]), np.array([9])).tolist()
+        [7, 8, 9]
+    """
     return np.concatenate([first, more])
 
 
@@ -522,6 +533,13 @@ def _merged(
 
 
 def copied(part: tuple[Words, Words]) -> tuple[Words, Words]:
-    """Return rows and notes that stay."""
+    """Return copies of rows and notes, which stay valid when working memory is used again.
+
+    `distinct` returns views of the working memory of the process; the next call overwrites them.
+
+    Args:
+        part: two arrays: rows (states, packed into a few words), and a note per row (a word that
+            travels with it, such as the link to its parent).
+    """
     rows, notes = part
     return rows.copy(), notes.copy()

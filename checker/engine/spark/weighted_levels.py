@@ -23,7 +23,7 @@ def depths_of(marks: Marks) -> Words:
 
     Args:
         marks: int32; per state, its depth in the lowest 16 bits, and above them its lead: -1 in the
-            current level, n if n levels are between the current level and its own.
+            current level, 0 in the next level, 1 in the level after it, and so on.
 
     Examples:
         >>> depths_of(np.array([2 << 16 | 7], np.int32)).tolist()
@@ -36,7 +36,7 @@ def brought_nearer(marks: Marks, least: int) -> Marks:
     """Return the marks of states after the search has moved on to the next level that has states.
 
     A mark is a number with a state's depth in the lowest 16 bits, and above them its lead: -1 in
-    the current level, n if n levels are between the current level and its own.
+    the current level, 0 in the next level, 1 in the level after it, and so on.
 
     Args:
         marks: int32; per state, its mark before the move.
@@ -56,7 +56,7 @@ def current(marks: Marks) -> Any:
 
     Args:
         marks: int32; per state, its depth in the lowest 16 bits, and above them its lead: -1 in the
-            current level, n if n levels are between the current level and its own.
+            current level, 0 in the next level, 1 in the level after it, and so on.
 
     Examples:
         >>> current(np.array([2 << 16 | 7, -1 << 16 | 4], np.int32)).tolist()
@@ -70,7 +70,7 @@ def counted(marks: Marks) -> Counter[int]:
 
     Args:
         marks: int32; per state, its depth in the lowest 16 bits, and above them its lead: -1 in the
-            current level, n if n levels are between the current level and its own.
+            current level, 0 in the next level, 1 in the level after it, and so on.
 
     Returns:
         Mark -> number of states.
@@ -86,8 +86,8 @@ def counted(marks: Marks) -> Counter[int]:
 def next_level(waiting: Counter[int]) -> tuple[int, dict[int, int]]:
     """Return the lead of the next level that has states, and its states by depth.
 
-    A mark is a number with a state's depth in the lowest 16 bits, and above them its lead: n if n
-    levels are between the current level and its own.
+    A mark is a number with a state's depth in the lowest 16 bits, and above them its lead: 0 in
+    the level after the current one, 1 in the level after that, and so on.
 
     Args:
         waiting: mark -> the number of states with it; not empty, and none is of the current level.

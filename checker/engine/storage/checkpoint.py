@@ -236,13 +236,17 @@ def prepared(
     about: Mapping[str, Any],
     save: Callable[[Checkpoints], None],
 ) -> Checkpoints | None:
-    """Return the writer of a search's checkpoints, or None if both folders are None.
+    """Return the writer of a search's checkpoints, or None if the search writes none.
 
-    In a new folder it saves the first checkpoint at once, so that any problem with the folder
-    appears immediately and not after hours. The folder stays locked until `close` is called.
+    A search with `folder` writes there, also if it was resumed from elsewhere. A resumed search
+    without `folder` writes to `resume`. A search without both writes none.
+
+    The folder is locked against other runs until you call `close` of the result. Unless the search
+    was resumed from the same folder, the first checkpoint is saved at once, so that any problem
+    with the folder appears immediately and not after hours.
 
     Args:
-        folder: the folder to write to; None: the folder that the search was resumed from.
+        folder: the folder to write to, or None.
         resume: the folder of the checkpoint that the search continues, or None.
         seconds_between: the least time from the end of a checkpoint to the start of the next.
         about: the fingerprint of the check: all settings that another search must share to continue
@@ -251,7 +255,7 @@ def prepared(
 
     Raises:
         InputError: the folder cannot be written to, another run writes there, or it holds a
-            checkpoint that this search does not continue.
+            checkpoint that this search does not continue. The folder is unlocked then.
     """
     folder = folder or resume
     if folder is None:
@@ -287,10 +291,21 @@ def _force(folder: Path) -> None:
 
 
 def encoded(value: Any, store: Callable[[Any], str]) -> Any:
-    """Return data as JSON values; `store` saves an array in a file and returns the file's name.
+    """Return data as values that JSON has, for the manifest of a checkpoint.
+
+    An array of more than 64 elements is saved in a file of its own; smaller ones become lists.
+    `decoded` is the inverse.
+
+    Args:
+        value: None, Booleans, numbers, strings and arrays, and lists, tuples and mappings of them.
+        store: saves an array in a file, and returns the file's name.
 
     Raises:
-        TypeError: a part of the value is not data.
+        TypeError: a part of the value is of another type.
+
+    Examples:
+        >>> encoded({"depth": 3, "ends": (1, 2)}, store=str)
+        {'pairs': [['depth', 3], ['ends', {'tuple': [1, 2]}]]}
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value

@@ -50,9 +50,10 @@ NO_EFFECTS = -3
 def room_for(geo):
     """Return how many 64-bit words of working memory one thread needs to compute successors.
 
-    The kernels call this memory `loc`. It holds the unpacked columns of a state and of one of its
-    successors, the space for `represent`, and the columns of as many successors as a state can have
-    with the present tables.
+    The kernels call this memory `loc`. It holds, in this order, the unpacked columns of a successor
+    and of its parent (geo[ACTORS] * geo[WORDS] words each), the space for `represent`, and all
+    successors of the parent, as `waiting_at` says. geo[CHOICES] is the most successors that a state
+    can have with the present tables.
 
     Args:
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
@@ -62,15 +63,27 @@ def room_for(geo):
 
 @inlined
 def waiting_at(geo, k):
-    """Return the index in `loc` of the columns of one waiting successor.
+    """Return the index in `loc` where one waiting successor begins.
 
-    A successor *waits* in the working memory `loc` between `derive`, which unpacks and changes its
-    columns, and `settle`, which packs it as a row. There it has the local words of all actors
-    (their columns, packed), one word per part, and its notes (see `notes_at`).
+    A successor *waits* in the working memory `loc` between `derive`, which changes the unpacked
+    columns of its parent, and `settle`, which packs it as a row. From the returned index on, `loc`
+    has, in this order:
+
+    * geo[ACTORS] * geo[WORDS] local words: the columns of all actors (the numbers of their states,
+      channels and histories), packed;
+    * geo[PARTS] words: per part, the slot of the hash table `cons` where the search for its
+      composite begins, or -1 if the parent has the same composite; see `await_composites`;
+    * six notes, which `notes_at` finds.
 
     Args:
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         k: the index of the waiting successor, from 0.
+
+    Examples:
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.ACTORS], geo[g.WORDS], geo[g.PARTS] = 2, 1, 2
+        >>> int(waiting_at(geo, 1) - waiting_at(geo, 0))  # 2 local words, 2 slots, and 6 notes
+        10
     """
     size = geo[g.ACTORS] * geo[g.WORDS]
     return 2 * size + room_to_represent(geo) + k * (size + geo[g.PARTS] + NOTES)
@@ -78,14 +91,22 @@ def waiting_at(geo, k):
 
 @inlined
 def notes_at(geo, k):
-    """Return the index in `loc` of the notes about one successor: six words, such as NOTE_KIND.
+    """Return the index in `loc` of the six notes about one waiting successor.
 
-    A successor *waits* in the working memory `loc` between `derive`, which unpacks and changes its
-    columns, and `settle`, which packs it as a row. The notes say which transition leads to it.
+    A successor *waits* in the working memory `loc` between `derive`, which changes the unpacked
+    columns of its parent, and `settle`, which packs it as a row. The notes say which transition
+    leads to it. Note NOTE_KIND is at the returned index; NOTE_SHOWN, NOTE_HOW, NOTE_SUBJECT,
+    NOTE_DELIVERED and NOTE_PENDING follow.
 
     Args:
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         k: the index of the waiting successor, from 0.
+
+    Examples:
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.ACTORS], geo[g.WORDS], geo[g.PARTS] = 2, 1, 2
+        >>> int(notes_at(geo, 1) - waiting_at(geo, 1))  # 2 local words and 2 slots come before
+        4
     """
     return waiting_at(geo, k) + geo[g.ACTORS] * geo[g.WORDS] + geo[g.PARTS]
 
@@ -117,7 +138,7 @@ def losses_left(loc, base, geo):
 
 @inlined
 def source_of(source, geo):
-    """Return what a source of transitions stands for: its kind, its actor and the column it reads.
+    """Return the kind, the actor and the column that belong to a source of transitions.
 
     A *source* is the sends of an actor, the packets of a channel, the timers of an actor, the
     losses of a channel, or the recoveries or crashes of an actor. Sources are numbered from 0 in
@@ -132,6 +153,15 @@ def source_of(source, geo):
         RESTART); the actor that acts; the actor that has the column that is read, and this column
         (for example the sender, and its channel to the receiver); and the number of the actor or
         channel in keys.
+
+    Examples:
+        Two actors: sources 0 and 1 are their sends, and source 2 is channel 0, from actor 0 to 1:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.ACTORS], geo[g.CHANNEL_COUNT] = 2, 2
+        >>> geo[g.CHAN_SRC], geo[g.CHAN_DST], geo[g.CHAN_COL] = 0, 1, g.CHANNELS
+        >>> tuple(map(int, source_of(2, geo))) == (g.RECEIVE, 1, 0, g.CHANNELS, 0)
+        True
     """
     actors, channels = geo[g.ACTORS], geo[g.CHANNEL_COUNT]
     receiving = actors + channels
@@ -316,11 +346,12 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
         said: the union of all actors' bits from `gate`, if only one message is followed
             (geo[FOLLOWS]); otherwise it is not read.
         waiting: the number of successors that wait already.
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`: the geometry, the results of handlers, and the composites with their
+            local words.
         loc: working memory of one thread, of room_for(geo) words. Its words from ACTORS * WORDS on
             have the state, as `decode` writes it; the words before them are overwritten.
-        misses: output, int64 of shape (n, words): a record of each call or composite that the
-            tables lack, so that Python can add it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record of each result (0, key) or
+            composite that the tables lack, so that Python can add it; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -383,7 +414,8 @@ def settle(k, row, at, tables, loc, out, start, missing):
     Args:
         k: the index of the waiting successor, from 0.
         row, at: the parent's row is row[at:].
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`: the geometry, the results of handlers, and the composites with their
+            local words.
         loc: working memory of one thread, as `derive` leaves it.
         out, start: output; the row is written to out[start:].
         missing: output, a `Missing`: the composites that the tables lack, so that Python can add
@@ -402,18 +434,29 @@ def settle(k, row, at, tables, loc, out, start, missing):
 
 @inlined
 def told_by(loc, geo, k, found):
-    """Return the information word of one waiting successor: its kind, and the properties it shows.
+    """Return the word that follows one waiting successor in an entry: its kind, and what it shows.
 
-    A successor *waits* in the working memory `loc`, as unpacked columns, since `derive` made it.
-    The word follows its row in an entry: bits 16-30 have the kind of the transition, and bits 32-62
-    the properties that it violates or reaches. Bits 0-15, the index among the state's transitions,
-    are 0; the caller adds it.
+    A successor *waits* in the working memory `loc`, as unpacked columns, since `derive` made it. An
+    entry is its row, and then this word about the transition.
 
     Args:
         loc: working memory of one thread, as `derive` leaves it.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         k: the index of the waiting successor, from 0.
         found: the bit set of properties to leave out, for example because they are decided.
+
+    Returns:
+        kind << 16 | shown << 32: the number of the transition's kind, and the bit set of the
+        properties that it violates or reaches. Bits 0-15, the index of the transition among the
+        state's transitions, are 0; the caller adds it.
+
+    Examples:
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> loc = np.zeros(20, np.int64)
+        >>> loc[notes_at(geo, 0) + NOTE_KIND] = 3 << 16
+        >>> loc[notes_at(geo, 0) + NOTE_SHOWN] = 0b101
+        >>> int(told_by(loc, geo, 0, found=0b001)) == 3 << 16 | 0b100 << 32
+        True
     """
     notes = notes_at(geo, k)
     return loc[notes + NOTE_KIND] | (loc[notes + NOTE_SHOWN] & ~found) << 32
@@ -435,8 +478,8 @@ def successors(row, at, tables, loc, out, found, misses, control):
         loc: the state's columns, unpacked: int64, working memory of one thread; see `room_for`.
         out: output; the entries, flat. The last entry that it has room for is not filled.
         found: the bit set of properties not to report.
-        misses: output, int64 of shape (n, words): a record of each call or composite that the
-            tables lack, so that Python can add it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record of each result (0, key) or
+            composite that the tables lack, so that Python can add it; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -492,10 +535,25 @@ def successors(row, at, tables, loc, out, found, misses, control):
 
 @inlined
 def owed(actor, pending, loc, geo, table, misses, control):
-    """Return what remains of `pending` without the messages to crashed actors.
+    """Return an actor's pending messages without the messages to crashed actors, in a final state.
+
+    A message is pending until all its destinations have delivered it. No protocol can deliver to a
+    crashed actor, so these deliveries are not owed.
+
+    Args:
+        actor: the index of the sender.
+        pending: the number of its pending messages, which is the content of its column PENDING.
+        loc: int64; loc[0:] has the state: the local words (packed columns) of all actors.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        table: int64, flat: the hash table of the results of Python functions; see `Tables`.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the table lacks, so that Python can make the call; see `Missing`.
+        control: int64; control[MISSES] is the number of records in `misses`; updated.
 
     Returns:
-        The number of the remaining pending messages, NOTHING_OWED if the actor crashed, or MISSED.
+        The number of the pending messages that remain. Or a negative number: NOTHING_OWED (-3) if
+        the actor itself has crashed, or MISSED (-1) if the table lacks a result (try again when
+        Python has added it).
     """
     for k in range(geo[g.ACTORS]):  # the actor itself comes first
         other = (actor + k) % geo[g.ACTORS]
@@ -519,10 +577,16 @@ def is_final(out, count, geo):
     Crashes come last among the transitions of a state, so the first successor tells.
 
     Args:
-        out: int64, flat; the successors of the state, as entries that `successors` wrote.
+        out: int64, flat; the successors of the state, as entries that `successors` wrote: a row of
+            geo[ROW_WORDS] words, and a word with the transition's kind in bits 16-30.
         count: the number of entries. A negative number, with which `successors` reports a problem,
             gives False.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+
+    Examples:
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)  # no actor crashes
+        >>> [bool(is_final(np.zeros(2, np.int64), count, geo)) for count in (0, 1, g.MISSED)]
+        [True, False, False]
     """
     if count > 0 and geo[g.CRASHES] != 0:
         return out[geo[g.ROW_WORDS]] >> 16 & 0x7FFF == g.CRASH_KIND
@@ -542,10 +606,11 @@ def judge_final(row, at, geo, table, dec, loc, misses, control):
         row, at: the state is row[at:], a row: one number per actor's part, packed into a few words.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        dec: the array that has the columns that each of these numbers stands for; see `Tables`.
+        dec: int64, flat: the columns that number c of part p stands for are at p * geo[DEC_STRIDE]
+            + c * geo[PART_WORDS], packed into words.
         loc: the state's columns, unpacked: working memory of one thread; overwritten.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -609,7 +674,8 @@ def borrowed(tables):
     only as long as the arrays exist.
 
     Args:
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`: the geometry, the results of handlers, and the composites with their
+            local words.
     """
     return g.Tables(
         borrow(tables.geo),

@@ -30,8 +30,8 @@ def deliver(message, sender, actor, loc, geo, table, misses, control):
             packed into words: working memory of one thread; updated.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -92,8 +92,8 @@ def gate(actor, base, loc, geo, table, misses, control):
             packed into words: working memory of one thread.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -121,8 +121,8 @@ def gates(base, loc, geo, table, misses, control):
             packed into words: working memory of one thread.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -139,9 +139,23 @@ def gates(base, loc, geo, table, misses, control):
 
 @inlined
 def forget(item, loc, geo, table, misses, control):
-    """Remove a delivered item from all sets of messages; return False if an entry is missing.
+    """Remove a delivered message from the histories of all actors, for one receiver.
 
-    A delivered item that nobody needs any more would only distinguish states that behave alike.
+    The message goes out of the columns for each actor's knowledge and pending messages. Otherwise
+    it would only distinguish states that behave alike, because no later judgement reads it.
+
+    Args:
+        item: the message with its receiver: the number of the message times the number of actors,
+            plus the index of the receiver.
+        loc: int64; loc[0:] has the state: the local words (packed columns) of all actors; updated.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        table: int64, flat: the hash table of the results of Python functions; see `Tables`.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the table lacks, so that Python can make the call; see `Missing`.
+        control: int64; control[MISSES] is the number of records in `misses`; updated.
+
+    Returns:
+        True; or False if the table lacks a result, and `loc` must not be used then.
     """
     complete = True
     for actor in range(geo[g.ACTORS]):
@@ -163,8 +177,8 @@ def forget_by(actor, item, loc, geo, table, misses, control):
             packed into words: working memory of one thread; updated.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -185,7 +199,23 @@ def forget_by(actor, item, loc, geo, table, misses, control):
 
 @inlined
 def trim(actor, loc, geo, table, misses, control):
-    """Remove a receiver's useless knowledge; return False if an entry is missing."""
+    """Remove from a receiver's history the knowledge that no later judgement reads.
+
+    Knowledge is the content of the column KNOWS: which messages the actor knows of. Call it after a
+    delivery, in a search with geo[TRIMS].
+
+    Args:
+        actor: the index of the receiver.
+        loc: int64; loc[0:] has the state: the local words (packed columns) of all actors; updated.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        table: int64, flat: the hash table of the results of Python functions; see `Tables`.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the table lacks, so that Python can make the call; see `Missing`.
+        control: int64; control[MISSES] is the number of records in `misses`; updated.
+
+    Returns:
+        True; or False if the table lacks the result, and `loc` is unchanged then.
+    """
     knows, pending = get(loc, 0, geo, actor, g.KNOWS), get(loc, 0, geo, actor, g.PENDING)
     after = look_up(table, key_of(g.TRIM, actor, knows, pending), misses, control)
     if after != -1:
@@ -195,10 +225,25 @@ def trim(actor, loc, geo, table, misses, control):
 
 @inlined
 def record(column, actor, what, loc, geo, table, misses, control):
-    """Append `what` to a sequence of the `full` history; return False if an entry is missing.
+    """Append an element to one of the two sequences that the history `full` keeps for an actor.
 
-    The sequences of `full` are numbered like components, and a longer sequence is found by the
-    shorter one and its last record.
+    A sequence is stored as a number, in a column. The table maps the number of a sequence and its
+    new last element to the number of the longer sequence.
+
+    Args:
+        column: RECORDED, for the actor's deliveries, or STAMPS, for the stamps of its messages.
+        actor: the index of the actor.
+        what: the number of the new element, in `Components.records`.
+        loc: int64; loc[0:] has the state: the local words (packed columns) of all actors; updated.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        table: int64, flat: the hash table of the results of Python functions; see `Tables`.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the table lacks, so that Python can make the call; see `Missing`.
+        control: int64; control[MISSES] is the number of records in `misses`; updated.
+
+    Returns:
+        True; or False if the table lacks the number of the longer sequence; `loc` is unchanged
+        then.
     """
     key = key_of(g.RECORD, column << 4 | actor, get(loc, 0, geo, actor, column), what)
     number = look_up(table, key, misses, control)
@@ -221,8 +266,8 @@ def causal_send(message, actor, loc, geo, table, misses, control):
             packed into words: working memory of one thread; updated.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 
@@ -263,8 +308,8 @@ def network_send(message, actor, loc, geo, table, misses, control):
             packed into words: working memory of one thread; updated.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         table: int64, flat: the hash table of the results of Python functions; see `Tables`.
-        misses: output, int64 of shape (n, words): a record of each call that the tables lack, so
-            that Python can make it.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can make the call; see `Missing`.
         control: int64; counters of the kernels; control[MISSES] is the number of records in
             `misses`.
 

@@ -34,7 +34,8 @@ def derive_into(source, only, entry, row, at, work, count):
             Otherwise the place of the source's list there, of which only the changes of histories
             are stored; or 0: nothing is stored.
         row, at: the state is row[at:], a row: one number per actor's part, packed into a few words.
-        work: a `Work`: memo, tables and working memory of the thread.
+        work: a `Work`: memo, tables and working memory of the thread. work.composites and
+            work.heads must have the parts of the row, as `recall` fills them.
         count: the number of successors in work.out so far.
 
     Returns:
@@ -149,6 +150,8 @@ def learn_list(source, row, at, work, start):
         source: the number of the source; see `derive_kernels.source_of`.
         row, at: a state with this composite: row[at:], a row.
         work: a `Work`: memo, tables and working memory of the thread. The memo gets the list.
+            work.composites and work.heads must have the parts of the row, as `recall` fills them.
+            work.heads of the part that has the list must not be -1.
         start: the kernel may overwrite one entry at work.out[start:].
 
     Returns:

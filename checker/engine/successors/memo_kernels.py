@@ -173,8 +173,12 @@ def event_key(channel, packet, stays, says):
         channel: the number of the channel, below 256.
         packet: the number of the packet that is received, below 2 ** 25.
         stays: 1 if the packet stays in the channel, otherwise 0.
-        says: 0 if no message is delivered. Otherwise, 1 + the number in which the sender's history
-            says when the message was sent and how its delivery is judged; below 2 ** 28.
+        says: 0 if no message is delivered. Otherwise, what the sender's history says about it: 1 +
+            (stamp | judgement << 25), below 2 ** 28. `histories.take` returns the two, in bits
+            28-52 and 56-57 of one number: the stamp says when the message was sent.
+
+    Returns:
+        says << 34 | stays << 33 | channel << 25 | packet.
 
     Examples:
         >>> event_key(channel=2, packet=5, stays=1, says=0) == 1 << 33 | 2 << 25 | 5
@@ -292,6 +296,12 @@ def heads_of(memo, part, composite, room, slots):
         room: memo.figures[MEMO_ROOM], the composites per part that have heads. It is an argument so
             that a loop reads it once.
         slots: memo.figures[SLOTS], the number of heads per composite.
+
+    Examples:
+        Three heads for each of 100 composites per part; composite 5 of part 1:
+
+        >>> int(heads_of(NO_MEMO, part=1, composite=5, room=100, slots=3))  # (100 + 5) * 3
+        315
     """
     first, owner = np.int64(0), part
     if memo.parted is not None:
@@ -314,7 +324,12 @@ def steps_of(memo, heads):
 
     Args:
         memo: a `Memo`, a thread's cache of transitions.
-        heads: the place of the composite's heads, as `heads_of` returns it; it may be -1.
+        heads: the place of the composite's heads in memo.heads, as `heads_of` returns it; or -1.
+
+    Examples:
+        >>> memo = NO_MEMO._replace(heads=np.array([40, 0, 50], np.int32))
+        >>> int(steps_of(memo, 0)), int(steps_of(memo, -1))
+        (40, 0)
     """
     return np.int64(memo.heads[heads]) if heads >= 0 else np.int64(0)
 
@@ -478,7 +493,7 @@ def prefetch_memo(memo, rows, at, tables):
         memo: a `Memo`.
         rows: the rows, flat.
         at: the row that is expanded now is rows[at:]. `rows` must have AHEAD more rows after it.
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`. Only `geo` is read: the sizes and switches of this search.
     """
     geo, row_words = tables.geo, row_words_of(tables)
     room, slots = memo.figures[MEMO_ROOM], memo.figures[SLOTS]
@@ -503,7 +518,8 @@ def parted(work):
     nothing.
 
     Args:
-        work: a `Work`: memo, tables and working memory of the thread.
+        work: a `Work`: memo, tables and working memory of the thread. Only work.memo.parted is
+            read.
     """
     return work.memo.parted is not None
 
@@ -512,16 +528,22 @@ def parted(work):
 def own_key(source, work):
     """Return the key under which the memo has the list of an actor's own transitions.
 
-    It is for the history `full`, where an actor's possible sends depend on both of its parts, its
-    state and its history. The list is kept in the table of steps of the actor's state, under a key
-    that stands for the *moment*: the history's position in the workload and what the actor knows.
+    Own transitions, such as sends, change no other actor. Under the history `full` they depend on
+    two composites, of the actor's state and of its history. So the table of steps of the first
+    composite has a list per *moment* of the second: the actor's position in the workload and what
+    it knows.
 
     Args:
-        source: the index of the source of transitions: an actor's sends or its timers.
-        work: a `Work`: memo, tables and working memory of the thread.
+        source: the index of the source of transitions: the sends of an actor, or its timers. The
+            actor is the one whose part work.memo.source_part[source] is.
+        work: a `Work`: memo, tables and working memory of the thread. work.composites and
+            work.heads must have the parts of the state, as `recall` fills them. work.loc is
+            overwritten if the moment is new, and the memo remembers it.
 
     Returns:
-        The key, for `recalled` and `remember`; or -1 if the memo has no room for the moment.
+        (moment * figures[SLOTS] + slot) << 1 | 1, a key for `recalled` and `remember`: the moment
+        is numbered from 1, and the slot is work.memo.source_slot[source]. Or -1 if the memo has no
+        room for the moment.
     """
     memo = work.memo
     part, slot = memo.source_part[source], memo.source_slot[source]
@@ -549,10 +571,12 @@ def moment_at(base, actor, work):
     """Return the number of an actor's moment: its position in the workload with what it knows.
 
     Under the history `full`, an actor's possible sends depend on its history only through the
-    moment. The memo, a thread's cache of transitions, numbers moments together with events.
+    moment. The memo, a thread's cache of transitions, numbers moments and events together, from 0;
+    a new moment gets the next number.
 
     Args:
-        base: work.loc[base:] has the state: the local words of all actors.
+        base: work.loc[base:] has the state: the local words of all actors, in order. Only the
+            columns POSITION and KNOWS of the actor are read.
         actor: the index of the actor.
         work: a `Work`: memo, tables and working memory of the thread.
 

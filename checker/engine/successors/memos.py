@@ -26,9 +26,19 @@ MOST_WORDS = 1 << 26
 
 
 def why_not(geo: Words) -> str | None:
-    """Return why transitions of this system depend on more than a memo expects, or None.
+    """Return why memos cannot store the transitions of a system, or None if they can.
 
-    Such a system is explored without memos; `--statistics` shows the reason.
+    A memo is a thread's cache of transitions. It expects that a transition depends on few parts of
+    a state. A search of any other system uses no memo, and `--statistics` shows the reason.
+
+    Args:
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+
+    Examples:
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.CRASHES] = 1
+        >>> why_not(geo)
+        'actors may crash'
     """
     if geo[g.PARTS] > geo[g.ACTORS] and (geo[g.TRIMS] or geo[g.AT_NETWORK]):
         return "with --history full, clocks tick at network-sends or actors send to themselves"
@@ -42,13 +52,15 @@ def why_not(geo: Words) -> str | None:
 def empty(geo: Words, counts: Words) -> Memo:
     """Return a memo, a thread's cache of transitions, that has no transition yet.
 
-    The memo is never filled if the system has transitions that depend on more than a memo can store
-    (see `why_not`); then every successor is derived from the tables.
+    If the system has transitions that no memo can store (see `why_not`), the result is NO_MEMO, in
+    which kernels store nothing: they derive every successor from the tables. The caller need not
+    check for this.
 
     Args:
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        counts: per part (an actor, or its state and its history), the number of composites: of the
-            distinct contents that the search has met.
+        counts: int64; per part (an actor, or its state and its history), the number of composites:
+            of the distinct contents that the search has met. It decides for how many of them the
+            memo has room at first; `tended` gives it more.
     """
     if why_not(geo):
         return memo_kernels.NO_MEMO

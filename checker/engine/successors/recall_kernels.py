@@ -159,7 +159,23 @@ def recall_own(source, head, row, at, work, first):
 
 @inlined
 def record_event(key, history, work, start):
-    """Replace a history in out[start:] by the one after an event; return False if not known."""
+    """Replace an actor's history in a successor by the history that follows an event.
+
+    A successor is a row, which has one composite (a number) per part, and a history is a part of
+    its own under `full`. The memo, the thread's cache of transitions, has the composite that
+    follows.
+
+    Args:
+        key: the event, as `memo_kernels.recalled` takes it: 2 * e for the receipt with number e,
+            and 2 * m + 1 for a send that leads to moment m.
+        history: the index of the history's part, which is odd.
+        work: a `Work`: work.composites and work.heads must have the parts of the parent. The row in
+            work.out is updated.
+        start: the successor is work.out[start:], so far a copy of its parent in this part.
+
+    Returns:
+        True; or False if the memo does not know the history that follows, and the row is unchanged.
+    """
     composite, heads = work.composites[history], work.heads[history]
     after = m.recalled(work.memo.lists, m.steps_of(work.memo, heads), key)
     if after != -1:

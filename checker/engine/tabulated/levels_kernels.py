@@ -40,7 +40,8 @@ def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     Args:
         rows: int64, flat; the frontier.
         todo: indices of rows that were postponed; control[TODO] is their number. Updated.
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`: the geometry, the results of handlers, and the composites with their
+            local words.
         me, owners: the number of this thread, and the number of threads.
         outbox: output, an `Outbox`. Each successor is an entry: its row, and a word with the number
             of its parent, times `owners`, plus `me` (bits 31-62), the kind of the transition
@@ -280,18 +281,26 @@ def sent_lately(spot, block, start, label, sending, row_words):
 
 @inlined
 def send(block, count, label, link, row_words, sending, sent, told):
-    """Count the successors of one row, and send them to their owners.
+    """Count the successors of one row, and write them to the boxes of the threads that own them.
 
-    Successors that were sent lately are not sent again.
+    A row is a state, packed into a few words. The owner decides whether a successor is new. A row
+    that was sent a short time ago is not sent again; see `Outbox.recent`.
 
     Args:
-        block: the successors, as entries; `count` is their number.
-        label: the highest bits of their information words.
-        link: names the row in `told`.
-        sent: the number of entries in the outbox.
+        block: int64, flat; the successors, as entries that `successors` wrote: a row, and a word
+            about the transition, which is place | kind << 16 | shown << 32.
+        count: the number of successors.
+        label: bits 31-62 of the words that are sent: `link`, or the successors' depth if levels are
+            sums of weights.
+        link: the expanded row, for `note`: its index in the frontier, times the number of threads,
+            plus the number of this thread.
+        row_words: the number of words of a row.
+        sending: a `Sending`: the boxes of the owners, which must have room for all successors.
+        sent: the number of entries in the boxes so far.
+        told: a `Told`: `fired` gets the counts of kinds, and `shown` the properties.
 
     Returns:
-        The number of entries in the outbox afterwards.
+        The number of entries in the boxes afterwards.
     """
     outbox, leads, owners = sending.outbox, sending.weighing.leads, sending.owners
     stride = row_words + 1
@@ -335,9 +344,27 @@ def orbit_of(rows, at, block, count, tables, loc):
 
 @kernel
 def note(shown, control, what, link, place):
-    """Record that a transition shows properties, unless they are recorded or `shown` is full.
+    """Record that a transition or a final state shows properties: that it violates or reaches them.
 
-    One example per property suffices, because all successors of a level are equally far away.
+    Nothing is recorded if `shown` is full, or if an earlier record of the same sort (transition or
+    state) has all of these properties. One example per property suffices, because all successors of
+    a level are equally far from the initial state.
+
+    Args:
+        shown: output, int64 of shape (n, 3); a record is (what, link, place).
+        control: int64; counters of the kernels; control[FOUND] is the number of records; updated.
+        what: the bit set of the properties, not 0; bit k stands for property k of the system.
+        link: the state that is expanded: its index in the frontier of its thread, times the number
+            of threads, plus the number of the thread.
+        place: the index of the transition among the state's transitions, or -1 for the state
+            itself.
+
+    Examples:
+        >>> shown, control = np.zeros((4, 3), np.int64), np.zeros(g.CONTROL_SIZE, np.int64)
+        >>> note(shown, control, 0b10, link=7, place=0)
+        >>> note(shown, control, 0b10, link=9, place=2)  # property 1 is recorded already
+        >>> int(control[g.FOUND]), shown[0].tolist()
+        (1, [2, 7, 0])
     """
     at = control[g.FOUND]
     for k in range(at):
@@ -362,7 +389,7 @@ def gather(outbox, first, owners, tables, frontier, count, keeps_parents, kinds)
         outbox: the successors that this thread sent, an `Outbox`, after `insert` marked the new
             ones.
         first, owners: only successors sent to the boxes first … first + owners - 1 are appended.
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`. Only the number of words of a row is read; see `row_words_of`.
         frontier: a `Frontier` with room for all successors; updated.
         count: the number of rows in the frontier so far.
         keeps_parents: whether the parents and places of states are written to the frontier, too.

@@ -49,11 +49,14 @@ def started(*arguments: str) -> subprocess.Popen[bytes]:
 
 
 def main() -> bool | None:
-    """Compile what breadth-first search needs, unless another process is at it; then wait for it.
+    """Compile the kernels that breadth-first search needs, and cache their machine code on disk.
+
+    A kernel is a function that Numba compiles. If another process compiles them at this time, wait
+    until it is done.
 
     Returns:
-        Whether this process has compiled; None if there is no folder to keep kernels in, or no file
-        to lock.
+        True if this process has compiled the kernels; False if they are in the cache already; None
+        if there is no folder for the cache, or no file in it can be locked.
     """
     folder = cache.folder()
     lock = None if folder is None else locked(folder / "compiling", waits=True)

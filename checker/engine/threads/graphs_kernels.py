@@ -143,7 +143,7 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
         outbox: the successors of consecutive states, an `Outbox`, as `expand` leaves it.
         found: int64 of shape (owners, entries); per successor, what `find_states` found.
         begin, end: the range of the expanded states, as indices in their level.
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`. Only `geo` is read: the sizes and switches of this search.
         wanted: uint8; the bit set of conditions that composite g of part p allows, at p *
             geo[REN_STRIDE] + g. A composite is the number that stands for one actor's part of a
             state. A condition holds in a state if all its composites allow it.

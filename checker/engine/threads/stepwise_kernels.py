@@ -35,17 +35,23 @@ def work_for(tables, memo, loc, out, told):
 
 @kernel
 def enter(rows, at, composites, work):
-    """Write the successors of rows[at:], numbering new composites; judge the state if it is final.
+    """Write the successors of a state to work.out, and judge the state if it has none.
 
-    Depth-first search meets new composites one by one. Returning to Python for each of them would
+    Composites that are new, the numbers that stand for the parts of states, are added at once if
+    there is room. Depth-first search meets them one by one, and a return to Python for each would
     take most of the time.
 
     Args:
-        composites: a `Composites`; updated.
-        work: in its `control`, VIOLATED is set to the properties that a final state violates.
+        rows, at: the state is rows[at:], a row: one composite per part, packed into a few words.
+        composites: a `Composites`, the numbers of composites and their limits; updated.
+        work: a `Work`: memo, tables, working memory, and the room for the successors; see `recall`.
+            Of its `control`, MISSES is set, and VIOLATED if the state has no successor: the bit set
+            of the properties that the final state violates or reaches, or MISSED (-1).
 
     Returns:
-        The number of successors, MISSED, OVERFLOWED or CROWDED.
+        The number of successors. Or a negative number: MISSED (-1) if Python must fill the tables,
+        OVERFLOWED (-2) if work.out is too small, or CROWDED (-6) if there are more than
+        MOST_TRANSITIONS successors.
     """
     tables, loc, misses, control = work.tables, work.loc, work.misses, work.control
     geo, table, dec = tables.geo, tables.table, tables.dec
@@ -229,7 +235,22 @@ def descend(stack, frames, tables, memo, composites, visited, told):
 
 @inlined
 def draw(generator, choices):
-    """Return one of 0 … choices - 1, equally likely (splitmix64; generator[0] is its state)."""
+    """Return a random integer from 0 to `choices` - 1; all are equally likely.
+
+    The random numbers are those of splitmix64, so the same seed gives the same numbers on every
+    machine.
+
+    Args:
+        generator: uint64, one element: the state of the random numbers, which a seed begins;
+            updated.
+        choices: the number of integers to choose from, from 1 to 2 ** 62.
+
+    Examples:
+        >>> generator = np.array([1], np.uint64)
+        >>> with np.errstate(over="ignore"):
+        ...     [int(draw(generator, 6)) for _ in range(5)]
+        [4, 1, 1, 2, 2]
+    """
     most = np.int64(1) << 62
     most -= most % choices
     while True:

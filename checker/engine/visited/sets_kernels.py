@@ -125,7 +125,7 @@ def insert(out, sizes, start, tables, slots, depths, figures):
             a row, and a word about the transition. The words of new states become negative.
         sizes: per thread, the number of entries.
         start: int64, [thread, entry] to begin with; updated, so that the next call continues.
-        tables: the arrays that the kernels read, a `Tables`.
+        tables: a `Tables`. Only the number of words of a row is read; see `row_words_of`.
         slots: int64, flat; the set: a row per slot, -1 in an empty one; updated.
         depths: uint16; per slot, the least depth with which its row was sent; updated. Empty if
             levels are not sums of weights.
@@ -196,6 +196,14 @@ def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
 
     Returns:
         0 when all rows are inserted, 1 when the set must grow first. Then call again.
+
+    Examples:
+        >>> visited = g.RowSet(np.full(8, -1), np.array([4, 0, 3, 8]))  # eight slots of one word
+        >>> start, none = np.zeros(1, np.int64), np.zeros(0, np.uint16)
+        >>> reinsert(np.array([99, 98]), 1, 0, 1, start, none, visited, none)
+        0
+        >>> int(visited.figures[STATES])
+        2
     """
     slots, figures = visited.slots, visited.figures
     for r in range(start[0], rows.shape[0] // row_words):
@@ -230,6 +238,16 @@ def read_depths(rows, row_words, me, owners, visited, slot_depths, depths):
         visited: a `RowSet`, the owner's visited set.
         slot_depths: uint16; per slot of the set, the depth of its row.
         depths: output; an element per row. Elements of rows that `me` does not own are not changed.
+
+    Examples:
+        >>> visited = g.RowSet(np.full(8, -1), np.array([4, 0, 3, 8]))  # eight slots of one word
+        >>> slot_depths, depths = np.zeros(8, np.uint16), np.zeros(2, np.int64)
+        >>> rows, given = np.array([99, 98]), np.array([6, 7])
+        >>> reinsert(rows, 1, 0, 1, np.zeros(1, np.int64), given, visited, slot_depths)
+        0
+        >>> read_depths(np.array([98, 99]), 1, 0, 1, visited, slot_depths, depths)
+        >>> depths.tolist()
+        [7, 6]
     """
     rows, depths, slot_depths = borrow(rows), borrow(depths), borrow(slot_depths)
     slots, figures = borrow(visited.slots), visited.figures
@@ -272,6 +290,15 @@ def grow(slots, depths, tail, width, old, new):
 
     Returns:
         Whether all rows fit; if not, the set must not be used any more.
+
+    Examples:
+        One home slot and two behind it become four home slots and two behind them:
+
+        >>> slots = np.array([99, -1, -1, 0, 0, 0])
+        >>> grow(slots, np.zeros(0, np.uint16), tail=2, width=1, old=1, new=4)
+        True
+        >>> int(slots[slot_of(slots, np.array([4, 1, 3, 6]), np.array([99]), 0, 1)])
+        99
     """
     for k in range((old + tail) * width, (new + tail) * width):
         slots[k] = -1
