@@ -46,6 +46,12 @@ def pytest_configure() -> None:
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Use one worker more than there are cores, because many tests wait for other processes."""
+    return (os.cpu_count() or 1) + 1
+
+
 def default_interrupts() -> None:
     """Restore the default signal handlers, because `make test &` and `nohup` ignore signals."""
     usual_handlers: dict[int, Any] = {signal.SIGINT: signal.default_int_handler}

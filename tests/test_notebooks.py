@@ -74,6 +74,7 @@ def test_the_lesson_shows_what_it_says(tmp_path: Path) -> None:
     assert pictures(read("lesson")) == pictures(notebook), "run `make notebooks`"
 
 
+@pytest.mark.slow
 def test_the_results_of_the_papers_are_found_again(tmp_path: Path) -> None:
     notebook = executed("papers", tmp_path)
     cykas, matrix = pictures(notebook)

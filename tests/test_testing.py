@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from base64 import b64decode
@@ -141,6 +142,7 @@ def test_the_types_of_arguments_are_those_of_the_options() -> None:
 # Results
 
 
+@functools.cache
 def broken() -> CheckResult:
     return check("cykas-secret-mode", messages=2, engine="plain")
 

@@ -92,7 +92,7 @@ def test_actors_that_know_of_all_others_share_what_they_know() -> None:
     assert megabytes(judge) < 200
 
 
-@pytest.mark.parametrize("batch", [3, 64])
+@pytest.mark.parametrize("batch", [pytest.param(3, marks=pytest.mark.slow), 64])
 def test_clocks_grow_taller_while_messages_are_in_transit(
     batch: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -35,18 +35,21 @@ def test_a_seed_draws_every_gap_and_every_python() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "hole", "gap"),
+    ("part", "hole", "gap", "first"),
     [
-        (_Linker, "_compare_application", "no events"),
-        (front, "_refuse_smaller_workload", "fewer sends"),
+        (_Linker, "_compare_application", "no events", 3_440),
+        (front, "_refuse_smaller_workload", "fewer sends", 0),
     ],
 )
 def test_the_campaign_finds_a_link_that_compares_less(
-    part: object, hole: str, gap: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    part: object, hole: str, gap: str, first: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Of the campaign's cases only those with the gap are tried, until one shows the hole."""
+    """Of the campaign's cases only those with the gap are tried, until one shows the hole.
+
+    Few cases show the first hole, so the test begins shortly before one of them.
+    """
     monkeypatch.setattr(part, hole, lambda *_anything: None)
-    seeds = (seed for number in count() if gap in drawn(seed := f"hole/{number}").gaps)
+    seeds = (seed for number in count(first) if gap in drawn(seed := f"hole/{number}").gaps)
     found = next(filter(None, (compare_links(seed, tmp_path, Counter()) for seed in seeds)))
     assert "LINKED, and the Python violates" in found[0]
     assert len(list(tmp_path.iterdir())) == 1

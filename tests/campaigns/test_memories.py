@@ -20,7 +20,7 @@ def differences(folder: Path, cases: int = 300) -> Iterator[str]:
 
 
 def test_handlers_with_memory_are_right_or_refused(tmp_path: Path) -> None:
-    assert [] == list(differences(tmp_path, 50))
+    assert [] == list(differences(tmp_path, 25))
     assert [] == list(tmp_path.iterdir())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path as FilePath
 from typing import Any
@@ -29,6 +30,7 @@ BROKEN: list[tuple[str, int, int, dict[str, Any]]] = [
 ]
 
 
+@functools.cache
 def long_counterexample(name: str, actors: int, messages: int, **options: Any) -> Path:
     """Return a counterexample that a depth-first search or random walks found."""
     system = system_for(protocol_named(name), actors, messages, **options)
@@ -80,9 +82,12 @@ def test_what_belongs_together_stands_together() -> None:
 
 # Several
 
+TWO_KINDS = "script:[[2,2,1],[2],[]]"
+"""A workload with two kinds of counterexamples: m2 overtakes m1, and a chain by actor 1 does."""
+
 
 def test_counterexamples_differ_in_kind_not_in_names() -> None:
-    system = system_for(protocol_named("unordered"), 3, 2)
+    system = system_for(protocol_named("unordered"), 3, 3, workload=TWO_KINDS)
     found = collect(system, 5)
     kinds = [shape(path) for path in found.paths]
     assert len(set(kinds)) == len(kinds)
@@ -156,10 +161,10 @@ def test_a_run_that_repeats_for_ever_stays_as_it_is(antecede: Command) -> None:
 def test_several_counterexamples_are_shown_and_saved(antecede: Command, tmp_path: FilePath) -> None:
     file = tmp_path / "t.txt"
     ran = antecede(
-        *("check", "unordered", "--actors", "3", "--engine", "plain"),
+        *("check", "unordered", "--actors", "3", "--workload", TWO_KINDS, "--engine", "plain"),
         *("--max-counterexamples", "3", "--trace", file),
     )
     assert 1 == ran.code
-    assert "(2 of 3) causal-delivery is violated after 6 transitions" in ran.out
+    assert "(2 of 3) causal-delivery is violated after 7 transitions" in ran.out
     assert "2 of 3 counterexamples that differ in kind: there are no others" in ran.out
     assert ["t-2.txt", "t.txt"] == sorted(f.name for f in tmp_path.iterdir())

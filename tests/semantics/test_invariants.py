@@ -169,6 +169,7 @@ def test_later_messages_of_hybrid_need_permits_unless_nobody_asks() -> None:
         return evolve(step, state=evolve(step.state, u=u), sends=sends)
 
     name = "invariant:later-need-permits"
-    assert Verdict.HOLDS == search(HYBRID_BASIC, 2, 2, properties=(name,)).verdict
+    how: dict[str, Any] = {"workload": "script:[[1,1],[0]]", "properties": (name,)}
+    assert Verdict.HOLDS == search(HYBRID_BASIC, 2, 2, **how).verdict
     broken = evolve(HYBRID_BASIC, causal_send=asks_never)
-    assert Verdict.VIOLATED == search(broken, 2, 2, properties=(name,)).verdict
+    assert Verdict.VIOLATED == search(broken, 2, 2, **how).verdict

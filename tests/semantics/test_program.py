@@ -399,7 +399,7 @@ def test_every_engine_finds_what_the_naive_checker_finds(
     assert path is None or path.violates in expected.violation
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems().filter(lambda drawn: drawn.workload.startswith("program")))
 def test_random_tables_come_to_an_end_alike_in_every_engine(drawn: RandomSystem) -> None:
     for history in HISTORIES:
@@ -413,7 +413,7 @@ def test_random_tables_come_to_an_end_alike_in_every_engine(drawn: RandomSystem)
         assert expected == found(searched(system, forget_from=0, threads=2))
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(
     name=st.sampled_from(["mfss", "cykas", "rst", "rst-on-request", "unordered"]),
     written=programs(3, 4, multicast=False),

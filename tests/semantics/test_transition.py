@@ -224,7 +224,7 @@ def test_run_of_figure_3_counts_as_the_reference_checker_does(history: str) -> N
     assert expected == explored(system)
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(random_systems())
 def test_random_system_counts_as_the_reference_checker_does(drawn: RandomSystem) -> None:
     """Under every encoding, to the first violation and to the end.

@@ -50,7 +50,7 @@ def variant(drawn: RandomSystem, sends: str, clock_at: str, history: str) -> Sys
     return system_of(spec, drawn.protocol)
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(
     drawn=random_systems(),
     sends=st.sampled_from(list(SENDS)),

@@ -303,6 +303,7 @@ def test_on_spark_a_check_that_kills_its_worker_is_tried_again_by_the_next_run(
     assert "2 of 3 rows are in sweep.jsonl already" in again.err
 
 
+@pytest.mark.slow
 def test_on_spark_ctrl_c_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     asked = ("sweep", "--protocol", "mfss", "--messages", "1,9", "--history", "full")

@@ -293,7 +293,7 @@ def test_the_longest_way_weighs_least() -> None:
     assert plainly(system).counts == result.counts
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems())
 def test_ranks_are_right_of_random_systems(drawn: RandomSystem) -> None:
     for history in HISTORIES:

@@ -203,7 +203,7 @@ def test_actors_that_differ_only_in_a_late_call_turn_symmetry_off(
     assert reason == result.statistics["symmetry"].get("reason")
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(table=tables(), credit=st.integers(0, 1), clock_at=st.sampled_from(list(CLOCK_AT)))
 def test_random_protocols_are_reduced_only_where_actors_are_alike(
     table: Table, credit: int, clock_at: str

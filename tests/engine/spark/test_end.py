@@ -75,7 +75,14 @@ def test_ended_while_java_starts(tmp_path: Path, number: signal.Signals) -> None
     assert "mfss: INCOMPLETE: " in ended(process, folder)
 
 
-@pytest.mark.parametrize("victim", ["java", "driver", "daemon"])
+@pytest.mark.parametrize(
+    "victim",
+    [
+        "driver",
+        pytest.param("java", marks=pytest.mark.slow),
+        pytest.param("daemon", marks=pytest.mark.slow),
+    ],
+)
 def test_ended_in_the_middle_of_the_rounds(tmp_path: Path, victim: str) -> None:
     folder = tmp_path / "temporary"
     folder.mkdir()

@@ -57,7 +57,11 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("how", [fail, die], ids=["an exception", "a killed worker"])
+@pytest.mark.parametrize(
+    "how",
+    [pytest.param(fail, marks=pytest.mark.slow), die],
+    ids=["an exception", "a killed worker"],
+)
 def test_a_task_that_is_run_twice_counts_once(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch, how: Callable[[], None]
 ) -> None:
@@ -99,7 +103,7 @@ def on_a_full_disk(job: Any, partition: int, task: Any, parts: Any) -> Iterator[
     yield from found
 
 
-@pytest.mark.parametrize("task", ["expand", "merge"])
+@pytest.mark.parametrize("task", ["expand", pytest.param("merge", marks=pytest.mark.slow)])
 def test_a_full_disk_is_incomplete_and_never_a_verdict(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:

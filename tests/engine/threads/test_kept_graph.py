@@ -117,7 +117,7 @@ def test_symmetry_leaves_the_verdict_and_the_length(
     assert expected == (local.counterexample and local.counterexample.length)
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems())
 def test_random_systems_are_judged_as_by_the_plain_engine(drawn: RandomSystem) -> None:
     how: dict[str, Any] = {"workload": drawn.workload, "clock_at": drawn.clock_at}

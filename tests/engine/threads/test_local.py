@@ -140,7 +140,7 @@ def system_drawn(drawn: RandomSystem, history: str) -> System:
     )
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems())
 def test_agrees_on_random_systems(drawn: RandomSystem) -> None:
     for history in ENCODINGS:

@@ -57,7 +57,7 @@ def test_goes_where_plain_depth_first_goes_on_every_network(
     assert plain == local
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems(), history=st.sampled_from(list(HISTORIES)))
 def test_agrees_on_random_systems(drawn: RandomSystem, history: str) -> None:
     plain, local = both(system_drawn(drawn, history))

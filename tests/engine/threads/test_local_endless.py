@@ -159,6 +159,7 @@ def test_both_engines_come_to_one_verdict(
     assert runs[0] == runs[1]
 
 
+@pytest.mark.slow
 def test_every_small_spec_about_starvation_is_judged_alike() -> None:
     for file in sorted((ROOT / "specs" / "endless").glob("*.toml")):
         reports = [check(load_spec(file), Options(engine=engine)) for engine in ("local", "plain")]
