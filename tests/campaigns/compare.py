@@ -117,7 +117,7 @@ def searched(
     try:
         small = patch.object(expansion, "LEAST_SHARE", 1)
         registered = patch.object(package, "REGISTRY", REGISTRY)
-        with small, registered, without_cluster() if in_the_driver else nullcontext():
+        with small, registered, without_cluster(apart=True) if in_the_driver else nullcontext():
             report = check(
                 case.spec(history, search),
                 options,

@@ -132,6 +132,14 @@ CHAN_OF = CHAN_COL + MOST_CHANNELS
 GEOMETRY_SIZE = CHAN_OF + MOST_ACTORS**2
 
 
+ORBIT_SHIFT, KEY_SHIFT = 8, 40
+ORBIT_MASK = (1 << KEY_SHIFT - ORBIT_SHIFT) - 1
+"""Where an entry of `Renamings.kin` has the orbit and its key, which has 23 bits."""
+AGE_DIGITS, HASH_BITS = 10, 8
+"""The digits of an orbit's age, whose exponent has five bits more, and the bits of a hash in the
+key; see `renaming_kernels.key_orbits`."""
+
+
 class Renamings(NamedTuple):
     """Orbits of composites under renaming; all arrays are empty without symmetry.
 
@@ -142,13 +150,17 @@ class Renamings(NamedTuple):
         targets: the part to which permutation k takes part i, at k * parts + i.
         sources: the part that permutation k takes to i, at k * parts + i.
         products: uint8; the permutation that applies j, then k, at j * (size of the group) + k.
-        kin: for composite g of part i, at i * geo[REN_STRIDE] + g: 256 * orbit + the permutation
-            that takes the orbit's first composite to g; -1: not known yet.
+        kin: for composite g of part i, at i * geo[REN_STRIDE] + g: the key of its orbit (on a
+            cluster, otherwise 0) in the bits from KEY_SHIFT on, the orbit in the bits from
+            ORBIT_SHIFT on, and the permutation that takes the orbit's first composite to g; -1: not
+            known yet.
         images: int32; the image of an orbit's first composite under permutation k, at
             orbit * (size of the group) + k.
         known: one element, the number of orbits.
         choices: uint8; the permutation that gives the least orbits, per order of the actors'
             orbits; see `renaming_kernels.chosen_by_order`. Empty if there are too many orders.
+        unordered: the bits of an entry of `kin` that do not decide which renaming of a state is its
+            representative: KEY_SHIFT if keys decide, ORBIT_SHIFT if the orbits' numbers do.
     """
 
     targets: np.ndarray[Any, Any]
@@ -158,6 +170,7 @@ class Renamings(NamedTuple):
     images: np.ndarray[Any, Any]
     known: np.ndarray[Any, Any]
     choices: np.ndarray[Any, Any]
+    unordered: int
 
 
 class Tables(NamedTuple):

@@ -34,6 +34,7 @@ class Orbits:
         perms: the group, the identity first; empty without symmetry.
         room: the number of composites per actor that there is room for.
         each: the number of parts of an actor, if its parts are renamed.
+        keyed: representatives depend on the keys of orbits, and not on their numbers.
         targets, sources, products, kin, images, known, choices: as in `g.Renamings`.
     """
 
@@ -41,6 +42,7 @@ class Orbits:
     perms: Sequence[Sequence[int]]
     room: int
     each: int = 1
+    keyed: bool = False
     targets: Words = field(init=False)
     sources: Words = field(init=False)
     products: Any = field(init=False)
@@ -97,6 +99,7 @@ class Orbits:
             self.images,
             self.known,
             self.choices,
+            g.KEY_SHIFT if self.keyed else g.ORBIT_SHIFT,
         )
 
     def closed(self, marks: Any) -> Any:

@@ -21,7 +21,13 @@ def renamed_by(k, kin, geo, renamings):
     """Return the image of a composite under permutation k; `kin` is its entry in renamings.kin."""
     order = geo[g.PERMUTATIONS] + 1
     element = np.int64(renamings.products[(kin & 0xFF) * order + k])
-    return np.int64(renamings.images[(kin >> 8) * order + element])
+    return np.int64(renamings.images[orbit_in(kin) * order + element])
+
+
+@inlined
+def orbit_in(kin):
+    """Return the number of the orbit in an entry of `renamings.kin`."""
+    return (kin >> g.ORBIT_SHIFT) & g.ORBIT_MASK
 
 
 @inlined
@@ -44,7 +50,7 @@ def room_to_represent(geo):
 
 
 @inlined
-def represent(out, start, geo, renamings, loc, base):
+def represent(out, start, geo, renamings, dec, loc, base):
     """Replace a state by the one state that symmetry reduction keeps of all its renamings.
 
     The state is a row of composites, the numbers that stand for the parts of a state. An orbit is
@@ -52,11 +58,16 @@ def represent(out, start, geo, renamings, loc, base):
     renaming that is kept is the one whose orbits' numbers, part by part, are the least; among
     several, the one whose composites are the least.
 
+    On a cluster, these numbers differ between processes, so each orbit also has a key, which is the
+    same in all of them (see `key_orbits`). There the keys decide, and among several renamings, the
+    contents of the composites. So all processes keep the same state.
+
     Args:
         out, start: the row is out[start:]; updated. `relate_composites` must have renamed its
             composites before.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         renamings: the orbits of the composites, a `Renamings`.
+        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
         loc, base: working memory of one thread: room_to_represent(geo) words from loc[base] on.
 
     Returns:
@@ -68,7 +79,7 @@ def represent(out, start, geo, renamings, loc, base):
         loc[base + part] = kin_of(out, start, geo, renamings, part)
     k = chosen_by_order(loc, base, geo, renamings)
     if k == -1:
-        return represent_among_several(out, start, geo, renamings, loc, base)
+        return represent_among_several(out, start, geo, renamings, dec, loc, base)
     if k > 0:  # the most frequent way; without a detour over `write_row`
         for word in range(geo[g.ROW_WORDS]):
             out[start + word] = 0
@@ -97,11 +108,12 @@ def chosen_by_order(loc, base, geo, renamings):
     """
     if renamings.choices.shape[0] == 0:
         return np.int64(-1)
-    actors, unused = geo[g.ACTORS], np.int64(8)
+    actors, unused = geo[g.ACTORS], np.int64(renamings.unordered)
     if geo[g.PARTS] > actors:  # an actor's two orbits become one number
         for actor in range(actors):
             pair = base + 2 * actor
-            loc[base + geo[g.PARTS] + actor] = loc[pair] >> 8 << 32 | loc[pair + 1] >> 8
+            first, second = loc[pair] >> unused, loc[pair + 1] >> unused
+            loc[base + geo[g.PARTS] + actor] = first << 32 | second
         base, unused = base + geo[g.PARTS], np.int64(0)
     greater, equal = np.int64(0), np.int64(0)
     for actor in range(1, actors):
@@ -114,12 +126,13 @@ def chosen_by_order(loc, base, geo, renamings):
 
 
 @kernel
-def represent_among_several(out, start, geo, renamings, loc, base):
+def represent_among_several(out, start, geo, renamings, dec, loc, base):
     """Do what `represent` does if two orbits of a row may be equal; loc has their entries."""
     parts = geo[g.PARTS]
     best, trial, chosen = base + parts, base + 2 * parts, base + 3 * parts
     # The orbits leave a few permutations, which differ only in how they order equal orbits. Now
-    # the composites decide. Permutations that give the same row are symmetries of the state.
+    # the composites decide, or on a cluster their contents, because composites differ there.
+    # Permutations that give the same row are symmetries of the state.
     several = choose_by_orbits(loc, base, chosen, geo, renamings)
     if several == 1 and loc[chosen] == 0:
         return np.int64(1)
@@ -130,8 +143,10 @@ def represent_among_several(out, start, geo, renamings, loc, base):
             number = renamed_by(k, loc[base + part], geo, renamings)
             loc[trial + renamings.targets[k * parts + part]] = number
         difference = np.int64(-1)
-        if n > 0:
+        if n > 0 and renamings.unordered == g.ORBIT_SHIFT:
             difference = compared(loc, trial, loc, best, parts)
+        elif n > 0:
+            difference = compared_contents(loc, trial, best, geo, dec)
         if difference == 0:
             fixed += 1
         elif difference < 0:
@@ -155,8 +170,9 @@ def choose_by_orbits(loc, base, chosen, geo, renamings):
     for k in range(1, geo[g.PERMUTATIONS] + 1):
         difference = np.int64(0)
         for target in range(parts):
-            one = loc[base + renamings.sources[k * parts + target]] >> 8
-            other = loc[base + renamings.sources[loc[chosen] * parts + target]] >> 8
+            other = renamings.sources[loc[chosen] * parts + target]
+            one = loc[base + renamings.sources[k * parts + target]] >> renamings.unordered
+            other = loc[base + other] >> renamings.unordered
             if one != other:
                 difference = np.int64(-1) if one < other else np.int64(1)
                 break
@@ -178,7 +194,7 @@ def compared(one, at, other, there, length):
 
 
 @kernel
-def stand_in(row, geo, renamings):
+def stand_in(row, geo, renamings, dec):
     """Replace one row by its representative, and return as `represent` does.
 
     It is for callers in Python; kernels call `represent`. A row is a state, packed into a few
@@ -189,15 +205,16 @@ def stand_in(row, geo, renamings):
         row: int64; the words of the row; updated.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         renamings: the renamings of the parts of states, a `Renamings`.
+        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
 
     Returns:
         The number of permutations of the actors that leave the row unchanged, with the identity.
     """
-    return represent(row, 0, geo, renamings, np.empty(room_to_represent(geo), np.int64), 0)
+    return represent(row, 0, geo, renamings, dec, np.empty(room_to_represent(geo), np.int64), 0)
 
 
 @kernel
-def orbits(rows, count, geo, renamings):
+def orbits(rows, count, geo, renamings, dec):
     """Return the number of states that some rows stand for under symmetry reduction.
 
     Symmetry reduction keeps one state, the representative, of all states that differ only in the
@@ -209,6 +226,7 @@ def orbits(rows, count, geo, renamings):
         count: the number of rows to read, from the first on.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         renamings: the renamings of the parts of states, a `Renamings`.
+        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
     """
     row_words = geo[g.ROW_WORDS]
     loc = np.empty(room_to_represent(geo), np.int64)
@@ -217,7 +235,7 @@ def orbits(rows, count, geo, renamings):
     for r in range(count):
         for k in range(row_words):
             row[k] = rows[r * row_words + k]
-        total += (geo[g.PERMUTATIONS] + 1) // represent(row, 0, geo, renamings, loc, 0)
+        total += (geo[g.PERMUTATIONS] + 1) // represent(row, 0, geo, renamings, dec, loc, 0)
     return total
 
 
@@ -275,14 +293,76 @@ def weight_of(loc, geo, part, salts):
 
 
 @kernel
-def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
-    """Replace rows by representatives that are the same in every process of a cluster.
+def key_orbits(geo, renamings, weights, dec, since, counts):
+    """Put the keys of their orbits into the entries of new composites in `renamings.kin`.
 
-    A row is a state as one composite (a number) per part. Its representative is one of the states
-    that differ from it only in the names of actors. The one that `represent` chooses depends on the
-    numbers of composites, which differ between processes. This kernel chooses the one with the
-    least sum of weights; a weight is a hash of the content of a part. If two sums are equal, the
-    contents decide.
+    A composite is the number that stands for the content of one part of a state. An orbit is all
+    composites that renamings of the actors make from one of them. The numbers of composites and
+    orbits can differ between the processes of a cluster. The key of an orbit depends only on the
+    contents of its composites, so it is the same in all processes. It consists of the orbit's age
+    (see `age_of`) and of some bits of a hash. Two orbits can have the same key.
+
+    Args:
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        renamings: the orbits of the composites, a `Renamings`; `kin` is updated.
+        weights: int64; composite g of part p has its weight at p * geo[REN_STRIDE] + g, as `weigh`
+            writes it.
+        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
+        since: per part, the number of composites that have keys already.
+        counts: per part, the number of all composites. Those without an orbit get no key.
+    """
+    parts, order, words = geo[g.PARTS], geo[g.PERMUTATIONS] + 1, geo[g.PART_WORDS]
+    loc = np.empty(parts * words, np.int64)
+    for part in range(parts):
+        for number in range(since[part], counts[part]):
+            place = part * geo[g.REN_STRIDE] + number
+            kin = renamings.kin[place]
+            if kin == -1:
+                continue
+            age = weight = np.int64((1 << 63) - 1)  # the least ones of all images follow
+            for k in range(order):
+                image = renamed_by(k, kin, geo, renamings)
+                target = renamings.targets[k * parts + part]
+                for w in range(words):
+                    at = target * geo[g.DEC_STRIDE] + image * words + w
+                    loc[target * words + w] = dec[at]
+                age = min(age, age_of(loc, geo, target))
+                weight = min(weight, weights[target * geo[g.REN_STRIDE] + image])
+            key = age << g.HASH_BITS | weight & ((1 << g.HASH_BITS) - 1)
+            renamings.kin[place] = key << g.KEY_SHIFT | kin & ((1 << g.KEY_SHIFT) - 1)
+
+
+@inlined
+def age_of(loc, geo, part):
+    """Return a small number for the content of a part that is the greater the later it was found.
+
+    This is only roughly so. Components get numbers in the order in which a search finds them, so
+    the age is the sum of these numbers. Its bits after the first eleven are left out, as in a
+    floating-point number. With ages, the representatives of neighbouring states have the same
+    composites in their first parts, which are then still in the caches.
+
+    Args:
+        loc: loc[0:] holds the local words of all actors; only those of the part are read.
+        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+        part: the index of the part.
+    """
+    total, actor = np.int64(0), part // (geo[g.PARTS] // geo[g.ACTORS])
+    for column in range(geo[g.COLUMN_COUNT]):
+        if is_in(geo, column, part):
+            total += get(loc, 0, geo, actor, column)
+    exponent = np.int64(0)
+    while total >> g.AGE_DIGITS + 1:
+        total >>= 1
+        exponent += 1
+    return (exponent << g.AGE_DIGITS) + total
+
+
+@kernel
+def represent_all(rows, count, stride, geo, renamings, dec):
+    """Replace rows by their representatives, as `represent` does.
+
+    A row is a state as one composite (a number) per part. Its representative is the one of the
+    states that differ from it only in the names of actors that symmetry reduction keeps.
 
     Args:
         rows: int64, flat; entries of `stride` words, each of which begins with a row; updated.
@@ -290,53 +370,38 @@ def represent_by_weight(rows, count, stride, geo, renamings, weights, dec):
         stride: the number of words per entry.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         renamings: the renamings of all composites in the rows, a `Renamings`.
-        weights: int64; composite g of part p has its weight at p * geo[REN_STRIDE] + g, as `weigh`
-            writes it.
         dec: int64, flat: the local words (the content) of each composite; see `Tables`.
     """
-    parts = geo[g.PARTS]
-    kin, best = np.empty(parts, np.int64), np.empty(parts, np.int64)
-    trial = np.empty(parts, np.int64)
+    loc = np.empty(room_to_represent(geo), np.int64)
     for r in range(count):
-        at, least = r * stride, np.int64(0)
-        for part in range(parts):
-            kin[part] = kin_of(rows, at, geo, renamings, part)
-        changed = False
-        for k in range(geo[g.PERMUTATIONS] + 1):
-            total = np.int64(0)
-            for part in range(parts):
-                target = renamings.targets[k * parts + part]
-                trial[target] = renamed_by(k, kin[part], geo, renamings)
-                total += weights[target * geo[g.REN_STRIDE] + trial[target]]
-            # Weights are hashes, so equal weights are rare and columns are hardly ever compared.
-            if k == 0 or total < least or (total == least and comes_before(trial, best, geo, dec)):
-                least, changed = total, k > 0
-                for part in range(parts):
-                    best[part] = trial[part]
-        if changed:
-            write_row(rows, at, best, 0, geo)
+        represent(rows, r * stride, geo, renamings, dec, loc, 0)
 
 
-@kernel
-def comes_before(one, other, geo, dec):
-    """Return whether the columns of one row's composites are less than the other row's columns."""
-    parts, words = geo[g.PARTS], geo[g.PART_WORDS]
-    first, second = np.empty(parts * words, np.int64), np.empty(parts * words, np.int64)
-    for part in range(parts):
-        if one[part] == other[part]:
+@inlined
+def compared_contents(loc, one, other, geo, dec):
+    """Return -1, 0 or 1 if the contents of one row's composites are less, equal or greater.
+
+    Columns are compared one after the other, because the packing of local words can change during
+    a search.
+
+    Args:
+        loc, one, other: loc[one:] and loc[other:] hold a composite per part.
+    """
+    each, words = geo[g.PARTS] // geo[g.ACTORS], geo[g.PART_WORDS]
+    for part in range(geo[g.PARTS]):
+        if loc[one + part] == loc[other + part]:
             continue
-        for k in range(words):
-            start = part * geo[g.DEC_STRIDE] + k
-            first[part * words + k] = dec[start + one[part] * words]
-            second[part * words + k] = dec[start + other[part] * words]
-        actor = part // (parts // geo[g.ACTORS])
+        first = part * geo[g.DEC_STRIDE] + loc[one + part] * words
+        second = part * geo[g.DEC_STRIDE] + loc[other + part] * words
         for column in range(geo[g.COLUMN_COUNT]):
             if is_in(geo, column, part):
-                a = get(first, 0, geo, actor, column)
-                b = get(second, 0, geo, actor, column)
+                word = geo[g.COL_WORD + column] - part % each * words
+                shift, mask = geo[g.COL_SHIFT + column], geo[g.COL_MASK + column]
+                a = (dec[first + word] >> shift) & mask
+                b = (dec[second + word] >> shift) & mask
                 if a != b:
-                    return a < b
-    return False
+                    return np.int64(-1) if a < b else np.int64(1)
+    return np.int64(0)
 
 
 @kernel
@@ -377,7 +442,7 @@ def relate_composites(tables, since, upto, misses, control):
                 complete = complete and images[k] != g.MISSED
             # An orbit is entered at once or not at all: `represent` takes every image for granted.
             if complete:
-                orbit = renamings.known[0]
+                orbit = np.int64(renamings.known[0])
                 renamings.known[0] = orbit + 1
                 for k in range(order):
                     renamings.images[orbit * order + k] = images[k]
@@ -385,7 +450,7 @@ def relate_composites(tables, since, upto, misses, control):
                     place = target * geo[g.REN_STRIDE] + images[k]
                     # Several permutations may lead to one composite; the first one is kept.
                     if renamings.kin[place] == -1:
-                        renamings.kin[place] = orbit << 8 | k
+                        renamings.kin[place] = orbit << g.ORBIT_SHIFT | k
 
 
 @kernel

@@ -11,6 +11,7 @@ import numpy as np
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.table_filler import TableFiller, wrapping
+from antecede.checker.engine.spark import distinct
 from antecede.checker.engine.spark.cluster_state import ClusterState
 from antecede.checker.engine.spark.distinct import NOTHING
 from antecede.checker.engine.spark.partition import Partition
@@ -61,17 +62,30 @@ def partitions_of(
     following, old = (rows.reshape(-1, own.codec.words) for rows in (following, old))
     pieces = []
     for p in range(state.owners):
+        current = own.formed(following[owners == p].ravel())
+        met = own.formed(old[old_owners == p].ravel())
         partition = Partition(
             form=own.form,
             level=NOTHING,
             todo=NOTHING,
-            visited=own.formed(old[old_owners == p].ravel()),
-            following=own.formed(following[owners == p].ravel()),
+            visited=_without(current, met, own),
+            following=current,
             marks=weighted[owners == p] if len(weighted) else NO_MARKS,
         )
         state.held[p] = partition.held(own)
         pieces += [(p, piece) for piece in partition.pieces(own.row_size, own.codec.words)]
     return pieces
+
+
+def _without(current: Words, met: Words, own: WorkerComposites) -> Words:
+    """Return visited states without those of the current level, which a partition has already."""
+    if not len(met):
+        return met
+    some = distinct.Part(met, np.zeros(1, np.int64))
+    with wrapping():
+        shift = own.first_shift
+        rows, _ = distinct.unseen([some], own.row_size, [current], own.scratch, shift)
+    return rows
 
 
 def _representatives(rows: Words, filler: TableFiller, own: WorkerComposites) -> Words:

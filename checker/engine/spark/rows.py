@@ -337,7 +337,7 @@ class BlockExpansion:
                 g.Told(postponed, misses, shown, self.fired, control, own.memo),
             )
             own.memo = memos.tended(own.memo, own.counts)
-            self._send(out[0], int(sizes[0]), stride, noted)
+            self._send(out[0], int(sizes[0]), noted)
             sizes[:] = 0
             missing.append(postponed[: control[g.POSTPONED]].copy())
             found = misses[: control[g.MISSES]]
@@ -372,10 +372,9 @@ class BlockExpansion:
         out = scratch.room("entries", self.entries * stride).reshape(1, -1)
         return out, scratch.room("order", self.entries, np.uint16)
 
-    def _send(self, entries: Words, count: int, stride: int, noted: Words) -> None:
+    def _send(self, entries: Words, count: int, noted: Words) -> None:
         """Give successors to their owners; the notes contain the numbers in `noted`."""
         own = self.own
-        own.represent(entries, count, stride)
         place_bits = place_bits_of(self.outboxes[0].notes)
         source = flat_kernels.NoteSource(place_bits, noted, self.weights.leads)
         numbers = flat_kernels.Numbers(own.numbering.tables.geo, own.tags, not self.flat)

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows import renaming_kernels
 from antecede.checker.engine.rows.grading import open_levels
 from antecede.checker.engine.spark.checkpoint import (
@@ -56,7 +55,7 @@ from antecede.checker.engine.spark.tables import SharedTables
 from antecede.checker.engine.spark.tasks import orbits_task, settle_task
 from antecede.checker.engine.spark.transfer import received
 from antecede.checker.engine.spark.weighted_levels import next_level
-from antecede.checker.engine.spark.worker_composites import SALTS
+from antecede.checker.engine.spark.worker_composites import keyed
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.checkpoint import Files, Saved
 from antecede.checker.engine.tabulated.transport import (
@@ -415,14 +414,10 @@ class SparkTransport:
         return places[::-1], Address(depth, origin >> INDEX_BITS, origin & (1 << INDEX_BITS) - 1)
 
     def representative(self, row: Words) -> Words:
-        """Return the representative that the cluster uses: the renaming that weighs least."""
-        tables, counts = self._setup.filler.tables, self._setup.filler.layout.counts
-        stride = int(tables.geo[g.REN_STRIDE])
-        weights, row = np.zeros(len(counts) * stride, np.int64), row.copy()
-        renaming_kernels.weigh(tables.geo, tables.dec, SALTS, 0 * counts, counts, weights)
-        renaming_kernels.represent_by_weight(
-            row, 1, len(row), tables.geo, tables.renamings, weights, tables.dec
-        )
+        """Return the representative that the cluster uses: the one with the least keys."""
+        t, row = self._setup.filler.tables, row.copy()
+        renamings = keyed(t, self._setup.filler.layout.counts)
+        renaming_kernels.stand_in(row, t.geo, renamings, t.dec)
         return row
 
     # Figures, checkpoints, and the end.

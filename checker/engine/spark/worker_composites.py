@@ -212,6 +212,7 @@ class WorkerComposites(CompositeStore):
         self.words = int(geo[g.PART_WORDS])
         parts = int(geo[g.PARTS])
         self.begin(parts, perms, SMALLEST_ROOM, parts // int(geo[g.ACTORS]))
+        self.orbits.keyed = True
         self.known, self.weights = 0 * self.counts, np.zeros(0, np.int64)
         self.tags, self.mine = NOTHING, NO_NUMBERS
         self.tables = g.Tables(geo, table, code, self.cons, self.dec, self.orbits.tables(), None)
@@ -296,6 +297,9 @@ class WorkerComposites(CompositeStore):
             self.weights = wider(self.weights.reshape(parts, -1), self.room, 0)
         t = self.tables
         renaming_kernels.weigh(t.geo, t.dec, SALTS, self.known, self.counts, self.weights)
+        if self.symmetric:
+            since, upto = self.known, self.counts
+            renaming_kernels.key_orbits(t.geo, t.renamings, self.weights, t.dec, since, upto)
         self._make_room_for_numbers()
         numbering = self.numbering.tables
         for part, composites, found in _pairs(self.tables, numbering, self.known, self.counts):
@@ -304,18 +308,6 @@ class WorkerComposites(CompositeStore):
         self.known = self.counts.copy()
         return before is self.row_fields
 
-    def represent(self, rows: Words, count: int, stride: int) -> None:
-        """Replace rows of composites by their representatives.
-
-        Args:
-            rows: entries of `stride` words; each of the first `count` entries begins with a row.
-        """
-        t = self.tables
-        if self.symmetric:
-            renaming_kernels.represent_by_weight(
-                rows, count, stride, t.geo, t.renamings, self.weights, t.dec
-            )
-
     def orbit_sizes(self, given: Words) -> int:
         """Return the number of states that some representatives stand for.
 
@@ -323,8 +315,8 @@ class WorkerComposites(CompositeStore):
             given: representatives, as rows that travel.
         """
         count = len(given) // self.row_size
-        rows = self.composed(given, np.arange(count), flat=not self.numbered)
-        return int(renaming_kernels.orbits(rows, count, self.tables.geo, self.tables.renamings))
+        rows, t = self.composed(given, np.arange(count), flat=not self.numbered), self.tables
+        return int(renaming_kernels.orbits(rows, count, t.geo, t.renamings, t.dec))
 
     def representatives(self, flat: Words) -> Words:
         """Return the representatives of flat rows."""
@@ -332,7 +324,7 @@ class WorkerComposites(CompositeStore):
         if not self.symmetric:
             return flat
         rows, t = self.composed(flat, np.arange(count), flat=True), self.tables
-        self.represent(rows, count, self.row_words)
+        renaming_kernels.represent_all(rows, count, self.row_words, t.geo, t.renamings, t.dec)
         return self.codec.packed(rows, count, self.row_words, t.geo, t.dec)
 
     def flat(self, rows: Words) -> Words:
@@ -393,6 +385,21 @@ class WorkerComposites(CompositeStore):
         out = np.empty(len(flat) // self.codec.words, np.int64)
         flat_kernels.owners_of(flat, self.codec.packing, self.tables.geo, SALTS, owners, out)
         return out
+
+
+def keyed(tables: g.Tables, counts: Words) -> g.Renamings:
+    """Return the renamings of other tables with the keys with which a cluster represents states.
+
+    Args:
+        tables: tables whose representatives depend on the numbers of orbits.
+        counts: per part, the number of composites.
+    """
+    geo, dec, renamings = tables.geo, tables.dec, tables.renamings
+    weights, none = np.zeros(len(renamings.kin), np.int64), 0 * counts
+    renaming_kernels.weigh(geo, dec, SALTS, none, counts, weights)
+    renamings = renamings._replace(kin=renamings.kin.copy(), unordered=g.KEY_SHIFT)
+    renaming_kernels.key_orbits(geo, renamings, weights, dec, none, counts)
+    return renamings
 
 
 def _pairs(

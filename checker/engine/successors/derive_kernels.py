@@ -527,7 +527,7 @@ def successors(row, at, tables, loc, out, found, misses, control):
             status = np.int64(g.MISSED)
         elif done:
             if geo[g.PERMUTATIONS]:
-                represent(out, start, geo, tables.renamings, loc, 2 * size)
+                represent(out, start, geo, tables.renamings, tables.dec, loc, 2 * size)
             out[start + row_words] = count | told_by(loc, geo, k, found)
             count += 1
     return count if status == g.OK else status
@@ -691,6 +691,7 @@ def borrowed(tables):
             borrow(tables.renamings.images),
             borrow(tables.renamings.known),
             borrow(tables.renamings.choices),
+            tables.renamings.unordered,
         ),
         tables.one_word,
     )

@@ -85,9 +85,9 @@ def recall(row, at, work):
         return np.int64(g.MISSED)
     memo.figures[m.SUCCESSORS] += count
     if geo[g.PERMUTATIONS]:
-        base = 2 * geo[g.ACTORS] * geo[g.WORDS]
+        base, tables = 2 * geo[g.ACTORS] * geo[g.WORDS], work.tables
         for k in range(count):
-            represent(out, k * stride, geo, work.tables.renamings, loc, base)
+            represent(out, k * stride, geo, tables.renamings, tables.dec, loc, base)
     return count
 
 

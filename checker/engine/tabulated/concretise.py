@@ -123,5 +123,5 @@ class Concretiser:
     def _represented(self, row: Words) -> Words:
         """Return the representative of a row."""
         renamed, tables = row.copy(), self.filler.tables
-        renaming_kernels.stand_in(renamed, tables.geo, tables.renamings)
+        renaming_kernels.stand_in(renamed, tables.geo, tables.renamings, tables.dec)
         return renamed

@@ -339,7 +339,8 @@ def orbit_of(rows, at, block, count, tables, loc):
     start = count * (row_words + 1)
     copy_row(rows, at, block, start, row_words)
     base = 2 * geo[g.ACTORS] * geo[g.WORDS]
-    return (geo[g.PERMUTATIONS] + 1) // represent(block, start, geo, tables.renamings, loc, base)
+    fixed = represent(block, start, geo, tables.renamings, tables.dec, loc, base)
+    return (geo[g.PERMUTATIONS] + 1) // fixed
 
 
 @kernel

@@ -157,7 +157,8 @@ class Part:
     Attributes:
         rows: the states, flat, packed by the layout of the table filler.
         number: the part of their addresses; the index of a row is its place in `rows`.
-        lead: how many levels after the current one they are expanded; None: they were expanded.
+        lead: how many levels after the current one they are expanded; None: the states are visited
+            states. The states of the current level are among them, and come with their lead, too.
         depths: the depths of the states, if levels are weighted.
     """
 

@@ -196,11 +196,9 @@ class Threads:
 
     def waiting_orbits(self) -> int:
         """Return how many states the representatives of all open levels stand for."""
-        tables = self.expansion.filler.tables
+        t = self.expansion.filler.tables
         return sum(
-            int(
-                renaming_kernels.orbits(level.rows.array, level.count, tables.geo, tables.renamings)
-            )
+            int(renaming_kernels.orbits(level.rows.array, level.count, t.geo, t.renamings, t.dec))
             for shard in self.shards
             for level in shard.levels
         )

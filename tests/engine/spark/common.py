@@ -8,13 +8,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from attrs import evolve
+from attrs import define, evolve, field
 
+from antecede.checker.engine.spark import tasks
 from antecede.checker.engine.spark.cluster import Cluster
 from antecede.checker.engine.spark.jobs import Jobs
 from antecede.checker.engine.spark.partition import Partition
+from antecede.checker.engine.spark.tables import SharedTables
 from antecede.checker.engine.spark.tasks import DriverPartitions
 from antecede.checker.engine.spark.transport import SparkTransport
+from antecede.checker.engine.spark.worker_composites import TableUpdate, WorkerComposites
 from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
 from antecede.checker.engine.threads.transport import Threads, search_on_threads
 from antecede.checker.search.loop import explore
@@ -96,19 +99,84 @@ def keep(jobs: Jobs, pairs: list[tuple[int, Partition]]) -> None:
     jobs.partitions = DriverPartitions.of(pairs, jobs.owners)
 
 
-def here(system: System, threshold: int = 5, **options: Any) -> tuple[Result, SparkSearch]:
-    """Explore in the driver, with as many partitions as actors."""
+def here(
+    system: System, threshold: int = 5, *, apart: bool = False, **options: Any
+) -> tuple[Result, SparkSearch]:
+    """Explore in the driver, with as many partitions as actors.
+
+    Args:
+        apart: as for `without_cluster`.
+    """
     chosen = {"threads": 2, "partitions": system.actors, "spark_threshold": threshold}
-    with without_cluster():
+    with without_cluster(apart=apart):
         explorer = SparkSearch(system, options=method(engine="spark", **chosen, **options))
         return explore(system, explorer), explorer
 
 
+@define
+class Processes:
+    """The composites of each partition, as if each one had a process.
+
+    Attributes:
+        number: the number of the partition whose task runs.
+        updates: the driver's composites of a search -> all additions to its tables.
+        own: (the driver's composites, number of a partition) -> the composites of the partition.
+    """
+
+    number: int = 0
+    updates: dict[WorkerComposites, list[TableUpdate]] = field(factory=dict)
+    own: dict[tuple[WorkerComposites, int], WorkerComposites] = field(factory=dict)
+
+    def replace_driver(self, patch: pytest.MonkeyPatch) -> None:
+        """Let the tasks use these composites in place of the driver's."""
+        numbering, on = SharedTables._numbering, DriverPartitions._on
+        merge_task, own_composites = tasks.merge_task, tasks.own_composites
+
+        def noted(tables: SharedTables, growth: TableUpdate) -> TableUpdate:
+            update = numbering(tables, growth)
+            self.updates.setdefault(tables.own, []).append(update)
+            return update
+
+        def on_partition(partitions: DriverPartitions, number: int, task: Any) -> Any:
+            self.number = number
+            return on(partitions, number, task)
+
+        def merging(*given: Any) -> Any:
+            task = merge_task(*given)
+
+            def merge(number: int, parts: Iterator[Any]) -> Iterator[Any]:
+                self.number = number
+                return task(number, parts)
+
+            return merge
+
+        def of_partition(run: str, growths: Any) -> WorkerComposites:
+            driver = own_composites(run, growths)
+            if driver not in self.updates:
+                return driver
+            own = self.own.setdefault((driver, self.number), WorkerComposites())
+            for update in self.updates[driver][own.version + 1 :]:
+                own.learn(update)
+            return own
+
+        patch.setattr(SharedTables, "_numbering", noted)
+        patch.setattr(DriverPartitions, "_on", on_partition)
+        patch.setattr(tasks, "merge_task", merging)
+        patch.setattr(tasks, "own_composites", of_partition)
+
+
 @contextmanager
-def without_cluster() -> Iterator[None]:
-    """Run the tasks of searches on Spark in this process, which is fast if they are small."""
+def without_cluster(*, apart: bool = False) -> Iterator[None]:
+    """Run the tasks of searches on Spark in this process, which is fast if they are small.
+
+    Args:
+        apart: each partition has composites of its own, as in a process of its own. Otherwise all
+            partitions use the driver's composites.
+    """
     nowhere = SimpleNamespace(sc=Nowhere(), stop=lambda: None)
     with pytest.MonkeyPatch.context() as patch:
+        if apart:
+            Processes().replace_driver(patch)
         patch.setattr(Cluster, "start", lambda *_args, **_options: nowhere)
         patch.setattr(Jobs, "give", keep)
         patch.setattr(Jobs, "relocate", lambda *_args: None)

@@ -91,6 +91,25 @@ def test_a_search_that_was_stopped_goes_on_and_ends_with_the_same_counts(
     assert 3 == explorer.on_cluster.state.owners
 
 
+@pytest.mark.parametrize(
+    ("name", "messages", "options"),
+    [("cykas", 2, {}), ("rst", 1, {"workload": "multicast"})],
+)
+def test_a_resumed_search_has_the_representatives_of_the_stopped_one(
+    context: SparkContext, tmp_path: Path, name: str, messages: int, options: dict[str, str]
+) -> None:
+    """Resumed processes number actors' parts of states in another order."""
+    system = small(name, 3, messages, **options)
+    chosen = method(engine="spark", spark_threshold=20, memory="keep", symmetry=True, partitions=3)
+    first = SparkSearch(system, options=evolve(chosen, checkpoint=tmp_path))
+    assert Verdict.INCOMPLETE is explore(system, first, Bounds(max_states=250)).verdict
+    assert first.rounds
+    again = SparkSearch(system, options=evolve(chosen, resume=tmp_path))
+    result = explore(system, again)
+    assert result.statistics["symmetry"]["on"]
+    assert locally(system).counts == result.unreduced
+
+
 def test_a_damaged_partition_is_refused_and_so_is_another_number_of_them(
     context: SparkContext, tmp_path: Path
 ) -> None:

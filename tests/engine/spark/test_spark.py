@@ -18,7 +18,7 @@ from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.engine.rows import tabulate
 from antecede.checker.engine.rows.table_filler import wrapping
 from antecede.checker.engine.spark import cluster as clusters
-from antecede.checker.engine.spark import flat_kernels, tables
+from antecede.checker.engine.spark import flat_kernels, migrate, tables
 from antecede.checker.engine.spark import partition as travelling
 from antecede.checker.engine.spark import rows as blocks
 from antecede.checker.engine.spark import tasks as on_workers
@@ -185,6 +185,21 @@ def test_a_search_in_the_driver_keeps_the_composites_of_one_search() -> None:
     for _ in range(2):
         here(small("mfss", 2, 1), 1)
     assert 1 == len(on_workers._OWN)
+
+
+@pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.parametrize("symmetry", [True, False])
+def test_a_search_that_moves_to_the_cluster_stores_each_state_once(
+    *, symmetry: bool, twice: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The seeded bug: the level with which it moves remains among the visited states."""
+    if twice:
+        monkeypatch.setattr(migrate, "_without", lambda _current, met, _own: met)
+    system = small("cykas", 3, 1)
+    result, search = here(system, 7, memory="keep", symmetry=symmetry)
+    assert locally(system).counts == (result.unreduced or result.counts)
+    assert search.rounds
+    assert twice == (result.counts.unique_states < search.rounds[-1]["visited"])
 
 
 @pytest.mark.parametrize("symmetry", [True, False])
