@@ -47,7 +47,7 @@ def missing() -> str:
 
 
 def model(check: str, models: Path = MODELS) -> Path:
-    """Return the file of the model of a check, which not every protocol has."""
+    """Return the file of the model of a check."""
     return models / f"{model_of(check)[0]}.m"
 
 
