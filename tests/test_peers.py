@@ -207,6 +207,18 @@ def test_rumur_stores_our_unique_states_after_our_total_states(
 
 
 @needs_rumur
+@pytest.mark.parametrize("size", ["2x3", "3x2"])
+def test_with_symmetry_rumur_stores_our_representatives(size: str, tmp_path: Path) -> None:
+    actors, messages = map(int, size.split("x"))
+    options = method(engine="local", threads=1, symmetry=True)
+    counts = search("rst", actors, messages, history="clocks", options=options).counts
+    check = f"rst_symmetric {size} clocks"
+    found = rumur.explored(rumur.verifier(check, tmp_path, 1, 0, QUICKLY_COMPILED))
+    assert (counts.unique_states, counts.total_states) == (found.unique, found.total)
+    assert "" == found.violated
+
+
+@needs_rumur
 @pytest.mark.parametrize(
     "check", ["mfss 2x2 clocks 1", "mfss 3x1 clocks 1", "mfss 3x1 knowledge 2", "mfss 3x1 clocks 3"]
 )
