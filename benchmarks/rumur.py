@@ -1,7 +1,7 @@
 """Exploration of a system that is written in Murphi with rumur: benchmarks/rumur.
 
-rumur explores each model completely and without symmetry reduction. So rumur's states are our
-unique states, and its fired rules and the start are our total states.
+rumur explores each model completely, and without symmetry reduction except for `rst_symmetric`. So
+rumur's states are our unique states, and its fired rules and the start are our total states.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ WAYS = {"rumur, one thread": 1, "rumur, two threads": 2}
 """A way to run rumur -> its number of threads."""
 OPTIONS = (
     "--deadlock-detection=off",  # the models say which final states are errors
-    "--symmetry-reduction=off",
     "--counterexample-trace=off",  # so that states need no pointers
     "--value-type=int32_t",
     "--output-format=machine-readable",
@@ -47,7 +46,7 @@ def missing() -> str:
 
 
 def model(check: str, models: Path = MODELS) -> Path:
-    """Return the file of the model of a check, which not every protocol has."""
+    """Return the file of the model of a check."""
     return models / f"{model_of(check)[0]}.m"
 
 
@@ -71,7 +70,9 @@ def verifier(
     cc = str(compiler())
     macros = ["-E", "-P", "-x", "c", *model_of(check)[1], str(model(check, models))]
     (folder / "model.m").write_text(done([cc, *macros], folder), encoding="utf-8")
-    asked = ["rumur", *OPTIONS, f"--threads={threads}", "--output=verifier.c", "model.m"]
+    symmetry = "exhaustive" if "symmetric" in model(check).name else "off"
+    asked = ["rumur", *OPTIONS, f"--symmetry-reduction={symmetry}", f"--threads={threads}"]
+    asked += ["--output=verifier.c", "model.m"]
     done(asked, folder)
     generated = (folder / "verifier.c").read_text(encoding="utf-8")
     size = -(-number(r"STATE_SIZE_BITS = (\d+)", generated) // 8)

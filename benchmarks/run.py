@@ -69,7 +69,7 @@ SPIN = [
     "rst 3x3 clocks",
     "ses 3x2 clocks",
 ]
-"""The rows explored by Spin, by rumur if it has a model, and by the local engine."""
+"""The rows explored by Spin, by rumur, and by the local engine."""
 SPIN_QUICK = ["mfss 3x2 clocks", "cykas 3x2 knowledge"]
 STARTS = [
     "--help",

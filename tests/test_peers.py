@@ -144,9 +144,11 @@ def test_with_symmetry_our_counts_are_those_without_it() -> None:
     assert [row for row in asked if "symmetry" in row] == asked[:2]
 
 
-def test_rumur_has_models_of_two_protocols() -> None:
-    has = {name: rumur.model(f"{name} 3x1 clocks").exists() for name in ("mfss", "cykas", "rst")}
-    assert {"mfss": True, "cykas": True, "rst": False} == has
+def test_rumur_has_models_of_the_protocols_of_spin() -> None:
+    names = ("mfss", "cykas", "rst", "ses", "ks")
+    has = {name for name in names if rumur.model(f"{name} 3x1 clocks").exists()}
+    assert {"mfss", "cykas", "rst", "ses"} == has
+    assert has == {name for name in names if (peers.MODELS / f"{name}.pml").exists()}
 
 
 @pytest.mark.parametrize(
@@ -180,17 +182,40 @@ def test_without_spin_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 @needs_rumur
-@pytest.mark.parametrize("way", rumur.WAYS)
-@pytest.mark.parametrize("check", ["mfss 3x1 clocks", "cykas 3x2 knowledge"])
+@pytest.mark.parametrize(
+    ("check", "threads"),
+    [
+        ("mfss 3x1 clocks", 1),
+        ("mfss 3x1 clocks", 2),
+        ("cykas 3x2 knowledge", 1),
+        ("cykas 3x2 knowledge", 2),
+        ("rst 2x3 clocks", 2),
+        ("rst 3x2 knowledge", 1),
+        ("ses 2x3 knowledge", 2),
+        ("ses 3x2 clocks", 1),
+    ],
+)
 def test_rumur_stores_our_unique_states_after_our_total_states(
-    check: str, way: str, tmp_path: Path
+    check: str, threads: int, tmp_path: Path
 ) -> None:
-    counts, threads = engine(check).counts, rumur.WAYS[way]
+    counts = engine(check).counts
     built = rumur.verifier(check, tmp_path, threads, counts.unique_states, QUICKLY_COMPILED)
     found = rumur.explored(built)
     assert (counts.unique_states, counts.total_states) == (found.unique, found.total)
     assert "" == found.violated
     assert found.peak > 0
+
+
+@needs_rumur
+@pytest.mark.parametrize("size", ["2x3", "3x2"])
+def test_with_symmetry_rumur_stores_our_representatives(size: str, tmp_path: Path) -> None:
+    actors, messages = map(int, size.split("x"))
+    options = method(engine="local", threads=1, symmetry=True)
+    counts = search("rst", actors, messages, history="clocks", options=options).counts
+    check = f"rst_symmetric {size} clocks"
+    found = rumur.explored(rumur.verifier(check, tmp_path, 1, 0, QUICKLY_COMPILED))
+    assert (counts.unique_states, counts.total_states) == (found.unique, found.total)
+    assert "" == found.violated
 
 
 @needs_rumur
@@ -228,6 +253,27 @@ def test_rumur_sees_that_a_message_stays_in_a_buffer_for_ever(tmp_path: Path) ->
     (models / "mfss.m").write_text(changed, encoding="utf-8")
     built = rumur.verifier("mfss 2x2 clocks", tmp_path, 1, 0, QUICKLY_COMPILED, models=models)
     assert "a message is never delivered" in rumur.explored(built).violated
+
+
+@needs_rumur
+@pytest.mark.parametrize(
+    ("check", "file", "step", "violated"),
+    [
+        ("rst 3x2 clocks", "rst.m", "SENT[j] := 0 EACH_PAIR(larger_sent);", "causal"),
+        ("ses 3x2 clocks", "ses.m", "V_P(j, k) := later(V_P(j, k), V_M(i, m, k));", "causal"),
+        ("rst 2x2 clocks", "mail_room.m", "if held_back != 0 then deliver_all(j); end;", "never"),
+    ],
+)
+def test_rumur_sees_that_a_receiver_leaves_out_a_step(
+    check: str, file: str, step: str, violated: str, tmp_path: Path
+) -> None:
+    shutil.copytree(peers.MODELS, tmp_path / "spin")
+    models = shutil.copytree(rumur.MODELS, tmp_path / "rumur")
+    text = (models / file).read_text(encoding="utf-8")
+    assert step in text
+    (models / file).write_text(text.replace(step, ""), encoding="utf-8")
+    built = rumur.verifier(check, tmp_path, 1, 0, QUICKLY_COMPILED, models=models)
+    assert violated in rumur.explored(built).violated
 
 
 @needs_rumur

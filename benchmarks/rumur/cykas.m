@@ -137,7 +137,7 @@ EACH_PAIR(receive_yct)
 #define no_yct(i, j) & !is_told(i, j)
 
 rule "all-delivered at final states"
-  true EACH_ACTOR(no_send) EACH_MESSAGE(no_data) EACH_PAIR(no_ack) EACH_PAIR(no_yct)
+  true EACH_ACTOR(no_send) EACH_MESSAGE(no_packet) EACH_PAIR(no_ack) EACH_PAIR(no_yct)
   & SOME_UNDELIVERED
 ==> begin
   error "a message is never delivered";

@@ -23,9 +23,18 @@ var
 #define or_undelivered(i, k) | is_undelivered(i, k)
 #define SOME_UNDELIVERED (false EACH_MESSAGE(or_undelivered))
 
-#ifdef KNOWLEDGE
+#define may_send(i) (number_sent(i) < MESSAGES)
+#define no_send(i) & !may_send(i)
+#define no_packet(i, k) & !is_in_flight(i, k)
 
 #define SET 0 .. (1 << ACTORS * MESSAGES) - 1
+
+/* A vector clock is a number with WIDTH bits for each actor. */
+#define CLOCK 0 .. (1 << ACTORS * WIDTH) - 1
+
+#define larger(one, other) ((one) > (other) ? (one) : (other))
+
+#ifdef KNOWLEDGE
 
 var
   sent: array [actor] of count;
@@ -58,9 +67,6 @@ end;
 
 #else
 
-/* A vector clock is a number with WIDTH bits for each actor. */
-#define CLOCK 0 .. (1 << ACTORS * WIDTH) - 1
-
 var
   clock: array [actor] of CLOCK;
   stamp: array [message] of CLOCK;
@@ -68,8 +74,7 @@ var
 #define number_sent(i) (entry(clock[i], i) >> (i) * WIDTH)
 #define start_actor(i) clock[i] := 0;
 #define start_message(i, k) stamp[message(i, k)] := 0;
-#define larger_entry(i) \
-  + (entry(clock[j], i) > entry(stamp[m], i) ? entry(clock[j], i) : entry(stamp[m], i))
+#define larger_entry(i) + larger(entry(clock[j], i), entry(stamp[m], i))
 
 procedure record_send(i: actor; j: actor);
 begin

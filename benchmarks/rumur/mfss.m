@@ -69,7 +69,7 @@ EACH_ACTOR(crash)
 
 #ifndef CRASHES
 rule "all-delivered at final states"
-  true EACH_ACTOR(no_send) EACH_MESSAGE(no_data) EACH_PAIR(no_ack) & SOME_UNDELIVERED
+  true EACH_ACTOR(no_send) EACH_MESSAGE(no_packet) EACH_PAIR(no_ack) & SOME_UNDELIVERED
 ==> begin
   error "a message is never delivered";
 end;

@@ -15,10 +15,7 @@ begin
   acks[i][j] := yes;
 end;
 
-#define may_send(i) (number_sent(i) < MESSAGES)
 #define is_in_flight(i, k) (k < posted[i] & is_undelivered(i, k))
 #define is_acknowledged(i, j) (!isundefined(acks[i][j]))
 
-#define no_send(i) & !may_send(i)
-#define no_data(i, k) & !is_in_flight(i, k)
 #define no_ack(i, j) & !is_acknowledged(i, j)
