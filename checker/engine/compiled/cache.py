@@ -66,29 +66,42 @@ _SOURCES = ("compiled/*.py", "rows/geometry.py", "*/*_kernels.py")
 
 
 def home_of(file: str) -> Path | None:
-    """Return the folder of a file with kernels that no search uses, such as the audit's.
+    """Return the folder of a file with kernels, or None if the file belongs to the engine.
 
-    A kernel is a function that Numba compiles. The kernels of such a folder have a disk cache of
-    their own, so that a change of one of them does not make the kernels of a search compile again.
+    A kernel is a function that Numba compiles. A search uses the kernels of the engine, which are
+    in `checker/engine`. The kernels in another folder, such as `checker/audit/kernels`, have a disk
+    cache of their own; so a change of one of them does not make the kernels of a search compile
+    again.
 
     Args:
         file: the path of a Python file with kernels.
 
-    Returns:
-        The folder that has the file, or None if the file has kernels of a search.
+    Examples:
+        >>> home_of("/antecede/checker/audit/kernels/judging.py").name
+        'kernels'
+        >>> home_of(str(_ENGINE / "visited" / "sets_kernels.py")) is None
+        True
     """
     folder = Path(file).parent
     return None if _ENGINE in folder.parents else folder
 
 
 def sources(home: Path | None = None) -> list[Path]:
-    """Return the files on which a kernel's machine code depends, the files of a search first.
+    """Return the files on which a kernel's machine code depends, always in the same order.
 
-    A kernel is a function that Numba compiles. If one of the files changes, it is compiled again.
+    A kernel is a function that Numba compiles. It contains the kernels that it calls. So each
+    kernel of a search depends on all files with kernels in `checker/engine`, and on the compiler's
+    files. The kernels in another folder may call the kernels of a search, so they depend on these
+    files and on the files of their own folder. `digest` reads the files in the order of the result:
+    if one of them changes, or if the order did, the kernels are compiled again.
 
     Args:
-        home: the folder of kernels that no search uses, as `home_of` returns it: its Python files
-            come last. None: kernels of a search.
+        home: None for the kernels of a search. For other kernels, their folder, such as
+            `checker/audit/kernels`; see `home_of`.
+
+    Returns:
+        If `home` is None, the sorted paths of the engine's files. Otherwise, these paths first, and
+        then the sorted paths of the Python files in the folder `home`.
     """
     ours = {file for pattern in _SOURCES for file in _ENGINE.glob(pattern)}
     return [*sorted(ours), *(sorted(home.glob("*.py")) if home else ())]
@@ -98,8 +111,16 @@ def sources(home: Path | None = None) -> list[Path]:
 def digest(home: Path | None = None) -> str:
     """Return a digest of the kernels' sources and of the versions of Python and the compiler.
 
+    The name of the folder with the compiled kernels has this digest. So after a change of a source
+    or of a version, the kernels have a new folder, and are compiled again.
+
     Args:
-        home: the folder of other kernels, which may call the kernels of a search.
+        home: None for the kernels of a search. For other kernels, their folder, such as
+            `checker/audit/kernels`: the digest then covers both, because they may call the kernels
+            of a search.
+
+    Returns:
+        16 hexadecimal digits.
     """
     hasher = hashlib.blake2b(sys.version.encode(), digest_size=8)
     for package in ("numba", "llvmlite"):
@@ -169,8 +190,8 @@ def compiled_in(home: Path | None = None) -> Path | None:
     kernel, or if other users can change the folder.
 
     Args:
-        home: the folder of kernels that no search uses, such as the audit's; None: the kernels of a
-            search.
+        home: None for the kernels of a search. For the audit's kernels, their folder,
+            `checker/audit/kernels`.
     """
     folders = (place / f"kernels-{digest(home)}" for place in places())
     wanted = ("levels_kernels.expand" if home is None else "judging.judge") + f"-*{SUFFIX}"
@@ -195,8 +216,8 @@ def lacking(threads: int = 1, home: Path | None = None) -> str | None:
 
     Args:
         threads: the number of threads that run the kernels.
-        home: the folder of kernels that no search uses, such as the audit's; None: the kernels of a
-            search.
+        home: None for the kernels of a search. For the audit's kernels, their folder,
+            `checker/audit/kernels`.
     """
     if f"{__package__}.jit" in sys.modules:
         return None
@@ -219,8 +240,8 @@ def folder(home: Path | None = None) -> Path | None:
     result is a folder with these kernels that can only be read, or None if there is none.
 
     Args:
-        home: the folder of kernels that no search uses, such as the audit's; None: the kernels of a
-            search.
+        home: None for the kernels of a search. For other kernels, their folder, such as
+            `checker/audit/kernels`; see `home_of`.
     """
     compiled = compiled_in(home)
     if compiled is not None and _writable(compiled):

@@ -201,19 +201,22 @@ def index_composite(cons, mask, dec, at, words, actor, number):
 def index_composites(cons, dec, stride, words, counts):
     """Enter all composites into an empty hash table, for example after the table became larger.
 
-    A composite is the number that stands for the local words (packed columns) of a part of a state.
+    A composite is the number that stands for the local words of a part. A part is all of an actor,
+    or under the history `full` its state or its history. Local words pack the numbers of a part's
+    components, for example of the actor's state.
 
     Args:
-        cons: int64, flat, all -1; the hash table that maps the local words of a part to its
-            composite. It has (words + 1) elements per slot, and a power of two of slots, more than
-            there are composites.
+        cons: int64, flat, all -1; the hash table from local words to composites; updated. A slot
+            has the local words of a part, then part << 48 | its composite. The number of slots is a
+            power of two, and greater than the number of composites.
         dec: int64, flat; the local words of composite c of part p are at p * stride + c * words.
         stride: the number of words that `dec` has for each part.
         words: the number of local words of a part.
         counts: per part, the number of its composites.
 
     Examples:
-        One part, whose composites 0 and 1 stand for the words 99 and 98:
+        One part, whose composites 0 and 1 stand for the words 99 and 98. The hash table has four
+        slots of one word and a composite:
 
         >>> cons = np.full(4 * 2, -1)
         >>> index_composites(cons, np.array([99, 98, 0]), 3, 1, counts=np.array([2]))
@@ -229,29 +232,36 @@ def index_composites(cons, dec, stride, words, counts):
 
 @kernel
 def add_composites(cons, dec, stride, words, counts, records, limits):
-    """Give a number to each record of local words that has none yet.
+    """Give a number to each content of a part that has none yet, and enter it in the tables.
 
-    A composite is the number that stands for the local words (packed columns) of a part of a state.
-    Composites of a part are numbered from 0 in the order in which they are added.
+    The content of a part (an actor's share of a state) is its *local words*: `words` words of 64
+    bits that pack the numbers of its components. Its *composite* is the number that stands for
+    them. Each part numbers its composites from 0, in the order in which they are added.
 
     Args:
-        cons: int64, flat: the hash table that maps the local words of a part to its composite; see
-            `Tables`. It must have free slots for all records.
-        dec: int64, flat; the local words of each composite. It must have room for all records.
-        stride: the number of words that `dec` has for each part: those of part p begin at p *
-            stride.
+        cons: int64, flat: the hash table from local words to composites; updated. A slot has the
+            local words of a part, then part << 48 | its composite (-1: an empty slot). The number
+            of slots is a power of two, and greater than the number of composites can become by this
+            call.
+        dec: int64, flat: the local words of composite c of part p are at p * stride + c * words;
+            updated.
+        stride: the number of words that `dec` has for each part. It must suffice for all records.
         words: the number of local words of a part.
         counts: per part, the number of its composites; updated.
-        records: int64 of shape (n, 1 + words): a part, and its local words. A record may occur
-            twice.
-        limits: per part, the most composites that it can have.
+        records: int64 of shape (n, 1 + words): in each row of this array, the index of a part and
+            its local words. Words that have a composite already, or that occur twice, get no second
+            one.
+        limits: per part, the most composites that it may have: as many as its field in a row can
+            tell apart.
 
     Returns:
-        The number of records that were processed: n, or the index of the first record for which its
-        part can have no further composite.
+        n if all records are done. Otherwise, the index of the first record whose part is at its
+        limit. The records before it have composites. Then widen the part's field in all rows, and
+        call again.
 
     Examples:
-        One part with one local word; the second record is known, and so is the third:
+        One part of one word. The words 99 and 98 get the composites 0 and 1; the third record
+        repeats the first:
 
         >>> cons, dec, counts = np.full(8, -1), np.zeros(4, np.int64), np.zeros(1, np.int64)
         >>> records = np.array([[0, 99], [0, 98], [0, 99]])
@@ -280,21 +290,33 @@ def add_composites(cons, dec, stride, words, counts, records, limits):
 
 @kernel
 def compose_missed(misses, control, tables, composites):
-    """Give numbers to the composites that a kernel missed, as long as there is room for them.
+    """Give numbers to the composites that a kernel missed, so that the kernel need not ask Python.
 
-    A composite is the number that stands for the local words (packed columns) of a part of a state.
-    A search on one thread calls this kernel when it meets new contents of parts; so it returns to
-    Python only for calls of the protocol and for more room. The records of missed calls, and of
-    composites without room, remain, and move to the front of `misses`.
+    A composite is the number that stands for the local words of a part: the numbers of its
+    components, packed. When a kernel expands a state, it records in `misses` what it did not find
+    in the tables. There are two kinds of records:
+
+    * (256 * COMPOSE + part, its local words): the part has a content without a composite. If there
+      is room, this kernel gives it the next number of the part;
+    * (0, key): the result of a call is not known, for example of a handler. Only Python can make
+      the call, so this kernel leaves the record.
+
+    Depth-first searches and random walks use this kernel. A search on several threads must not: all
+    threads read the tables, so only Python may change them.
 
     Args:
-        misses: int64 of shape (n, 1 + words): the records; see `Missing`. Updated.
-        control: int64; counters of the kernels; control[MISSES] is the number of records; updated.
-        tables: the arrays that the kernels read, a `Tables`; `cons` and `dec` get the composites.
-        composites: a `Composites`, the numbers of composites and their limits; updated.
+        misses: int64 of shape (n, 1 + geo[PART_WORDS]): the records, first to last. Records that
+            are not done move to the front.
+        control: int64; control[MISSES] is the number of records; updated to the number that
+            remains.
+        tables: a `Tables`. tables.cons, the hash table from local words to composites, and
+            tables.dec, the local words of each composite, are updated.
+        composites: a `Composites`: per part, the number of its composites (updated), and the limits
+            of these numbers and of their sum.
 
     Returns:
-        Whether no record remains.
+        True if no record remains: expand the state again. False if some remain: return to Python,
+        which makes the calls and more room, and expand the state again afterwards.
     """
     geo, cons, dec = tables.geo, tables.cons, tables.dec
     counts, limits = composites.counts, composites.limits
@@ -365,17 +387,18 @@ def renumber(rows, count, geo, numbers):
     """Replace the composites in some rows by other numbers, in place.
 
     A row is a state as one composite per part, packed into a few words. A composite is the number
-    that stands for the content of one part, usually of an actor.
+    that stands for the content of one part, usually of an actor. They get new numbers when the
+    search has dropped the composites that occur in no row.
 
     Args:
         rows: int64, flat; the rows; updated.
         count: the number of rows to change, from the first on.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        numbers: int64, flat; the new number of composite g of part p is at p * room + g, where room
+        numbers: int64, flat; the new number of composite c of part p is at p * room + c, where room
             is len(numbers) // geo[PARTS].
 
     Examples:
-        Rows of one part, whose composite is in bits 0 to 7:
+        Rows of one part, whose composite is in bits 0 to 7. Composite 3 becomes 1, and 1 becomes 0:
 
         >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
         >>> geo[g.PARTS], geo[g.ROW_WORDS], geo[g.ROW_MASK] = 1, 1, 0xFF

@@ -125,10 +125,11 @@ def push(c: Components, actor: int, pending: int, sent: int) -> int:
 
 
 def note(c: Components, _column: int, sent: int, _unused: int) -> int:
-    """Return the number of the record that the history keeps of a sent message; 0 without a stamp.
+    """Return the number of what the history `full` keeps of a sent message; 0 without a stamp.
 
-    The history `full` records ("sent", 3, stamp) of an actor's message 3. The stamp is its vector
-    clock, which it gets when the clock of its sender ticks.
+    The history keeps, for each actor, a sequence with one element per message that it sent. The
+    element of message 3 is ("sent", 3, stamp). The stamp is the message's vector clock, which it
+    gets when the clock of its sender ticks.
 
     Args:
         c: a `Components`, the values and their numbers: c.sent.values[3] has number 3. Updated.
@@ -136,7 +137,7 @@ def note(c: Components, _column: int, sent: int, _unused: int) -> int:
         sent: the number in c.sent of the message with its stamp, which `tick` returns.
 
     Returns:
-        The number of the record in c.records, at least 1; or 0 if the message has no stamp yet.
+        The number of the element in c.records, at least 1; or 0 if the message has no stamp yet.
 
     Examples:
         >>> from antecede.checker.check.spec import Spec, system_of
@@ -153,15 +154,16 @@ def note(c: Components, _column: int, sent: int, _unused: int) -> int:
 
 
 def take(c: Components, sender: int, pending: int, item: int) -> int:
-    """Return a sender's pending messages after a delivery, the message's stamp, and a judgement.
+    """Return a sender's pending messages after a delivery, with the message's stamp and two facts.
 
     A message is pending until all its destinations have delivered it. Its stamp is the causal past
-    of the message, for example a vector clock. The receiver learns it; see `join`.
+    of the message, for example a vector clock. The receiver learns it; see `join`. The two facts
+    say whether the delivery was out of order, and whether it was expected at all.
 
     Args:
         c: a `Components`, the values and their numbers: c.stamps.values[3] has number 3. Updated.
         sender: the sender.
-        pending: the number of the tuple of its pending messages before, in c.pending[sender].
+        pending: the number of the tuple of its pending messages, in c.pending[sender].
         item: the number of the message in c.messages times the number of actors, plus the receiver.
 
     Returns:
@@ -171,11 +173,17 @@ def take(c: Components, sender: int, pending: int, item: int) -> int:
         pending for this receiver, so that the delivery is unexpected.
 
     Examples:
+        Message 1 of actor 0 is delivered to actor 1. It was pending, so nothing remains; a second
+        delivery is unexpected:
+
         >>> from antecede.checker.check.spec import Spec, system_of
-        >>> c = Components(system_of(Spec("mfss", actors=2)))
-        >>> message = c.messages.number(Message(0, 1, (1,)))
-        >>> take(c, 0, c.pending[0].number(()), 2 * message + 1) == 1 << 57  # nothing is pending
-        True
+        >>> from antecede.checker.semantics.history import Pending
+        >>> c, message = Components(system_of(Spec("mfss", actors=2))), Message(0, 1, (1,))
+        >>> item = 2 * c.messages.number(message) + 1
+        >>> nothing = c.pending[0].number(())
+        >>> pending = c.pending[0].number((Pending(message, remaining=(1,), stamp=0),))
+        >>> take(c, 0, pending, item) & 0x1FFFFFF == nothing, take(c, 0, nothing, item) == 1 << 57
+        (True, True)
     """
     message, destination = divmod(item, c.system.actors)
     sent: Message = c.messages.values[message]
@@ -189,10 +197,12 @@ def take(c: Components, sender: int, pending: int, item: int) -> int:
 
 
 def join(c: Components, actor: int, knows: int, stamp: int) -> int:
-    """Return a receiver's knowledge after a delivery, a record of it, and whether it came too late.
+    """Return a receiver's knowledge after a delivery, and whether the delivery came too late.
 
     Knowledge is the part of a history that says which messages an actor knows of, for example a
-    vector clock.
+    vector clock. A delivery is too late if the receiver has already delivered an effect of the
+    message: another message whose sender knew of it. Under the history `full`, the result also
+    names the element that the receiver's sequence of deliveries gets.
 
     Args:
         c: a `Components`, the values and their numbers: c.stamps.values[3] has number 3. Updated.
@@ -203,9 +213,12 @@ def join(c: Components, actor: int, knows: int, stamp: int) -> int:
     Returns:
         knowledge | record << 28 | known << 56: the number of the next knowledge in c.knows[actor];
         the number in c.records of (sender, stamp), or 0 if the history is not `full`; and 1 if the
-        receiver has already delivered an effect of the message, otherwise 0.
+        delivery is too late, otherwise 0.
 
     Examples:
+        Actor 1 has delivered nothing. It delivers message 1 of actor 0, so its clock becomes (1,
+        0), and the delivery is not too late:
+
         >>> from antecede.checker.check.spec import Spec, system_of
         >>> c = Components(system_of(Spec("mfss", actors=2, history="clocks")))
         >>> stamp = c.stamps.number((Message(0, 1, (1,)), (1, 0)))
@@ -247,7 +260,8 @@ def forget(c: Components, actor: int, knows: int, item: int) -> int:
     """Return the number of an actor's knowledge without a message that was delivered.
 
     Knowledge is the part of a history that says which undelivered messages an actor knows of, each
-    with its receiver. After a delivery, no later judgement reads the delivered message.
+    with its receiver. Whether a later delivery is too late does not depend on the delivered
+    message, so all actors forget it, and states that differ only in it become equal.
 
     Args:
         c: a `Components`, the values and their numbers: c.knows[0].values[3] has number 3. Updated.
@@ -256,6 +270,8 @@ def forget(c: Components, actor: int, knows: int, item: int) -> int:
         item: the number of the message in c.messages times the number of actors, plus the receiver.
 
     Examples:
+        Actor 1 knows of one undelivered message, and forgets it:
+
         >>> from antecede.checker.check.spec import Spec, system_of
         >>> c = Components(system_of(Spec("mfss", actors=2)))
         >>> message = c.messages.number(Message(0, 1, (1,)))
@@ -268,18 +284,40 @@ def forget(c: Components, actor: int, knows: int, item: int) -> int:
 
 
 def trim(c: Components, actor: int, knows: int, pending: int) -> int:
-    """Return the number of a receiver's knowledge without the parts that no later judgement reads.
+    """Return the number of a receiver's knowledge without a part that no later delivery depends on.
 
-    Knowledge is the part of a history that says which messages an actor knows of. If actors send to
-    themselves, it has the number of the last of its own messages of which the actor heard by a
-    delivery. This becomes the last such message that the actor itself has not delivered yet.
+    Knowledge is the part of a history that says which messages an actor knows of. If actors send
+    messages to themselves, an actor's knowledge has a number `heard`: the actor has delivered its
+    own message `heard`, or a message that depends on it, but none that depends on a later message
+    of its own. When the actor delivers its own message k, the delivery is too late if k <= `heard`.
+
+    So `heard` matters only for own messages that the actor has not delivered to itself yet. This
+    function lowers `heard` to the number of the last of them up to `heard`, or to 0 if there is
+    none. States that differed only in `heard` then become equal. If actors do not send to
+    themselves, or the history is `knowledge`, c.oracle.trim is None, and the kernels do not ask for
+    this entry.
 
     Args:
         c: a `Components`, the values and their numbers: c.knows[0].values[3] has number 3. Updated.
-            c.oracle.trim must not be None.
+            c.oracle, the functions of the history, must have `trim`.
         actor: the receiver, after a delivery.
         knows: the number of its knowledge, in c.knows[actor].
-        pending: the number of the tuple of its pending messages, in c.pending[actor].
+        pending: the number of the tuple of its pending messages, in c.pending[actor]: those that
+            some destination has not delivered yet.
+
+    Examples:
+        Actor 0 has heard of its messages up to 5. It has not yet delivered its messages 2 and 7 to
+        itself, so `heard` becomes 2:
+
+        >>> from antecede.checker.check.spec import Spec, system_of
+        >>> from antecede.checker.semantics.history import Pending
+        >>> spec = Spec("mfss", actors=2, history="clocks", workload="self")
+        >>> c = Components(system_of(spec))
+        >>> two, seven = (Pending(Message(0, n, (0,)), (0,), stamp=(n, 0)) for n in (2, 7))
+        >>> pending = c.pending[0].number((two, seven))
+        >>> knows = c.knows[0].number(Ghost(knows=(7, 0), heard=5))
+        >>> c.knows[0].values[trim(c, 0, knows, pending)].heard
+        2
     """
     assert c.oracle.trim is not None
     knowledge, entries = c.knows[actor].values[knows], c.pending[actor].values[pending]

@@ -19,8 +19,9 @@ from antecede.checker.engine.rows.fields_kernels import change_field, composite_
 def prefetch_composites(row, at, geo, dec):
     """Ask the processor to load the entries that `decode` will read later for a row.
 
-    A row is a state as one composite per part. A composite is the number that stands for the local
-    words (packed columns) of a part. This changes no result.
+    A row is a state as one composite per part. A part is all of an actor, or under the history
+    `full` its state or its history. A composite is the number that stands for the local words of a
+    part: the numbers of its components, packed. This changes no result; it only saves time.
 
     Args:
         row, at: the row is row[at:].
@@ -98,17 +99,30 @@ def await_composites(loc, size, geo, cons, base):
 
     A successor is first made as local words, which pack the numbers of its components. `emit` then
     makes a row of it: it looks up the composite (the number that stands for the local words) of
-    each changed part, for example of an actor. If it did so at once, it would wait for the memory;
-    so the successors wait, and the entries are loaded meanwhile.
+    each part that changed, for example of an actor. If it did so at once, it would wait for the
+    memory. So call this function for all successors of a state first, and then `emit` for each.
 
     Args:
-        loc: loc[0:] has the local words of the successor, loc[size:] of its parent.
+        loc: loc[0:] has the local words of the successor, loc[size:] of its parent. A part has
+            changed if its words differ.
         size: the number of local words of a state.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         cons: int64, flat: a hash table; a slot has the local words of a part, then part << 48 | its
             composite (-1: an empty slot).
-        base: loc[base:] gets the successor's local words, then one word per part: the slot of
-            `cons` where the search for its composite begins, or -1 if the part is unchanged.
+        base: loc[base:] gets the successor's local words, then one word per part: the index of the
+            slot of `cons` where the search for its composite begins, or -1 if the part is
+            unchanged.
+
+    Examples:
+        Two parts of one word; only part 1 differs from the parent (4, 7). The hash table has one
+        slot, so the search for its composite begins in slot 0:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.PARTS], geo[g.PART_WORDS] = 2, 1
+        >>> loc = np.array([4, 8, 4, 7, 0, 0, 0, 0])
+        >>> await_composites(loc, 2, geo, cons=np.full(2, -1), base=4)
+        >>> loc[4:].tolist()
+        [4, 8, -1, 0]
     """
     words = geo[g.PART_WORDS]
     for part in range(geo[g.PARTS]):
@@ -125,22 +139,38 @@ def await_composites(loc, size, geo, cons, base):
 
 @inlined
 def emit(loc, base, row, at, tables, out, start, missing):
-    """Write a successor as a row, which is a state as one composite (a number) per part.
+    """Write a successor as a row: look up the parts that changed, and copy the others.
 
-    Changed parts get the composites of their local words; the others keep the parent's composites.
+    A part is all of an actor, or under the history `full` its state or its history. Its *local
+    words* are the numbers of its components, for example of the actor's state, packed into
+    geo[PART_WORDS] words. Its *composite* is the number that stands for these words. A row is a
+    state as one composite per part, packed into geo[ROW_WORDS] words.
+
+    An unchanged part keeps the composite that it has in the parent's row. The composite of a
+    changed part comes from a hash table. If the table lacks it, the kernel records the part's local
+    words in `missing`, and goes on with the next part.
 
     Args:
-        loc, base: loc[base:] has the successor's local words, as `await_composites` wrote them.
+        loc, base: loc[base:] has the successor, as `await_composites` writes it. First come the
+            local words of all actors, in order. Then comes one word per part: -1 if the part is
+            unchanged, otherwise the index of the slot of tables.cons where the search begins.
         row, at: the parent's row is row[at:].
-        tables: a `Tables`: the geometry, the results of handlers, and the composites with their
-            local words.
-        out, start: the row is written to out[start:].
-        missing: output, a `Missing`: the composites that the tables lack, so that Python can add
-            them.
+        tables: a `Tables`. The kernel reads tables.geo, the sizes of this search, and tables.cons,
+            the hash table from local words to composites.
+        out, start: output; the row is written to out[start:].
+        missing: output, a `Missing`. For each part that lacks a composite, missing.misses gets the
+            record (256 * COMPOSE + part, its local words), unless it is full. The number of
+            records, missing.control[MISSES], is updated.
 
     Returns:
-        OK (0); or MISSED (-1) if a composite is missing, and then the row in `out` must not be
-        used.
+        OK (0) if the row is complete. Or MISSED (-1) if a composite is missing: do not use the row
+        in `out`. Python, or `compose_missed`, gives numbers to the recorded words; then expand the
+        parent again.
+
+    Examples:
+        Two parts of one word. The parent's row has the composites 3 and 4, and part 1 has changed
+        to the word 99, for which slot 6 of tables.cons has composite 5. Then loc[base:] is (word of
+        part 0, 99, -1, 6), and the row that is written has the composites 3 and 5.
     """
     geo, cons, misses, control = tables.geo, tables.cons, missing.misses, missing.control
     size = geo[g.ACTORS] * geo[g.WORDS]
@@ -167,22 +197,24 @@ def number_of(loc, first, part, slot, geo, cons, misses, control):
 
     A composite is the number that stands for the local words of a part. A part is all of an actor,
     or under the history `full` its state or its history. This kernel makes no composite: after a
-    miss, Python adds it to `cons`, and the caller tries again.
+    miss, Python (or `compose_missed`) adds it to `cons`, and the caller tries again.
 
     Args:
         loc, first: loc[first:] holds the local words of the part: the numbers of its components,
             packed into geo[PART_WORDS] words of 64 bits.
         part: the index of the part.
-        slot: the slot of `cons` where the search begins: the result of `seek` for these words.
+        slot: the index of the slot of `cons` where the search begins: the result of `seek` for
+            these words.
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
         cons: int64, flat: a hash table; a slot has the local words of a part, then part << 48 | its
             composite (-1: an empty slot).
-        misses: output, int64 of shape (n, 1 + words); the record is 256 * COMPOSE + part, then the
-            local words. Nothing is written if it is full.
-        control: int64; control[MISSES] is the number of records in `misses`; updated.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]). After a miss, the next row of this
+            array is (256 * COMPOSE + part, the local words). If all n are in use, the miss is not
+            recorded.
+        control: int64; control[MISSES] is the number of rows of `misses` in use; updated.
 
     Returns:
-        The composite; or MISSED (-1) if there is none, also if `misses` is full.
+        The composite. Or MISSED (-1) if there is none, also if `misses` is full.
     """
     words = geo[g.PART_WORDS]
     number = probe(cons, words, loc, first, part, slot)

@@ -69,12 +69,16 @@ def count_keys(flat, row_words, shift, counts):
 
 
 class Buckets(NamedTuple):
-    """Where `scatter` puts rows.
+    """The arrays into which `scatter` copies rows, so that equal rows are in one bucket.
+
+    A bucket is a range of row indices in `rows`. Bucket 0 comes first, then bucket 1, and so on.
 
     Attributes:
-        of_key: int32; per key, its bucket.
-        places: per bucket, the index of the next row to write; updated.
-        rows, notes: the rows of all buckets, one bucket after the other, and the note of each row.
+        of_key: int32; per key (see `key_in`), the index of its bucket.
+        places: int64; per bucket, the index of the next row of `rows` to write. At first, it is the
+            first row of the bucket; `scatter` counts it up.
+        rows: int64, flat; room for the rows of all buckets. Row r begins at word r * row_words.
+        notes: int64; per row of `rows`, the note that travels with it.
     """
 
     of_key: np.ndarray[Any, Any]
@@ -87,27 +91,37 @@ class Buckets(NamedTuple):
 def scatter(flat, notes, place_bits, base, row_words, shift, buckets):
     """Copy rows with their notes to the buckets of their keys, so that equal rows are together.
 
-    A row is a state, packed into a few words. Its note is a word that travels with it: the parent's
-    number, then the place (the transition's index among the parent's transitions).
+    A row is a state, packed into a few words. Its note is a word that travels with it: the number
+    of its parent, and in the lowest bits the index of the transition among the parent's
+    transitions. (Other notes, such as HELD, are copied unchanged if `place_bits` is 16 and `base`
+    is 0.) Call this kernel once for each array of rows. Then `keep_least` removes the duplicates.
 
     Args:
         flat: int64; the rows, one after the other.
-        notes: int64; a note per row, or one note for all rows.
-        place_bits: the lowest bits of a note that hold the place. The copied note has 16 such bits.
-        base: a number that is added to each copied note.
+        notes: int64; a note per row. If the array has one element, it is the note of all rows, for
+            example HELD.
+        place_bits: how many of the lowest bits of a note are the index of the transition: 8 or 16.
+            In the copied note they are 16: (note >> place_bits) << 16, with the index in bits 0-15.
+        base: a number that is added to each copied note, or 0. In the notes of a partition, the
+            number of a parent is its distance from one of the partition's states. Then `base` is
+            partition << 48, plus the number of this state << 16; so the copied notes name the
+            parents among all partitions.
         row_words: the number of words of a row.
         shift: the key is the first word of the row, shifted to the right by this number of bits;
             -1: the key is the first 16 bits of the row's hash.
-        buckets: a `Buckets`: the bucket of each key, and room for the rows; updated.
+        buckets: a `Buckets`. Its arrays `rows` and `notes` get the copies, in the order of `flat`
+            within each bucket, and its array `places` is updated.
 
     Examples:
-        Rows of one word with the keys 0 and 1, each of which has a bucket of its own:
+        The key of a row is the row >> 3. The rows 2 and 3 have key 0 and the row 9 has key 1.
+        Bucket 0, of key 0, begins at row 0, and bucket 1, of key 1, at row 2:
 
         >>> rows, notes = np.zeros(3, np.int64), np.zeros(3, np.int64)
         >>> buckets = Buckets(np.array([0, 1], np.int32), np.array([0, 2]), rows, notes)
-        >>> scatter(np.array([9, 2, 3]), np.array([20, 21, 22]), 16, 0, 1, 3, buckets)
-        >>> rows.tolist(), notes.tolist()
-        ([2, 3, 9], [21, 22, 20])
+        >>> flat, their_notes = np.array([9, 2, 3]), np.array([4 << 8 | 1, 5 << 8, 6 << 8])
+        >>> scatter(flat, their_notes, place_bits=8, base=0, row_words=1, shift=3, buckets=buckets)
+        >>> rows.tolist(), notes.tolist() == [5 << 16, 6 << 16, 4 << 16 | 1]
+        ([2, 3, 9], True)
     """
     flat, notes, places = borrow(flat), borrow(notes), borrow(buckets.places)
     rows, their_notes = borrow(buckets.rows), borrow(buckets.notes)
@@ -129,8 +143,9 @@ def keep_least(rows, notes, row_words, ends, slots):
     """Remove duplicate rows, in place, bucket by bucket; of equal rows, keep the least note.
 
     A row is a state, packed into a few words. Its note is a word that travels with it, such as the
-    link to its parent. Equal rows must be in one bucket, as `scatter` puts them. The rows that are
-    kept move to the front, in their order. The cost is one pass over the rows, within the caches.
+    number of its parent with the index of the transition. `scatter` makes the buckets, in which
+    equal rows are together. The rows that are kept move to the front, in their order. The cost is
+    one pass over the rows, within the caches.
 
     Args:
         rows: int64, flat; bucket after bucket; updated.
@@ -145,7 +160,7 @@ def keep_least(rows, notes, row_words, ends, slots):
         The number of rows kept.
 
     Examples:
-        One bucket with three rows of one word:
+        One bucket with three rows of one word. The row 7 is there twice, with the notes 4 and 3:
 
         >>> rows, notes = np.array([7, 5, 7]), np.array([4, 2, 3])
         >>> kept = keep_least(rows, notes, 1, ends=np.array([3]), slots=np.zeros(16, np.int32))
@@ -200,20 +215,23 @@ def mark(flat, row_words, shift, keys, slots, figures, marks):
 
     A row is a state, packed into a few words. The set is a hash table; a row is marked by its slot.
     Most of the other rows are not in the set, and a look at the counts of keys (see `count_keys`)
-    saves the search for them.
+    saves the search for them. `marked` reads the marks.
 
     Args:
         flat: int64; the other rows, one after the other.
         row_words: the number of words of a row.
         shift: the key is the first word of the row, shifted to the right by this number of bits;
             -1: the key is the first 16 bits of the row's hash.
-        keys: int64; per key, the number of rows of the set that have it.
+        keys: int64; per key, the number of rows of the set that have it. A key beyond the end of
+            the array has none.
         slots: int64, flat; the set: `row_words` words per slot, -1 in an empty one.
-        figures: int64; the numbers of the set named at `sets_kernels.CAPACITY`.
+        figures: int64, four numbers, of which only the first is read: the number of home slots. A
+            row is in its home slot, which its hash gives, or in a slot after it.
         marks: per slot of the set, 1 if it is marked; updated.
 
     Examples:
-        A set of four slots, where the row 5 (key 5 >> 2) is in slot 0; the row 6 has the same key:
+        A set of four slots, one of them a home slot, with the row 5 in slot 0. Its key is 5 >> 2,
+        so `keys` has a 1 for key 1. The row 6 has the same key, but is not in the set:
 
         >>> slots, figures = np.array([5, -1, -1, -1]), np.array([1, 1, 3, 4])
         >>> marks, keys = np.zeros(4, np.int64), np.array([0, 1])
@@ -238,12 +256,16 @@ def marked(flat, row_words, slots, figures, marks, out):
         flat: int64; rows (states, packed into a few words) that are all in the set, one after the
             other.
         row_words: the number of words of a row.
-        slots: int64, flat; the set: `row_words` words per slot, -1 in an empty one.
-        figures: int64; the numbers of the set named at `sets_kernels.CAPACITY`.
+        slots: int64, flat; the set, a hash table: `row_words` words per slot, -1 in an empty one.
+        figures: int64, four numbers, of which only the first is read: the number of home slots. A
+            row is in its home slot, which its hash gives, or in a slot after it.
         marks: per slot of the set, 1 if it is marked.
         out: output; per row, 1 or 0.
 
     Examples:
+        A set of four slots, one of them a home slot. The row 5 is in slot 0, which is marked, and
+        the row 6 in slot 1:
+
         >>> slots, figures = np.array([5, 6, -1, -1]), np.array([1, 2, 3, 4])
         >>> out = np.zeros(2, np.int64)
         >>> marked(np.array([6, 5]), 1, slots, figures, np.array([1, 0, 0, 0]), out)

@@ -50,13 +50,31 @@ NO_EFFECTS = -3
 def room_for(geo):
     """Return how many 64-bit words of working memory one thread needs to compute successors.
 
-    The kernels call this memory `loc`. It holds, in this order, the unpacked columns of a successor
-    and of its parent (geo[ACTORS] * geo[WORDS] words each), the space for `represent`, and all
-    successors of the parent, as `waiting_at` says. geo[CHOICES] is the most successors that a state
-    can have with the present tables.
+    The caller makes an int64 array of this size, which the kernels call `loc`. They compute the
+    successors of one state, the parent, at a time. A state's *local words* are the numbers of its
+    actors' states, channels and histories, packed into geo[ACTORS] * geo[WORDS] words. The array
+    holds, in this order:
+
+    * the local words of the successor that is being computed;
+    * the local words of the parent;
+    * room_to_represent(geo) words, which symmetry reduction uses to rename the actors of a state;
+    * all successors of the parent, one after the other, until they are packed as rows. Each takes
+      its local words, one word per part, and six words about the transition; see `waiting_at`.
+
+    The last share is for geo[CHOICES] successors. No state has more of them, as far as the tables
+    of handlers' results are filled. Python may raise geo[CHOICES] when it fills the tables, so ask
+    again afterwards.
 
     Args:
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
+
+    Examples:
+        Two actors with one local word each, and at most three successors, without symmetry:
+
+        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
+        >>> geo[g.ACTORS], geo[g.WORDS], geo[g.PARTS], geo[g.CHOICES] = 2, 1, 2, 3
+        >>> int(room_for(geo)) == 2 + 2 + int(room_to_represent(geo)) + 3 * (2 + 2 + 6)
+        True
     """
     return waiting_at(geo, geo[g.CHOICES])
 
@@ -65,15 +83,15 @@ def room_for(geo):
 def waiting_at(geo, k):
     """Return the index in `loc` where one waiting successor begins.
 
-    A successor *waits* in the working memory `loc` between `derive`, which changes the unpacked
-    columns of its parent, and `settle`, which packs it as a row. From the returned index on, `loc`
-    has, in this order:
+    A successor *waits* in the working memory `loc` (see `room_for`) between `derive`, which
+    computes its columns, and `settle`, which packs it as a row. Columns are the numbers of the
+    actors' states, channels and histories. From the returned index on, `loc` has, in this order:
 
-    * geo[ACTORS] * geo[WORDS] local words: the columns of all actors (the numbers of their states,
-      channels and histories), packed;
-    * geo[PARTS] words: per part, the slot of the hash table `cons` where the search for its
-      composite begins, or -1 if the parent has the same composite; see `await_composites`;
-    * six notes, which `notes_at` finds.
+    * geo[ACTORS] * geo[WORDS] local words: the columns of all actors, packed;
+    * geo[PARTS] words: per part (an actor, or its state and its history), the index of the slot of
+      the hash table `cons` where the search for the part's composite begins, or -1 if the parent
+      has the same composite. A composite is the number that stands for the local words of a part;
+    * six notes about the transition; see `notes_at`.
 
     Args:
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
@@ -93,10 +111,10 @@ def waiting_at(geo, k):
 def notes_at(geo, k):
     """Return the index in `loc` of the six notes about one waiting successor.
 
-    A successor *waits* in the working memory `loc` between `derive`, which changes the unpacked
-    columns of its parent, and `settle`, which packs it as a row. The notes say which transition
-    leads to it. Note NOTE_KIND is at the returned index; NOTE_SHOWN, NOTE_HOW, NOTE_SUBJECT,
-    NOTE_DELIVERED and NOTE_PENDING follow.
+    A successor *waits* in the working memory `loc` between `derive`, which computes the numbers of
+    its actors' states, channels and histories, and `settle`, which packs it as a row. A note is one
+    word about the transition that leads to it. Note NOTE_KIND is at the returned index; NOTE_SHOWN,
+    NOTE_HOW, NOTE_SUBJECT, NOTE_DELIVERED and NOTE_PENDING follow. `NOTE_KIND` explains them.
 
     Args:
         geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
@@ -337,8 +355,9 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
     """Append the successors by one source of transitions to the successors that wait in `loc`.
 
     A *source* is, for example, an actor's sends or the packets of a channel. A successor *waits* in
-    the working memory `loc`, as unpacked columns, until `settle` packs it as a row. The results of
-    handlers come from the tables.
+    the working memory `loc`, as local words (the numbers of all actors' states, channels and
+    histories, packed), until `settle` writes it as a row. The kernel reads the results of handlers
+    from the tables, and calls no Python.
 
     Args:
         source: the index of the source; see `source_of`.
@@ -348,16 +367,17 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
         waiting: the number of successors that wait already.
         tables: a `Tables`: the geometry, the results of handlers, and the composites with their
             local words.
-        loc: working memory of one thread, of room_for(geo) words. Its words from ACTORS * WORDS on
-            have the state, as `decode` writes it; the words before them are overwritten.
-        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record of each result (0, key) or
-            composite that the tables lack, so that Python can add it; see `Missing`.
-        control: int64; counters of the kernels; control[MISSES] is the number of records in
-            `misses`.
+        loc: int64, working memory of one thread, of room_for(geo) words. The geo[ACTORS] *
+            geo[WORDS] words from loc[geo[ACTORS] * geo[WORDS]] on have the state, as `decode`
+            writes it. The words before them are overwritten. The new successors are written from
+            loc[waiting_at(geo, waiting)] on.
+        misses: output, int64 of shape (n, 1 + geo[PART_WORDS]): a record (0, key) of each result
+            that the tables lack, so that Python can add it; see `Missing`.
+        control: int64; control[MISSES] is the number of records in `misses`; updated.
 
     Returns:
-        The number of successors that wait now; or MISSED (-1) if the tables lack something (try
-        again when Python has added it).
+        The number of successors that wait now. Or MISSED (-1) if the tables lack a result: when
+        Python has added it, expand the state again.
     """
     geo, code, cons = tables.geo, tables.code, tables.cons
     size = geo[g.ACTORS] * geo[g.WORDS]
@@ -405,11 +425,13 @@ def derive(source, only, said, waiting, tables, loc, misses, control):
 
 @inlined
 def settle(k, row, at, tables, loc, out, start, missing):
-    """Pack one waiting successor as a row, and say whether its transition exists.
+    """Write one waiting successor as a row, and say whether its transition exists.
 
-    A successor *waits* in the working memory `loc`, as unpacked columns, since `derive` made it.
-    The row is a state as one composite (a number) per part. A transition that takes no packet and
-    changes nothing, such as a timer without effect, is no transition.
+    A successor *waits* in the working memory `loc` since `derive` computed its local words: the
+    numbers of all actors' states, channels and histories, packed. A row is a state as one composite
+    per part (an actor, or its state and its history); a composite is the number that stands for the
+    local words of the part. A transition that takes no packet and changes nothing, such as a timer
+    without effect, does not count as a transition.
 
     Args:
         k: the index of the waiting successor, from 0.
@@ -418,12 +440,13 @@ def settle(k, row, at, tables, loc, out, start, missing):
             local words.
         loc: working memory of one thread, as `derive` leaves it.
         out, start: output; the row is written to out[start:].
-        missing: output, a `Missing`: the composites that the tables lack, so that Python can add
-            them.
+        missing: output, a `Missing`: missing.misses gets a record of each composite that the tables
+            lack, so that Python can add it.
 
     Returns:
-        1 if it is a transition, 0 if it is none, or MISSED (-1) if the tables lack a composite;
-        then the row in `out` must not be used.
+        1 if it is a transition. 0 if it is none: leave it out. MISSED (-1) if the tables lack a
+        composite: do not use the row in `out`, and expand the parent again when Python has added
+        the composite.
     """
     geo = tables.geo
     if emit(loc, waiting_at(geo, k), row, at, tables, out, start, missing) != g.OK:
@@ -434,10 +457,10 @@ def settle(k, row, at, tables, loc, out, start, missing):
 
 @inlined
 def told_by(loc, geo, k, found):
-    """Return the word that follows one waiting successor in an entry: its kind, and what it shows.
+    """Return the word about the transition to one waiting successor: its kind and its properties.
 
-    A successor *waits* in the working memory `loc`, as unpacked columns, since `derive` made it. An
-    entry is its row, and then this word about the transition.
+    A successor *waits* in the working memory `loc` since `derive` computed it there. In the output
+    it becomes an entry: its row, and then this word.
 
     Args:
         loc: working memory of one thread, as `derive` leaves it.
@@ -451,6 +474,8 @@ def told_by(loc, geo, k, found):
         state's transitions, are 0; the caller adds it.
 
     Examples:
+        Successor 0 has kind 3 and shows the properties 0 and 2, of which 0 is left out:
+
         >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
         >>> loc = np.zeros(20, np.int64)
         >>> loc[notes_at(geo, 0) + NOTE_KIND] = 3 << 16

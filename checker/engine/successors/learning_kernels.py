@@ -79,10 +79,22 @@ def derive_into(source, only, entry, row, at, work, count):
 
 @inlined
 def learn_record(key, history, work, start):
-    """Remember the history in out[start:], which follows an event; nothing if the key is negative.
+    """Store in the memo the history that follows when something happens to an actor's history.
+
+    Under the history `full`, an actor's history is a part of its own. A part has one composite, the
+    number that stands for its content.
+
+    Args:
+        key: what happens: 2 * e for event e, the receipt of a packet; 2 * m + 1 for a send that
+            leads to moment m (see `moment_at`). Negative: the history is unchanged, and nothing is
+            stored.
+        history: the index of the history's part.
+        work: a `Work`. Its memo is updated.
+        start: work.out[start:] is the row of the successor, with the composite that follows.
 
     Returns:
-        Whether it has a number that a step has room for.
+        Whether this composite has at most STEP_BITS bits, as the memo needs. If not, it is not
+        stored.
     """
     after = composite_in(work.out, start, field_of(work.tables.geo, history))
     if key >= 0 and after <= m.STEP_MASK:

@@ -94,30 +94,52 @@ OWN_SLOT, CHANNEL_SLOTS = 1, 2
 MOMENT_SLOT, HISTORY_SLOTS = 1, 2
 """The slot of a history's moment, and the number of its slots."""
 NOTHING_LISTED, NOT_LISTED, NO_ROOM = 1, -3, -4
-"""Heads: of an empty list, of one that is not to be remembered, and of one without room for it.
+"""Values of a head in place of the place where a list of transitions begins.
 
-The last one is not kept.
+NOTHING_LISTED: the list is empty. NOT_LISTED: the memo cannot store these transitions, so they are
+derived in each state. NO_ROOM: there is no room for the list now. It is only a result of functions,
+and no head has this value.
 """
 FIRST_LIST = 2
 """Where the lists begin."""
 OWN_AFTER, OWN_INFO, OWN_ITEM, OWN_EVENT = range(4)
-"""The words of an own transition; see `Memo.lists`."""
+"""The words of an entry in a list of an actor's own transitions, such as sends.
+
+OWN_AFTER: the composite that follows. OWN_INFO: the kind of the transition (bits 0-14), and above
+it the code of the properties that it violates or reaches; see `coded`. OWN_ITEM: 1 + the item that
+it delivers (the message * actors + the receiver), or 0. OWN_EVENT: under the history `full`, 1 +
+the number of the moment to which it leads; otherwise, or if the history is unchanged, 0.
+"""
 OFFER_EVENT, OFFER_UNTAKEN, OFFER_TAKEN, OFFER_INFO = range(4)
-"""The words of an offer; see `Memo.lists`."""
+"""The words of an offer: of an entry in the list of the packets of a channel.
+
+OFFER_EVENT: the number of the event, which is the receipt of the packet. OFFER_UNTAKEN: the
+sender's composite afterwards if no pending message of the sender is delivered. OFFER_TAKEN: the
+sender's composite if one is. Both are -1 until they are known. OFFER_INFO: the kind of the
+transition << 1 | whether the packet stays in the channel.
+"""
 OWN, OFFER = 4, 4
 """Words per entry of a list."""
 STEPS_CAPACITY, STEPS_COUNT, STEPS_FIRST = range(3)
-"""The words before the first slot of a composite's table of steps."""
+"""The words at the beginning of a composite's table of steps.
+
+STEPS_CAPACITY: the number of slots, a power of two. STEPS_COUNT: the number of slots in use.
+STEPS_FIRST: the first slot. A slot is two words: a key (-1 if it is empty) and its step.
+"""
 FEWEST_STEPS = 4
 """The first capacity of a composite's table of steps."""
 MOST_CODES = 8
 STEP_BITS = 26
 STEP_MASK = (1 << STEP_BITS) - 1
 MOVED, UNFIT = 1 << 29, -2
-"""A step is the composite that follows, a code of what it shows, and two bits; or UNFIT.
+"""The flags of a step: of the composite that a receiver has after the receipt of a packet.
 
-MOVED: something was delivered. Bit 30: the sender's message was pending. UNFIT: the step depends on
-more than the receiver and the event, so it is derived anew in each state.
+A step is a 32-bit number. Bits 0-25: the receiver's composite (the number that stands for the
+actor's part of the state) that follows. Bits 26-28: the code of the properties that the receipt
+violates or reaches; see `coded`. Bit 29 (MOVED): the receipt delivers a message. Bit 30: this
+message was pending for the receiver, so the delivery was expected, and it changes the sender's
+pending messages. UNFIT (-2), in place of a step: the step depends on more than the receiver and the
+event, so it is derived anew in each state.
 """
 NO_ITEM, STALE = -1, -2
 """What an event delivers if it delivers nothing, or if the event is out of date.
@@ -284,9 +306,12 @@ def heads_of(memo, part, composite, room, slots):
     """Return where a composite's heads begin in memo.heads, or -1 if the memo has no heads for it.
 
     A composite is the number that stands for one actor's part of the state. The memo, a thread's
-    cache of transitions, keeps several lists per composite. A head is the place of one such list in
-    memo.lists: the first head is for the table of its steps, and the others are for the transitions
-    that the part offers.
+    cache of transitions, keeps several lists per composite. A head is a number in memo.heads: the
+    place in memo.lists where one of these lists begins, or 0 if the list is not made yet. The first
+    head of a composite is for the table of its steps; see `steps_of`. The others are for lists of
+    its transitions: its own, such as sends, and the packets of each of its channels. They can also
+    be NOTHING_LISTED (1) or NOT_LISTED (-3). A history's second head has the number of its moment,
+    plus 1; see `own_key`.
 
     Args:
         memo: a `Memo`.
@@ -296,6 +321,10 @@ def heads_of(memo, part, composite, room, slots):
         room: memo.figures[MEMO_ROOM], the composites per part that have heads. It is an argument so
             that a loop reads it once.
         slots: memo.figures[SLOTS], the number of heads per composite.
+
+    Returns:
+        The index of the composite's first head. Or -1 if the composite is too large a number to
+        have heads: derive its transitions in each state.
 
     Examples:
         Three heads for each of 100 composites per part; composite 5 of part 1:
@@ -324,25 +353,54 @@ def steps_of(memo, heads):
 
     Args:
         memo: a `Memo`, a thread's cache of transitions.
-        heads: the place of the composite's heads in memo.heads, as `heads_of` returns it; or -1.
+        heads: an index in memo.heads, as `heads_of` returns it for the composite: memo.heads[heads]
+            is the place where the table begins, or 0. -1: the memo has no room for the composite,
+            and the result is 0.
 
     Examples:
-        >>> memo = NO_MEMO._replace(heads=np.array([40, 0, 50], np.int32))
-        >>> int(steps_of(memo, 0)), int(steps_of(memo, -1))
-        (40, 0)
+        The table of one composite begins at lists[40], and another composite has no table:
+
+        >>> memo = NO_MEMO._replace(heads=np.array([40, 0], np.int32))
+        >>> int(steps_of(memo, 0)), int(steps_of(memo, 1)), int(steps_of(memo, -1))
+        (40, 0, 0)
     """
     return np.int64(memo.heads[heads]) if heads >= 0 else np.int64(0)
 
 
 @inlined
 def slot_of_step(key):
-    """Return where the search for a step begins: events are low numbers, and items high ones."""
+    """Return a number whose lowest bits say at which slot of a table the search for a step begins.
+
+    Args:
+        key: a key of a step, as for `recalled`. Even keys, which are events, give the numbers 0, 1,
+            2 and so on. Odd keys give -1, -2, -3 and so on, so they begin at the other end of the
+            table.
+
+    Returns:
+        The number. The caller keeps as many of its lowest bits as the index of a slot has.
+
+    Examples:
+        >>> [slot_of_step(key) for key in (0, 2, 4, 1, 3)]
+        [0, 1, 2, -1, -2]
+    """
     return key >> 1 ^ -(key & 1)
 
 
 @inlined
 def spot_of_slot(first, slot):
-    """Return where a slot of the table at lists[first:] has its key; the value follows the key."""
+    """Return where one slot of a composite's table of steps begins in memo.lists.
+
+    A slot is two words: its key (-1 if it is empty), and the value of the key.
+
+    Args:
+        first: the place where the table begins. Its first two words are the number of its slots and
+            the number of its steps.
+        slot: the index of the slot, from 0.
+
+    Examples:
+        >>> spot_of_slot(first=100, slot=3)  # two words, then three slots of two words
+        108
+    """
     return first + STEPS_FIRST + 2 * slot
 
 
@@ -386,21 +444,36 @@ def offer_at(head, k):
 def recalled(lists, first, key):
     """Return the step that a composite's table has for a key, or -1 if the step is not known yet.
 
-    A step is a composite (the number that stands for one actor's part of the state) that follows
-    when something happens to the part, with flags above it; see MOVED. `remember` stores steps.
+    A composite is the number that stands for one actor's part of the state. A step is the composite
+    that follows when something happens to the part. `remember` stores steps.
 
     Args:
-        lists: memo.lists; the memo is the thread's cache of transitions.
-        first: the place of the table in `lists`, as `steps_of` returns it; 0: there is no table.
-        key: what happens: 2 * e for event number e, for example the receipt of a packet; 2 * i + 1
-            if the part's history forgets item i, a delivered message with its receiver.
+        lists: memo.lists, int32, flat; the memo is the thread's cache of transitions.
+        first: the table of the composite begins at lists[first], as `steps_of` returns it; 0: there
+            is no table.
+        key: what happens, a number that is not negative:
+
+            * 2 * e: event number e, which is most often the receipt of a packet;
+            * 2 * i + 1: the part forgets item i, a delivered message with its receiver (the number
+              of the message, times the number of actors, plus the receiver);
+            * under the history `full`, which forgets nothing: 2 * m + 1, for the part with an
+              actor's history, is a send that leads to moment m (see `moment_at`). For the part with
+              an actor's state, an odd key is an `own_key`.
 
     Returns:
-        The step; -1 if it is not known; or UNFIT (-2) if it depends on more than the key, so that
-        it must be derived in each state.
+        One of these numbers:
+
+        * the composite that follows. After the receipt of a packet it has flags in bits 26-30,
+          which `MOVED` explains, unless the part is a history;
+        * -1: the step is not known. Derive it, and store it with `remember`;
+        * UNFIT (-2): the step depends on more than the key. Derive it in each state;
+        * for an `own_key`: the place in `lists` of the actor's own transitions, or NOTHING_LISTED
+          (1) or NOT_LISTED (-3), which `learn_list` explains.
 
     Examples:
-        >>> int(recalled(np.zeros(99, np.int32), 0, 6))  # there is no table, so no step is known
+        There is no table, so the step for event 3 is not known; `remember` has a longer example:
+
+        >>> int(recalled(np.zeros(99, np.int32), first=0, key=2 * 3))
         -1
     """
     if first == 0:
@@ -419,7 +492,15 @@ def recalled(lists, first, key):
 
 @inlined
 def put_step(lists, first, key, value):
-    """Put a step into a table of a composite that has room for it."""
+    """Put a step into a composite's table of steps; if the table has the key, replace the value.
+
+    Args:
+        lists: memo.lists, int32, flat; updated. lists[first:] is the table: its number of slots (a
+            power of two), its number of steps, then a key (-1 in an empty slot) and a value per
+            slot. One slot must be empty.
+        first: where the table begins.
+        key, value: what happens, and the step; see `recalled`.
+    """
     mask = np.int64(lists[first + STEPS_CAPACITY]) - 1
     slot = slot_of_step(key) & mask
     spot = spot_of_slot(first, slot)
@@ -432,30 +513,39 @@ def put_step(lists, first, key, value):
 
 @inlined
 def remember(memo, heads, key, value):
-    """Store a step of a composite in the memo, so that `recalled` finds it.
+    """Store a step of a composite in the memo, so that `recalled` finds it from then on.
 
-    A step is the composite (the number that stands for one actor's part of the state) that follows
-    when something happens to the part. A composite's steps are a hash table in memo.lists, which is
-    copied to a larger place when three quarters of it are in use. If memo.lists is full, the step
-    is not stored, and is derived again when it is needed.
+    A composite is the number that stands for one actor's part of the state. A step says which
+    composite follows when something happens to the part, for example when the actor receives a
+    packet. Each composite has a table of its steps in memo.lists. This function makes the table at
+    the first step, and moves it to a larger place when three quarters of it are in use. If
+    memo.lists has no room for that, nothing is stored, and the caller derives the step again when
+    it needs it.
 
     Args:
-        memo: a `Memo`, the thread's cache of transitions; updated.
-        heads: the place of the composite's heads, as `heads_of` returns it; -1: nothing is stored.
-        key: what happens, as for `recalled`.
-        value: the step, as `recalled` will return it.
+        memo: a `Memo`, the thread's cache of transitions. Its lists, its heads and figures[LISTED]
+            are updated.
+        heads: an index in memo.heads, as `heads_of` returns it for the composite: memo.heads[heads]
+            is the place in memo.lists where the table begins, or 0 if there is no table yet. -1:
+            the memo has no room for this composite, so nothing is stored.
+        key: what happens, a number that is not negative: 2 * e for event number e, which is most
+            often the receipt of a packet; 2 * i + 1 if the part forgets delivered message i. Under
+            the history `full`, odd keys have another meaning; see `recalled`.
+        value: the step: the composite that follows. For a receipt it has flags in bits 26-30, or it
+            is UNFIT (-2); see `MOVED`.
 
     Examples:
-        A memo with the heads of one composite, which has no steps yet:
+        One composite without a table; its element of `heads` is 0. The first two words of `lists`
+        are never used (FIRST_LIST is 2), so its table will begin at lists[2]. After event 3, whose
+        key is 2 * 3, composite 41 follows:
 
         >>> figures = np.zeros(FIGURES, np.int64)
-        >>> figures[LISTED] = FIRST_LIST
-        >>> memo = NO_MEMO._replace(
-        ...     figures=figures, heads=np.zeros(1, np.int32), lists=np.zeros(99, np.int32)
-        ... )
-        >>> remember(memo, 0, 6, 41)  # after event 3, composite 41 follows
-        >>> int(recalled(memo.lists, steps_of(memo, 0), 6))
-        41
+        >>> figures[LISTED] = FIRST_LIST  # the number of words of `lists` that are in use
+        >>> heads, lists = np.array([0], np.int32), np.zeros(99, np.int32)
+        >>> memo = NO_MEMO._replace(figures=figures, heads=heads, lists=lists)
+        >>> remember(memo, heads=0, key=2 * 3, value=41)
+        >>> int(heads[0]), int(recalled(lists, first=2, key=2 * 3))
+        (2, 41)
     """
     if heads < 0:
         return

@@ -41,10 +41,18 @@ def is_full(figures):
 
 @inlined
 def claim_slot(slots, slot, limit, source, at, width):
-    """Put the row source[at:] into the visited set unless it is already there.
+    """Put a row into an exact set of rows, unless the set has it already.
+
+    Args:
+        slots: the set, int64, flat: `width` words per slot, -1 in an empty one; updated.
+        slot: the index of the slot where the search begins: the row's home slot.
+        limit: the number of all slots.
+        source, at: the row is source[at:].
+        width: the number of words of a row.
 
     Returns:
-        Its slot, or MISSED if the slots before `limit` are taken; and whether it is new.
+        Two values: the index of the row's slot, and whether the row is new. If all slots from the
+        home slot on are taken by other rows, MISSED (-1) and False; the set must grow then.
     """
     while slot < limit:
         spot = slot * width
@@ -102,7 +110,10 @@ def claim_row(slots, figures, source, at, row_words):
         set must grow then.
 
     Examples:
-        >>> slots, figures = np.full(8, -1), np.array([4, 0, 3, 8])  # eight slots of one word
+        An empty set of eight slots of one word. Its figures are 4 home slots, 0 rows, at most 3
+        rows before it must grow, and 8 slots in all. The row 99 is new only once:
+
+        >>> slots, figures = np.full(8, -1), np.array([4, 0, 3, 8])
         >>> row = np.array([99])
         >>> int(claim_row(slots, figures, row, 0, 1)), int(claim_row(slots, figures, row, 0, 1))
         (1, 0)
@@ -117,22 +128,27 @@ def claim_row(slots, figures, source, at, row_words):
 def insert(out, sizes, start, tables, slots, depths, figures):
     """Insert the successors that one owner was sent into its visited set, and mark the new ones.
 
-    The owner of a state is the thread that decides whether it is new. Its visited set is a hash
-    table with open addressing.
+    If several threads search, the hash of a state says which thread *owns* the state: it keeps the
+    state in its visited set, and decides whether it is new. All threads send the successors that
+    they find to their owners. Each owner then calls this kernel.
 
     Args:
-        out: int64 of shape (threads, room); the entries that each thread sent to this owner, flat:
-            a row, and a word about the transition. The words of new states become negative.
+        out: int64 of shape (threads, room); out[t] has the entries that thread t sent to this
+            owner, one after the other. An entry is a row (a state, packed into a few words), then a
+            word about the transition. The kernel sets the sign bit of this word if the state is
+            new.
         sizes: per thread, the number of entries.
-        start: int64, [thread, entry] to begin with; updated, so that the next call continues.
+        start: int64, two elements: the thread and the index of its entry to begin with; (0, 0) for
+            the first call. If the kernel returns 1, this is the entry to go on with.
         tables: a `Tables`. Only the number of words of a row is read; see `row_words_of`.
-        slots: int64, flat; the set: a row per slot, -1 in an empty one; updated.
-        depths: uint16; per slot, the least depth with which its row was sent; updated. Empty if
-            levels are not sums of weights.
+        slots: int64, flat; the set, a hash table: a row per slot, -1 in an empty one; updated.
+        depths: uint16; per slot, the least depth with which its row was sent; updated. The depth of
+            an entry is its word >> 31. Empty if levels are not sums of weights.
         figures: int64; the numbers of the set named at `CAPACITY`. figures[STATES] is updated.
 
     Returns:
-        0 when all entries are inserted, 1 when the set must grow first. Then call again.
+        0 when all entries are inserted. 1 when the set must grow first: let it grow (see `grow`),
+        set its new figures, and call again with the same `start`.
     """
     row_words = row_words_of(tables)
     stride = row_words + 1
@@ -179,26 +195,34 @@ def insert(out, sizes, start, tables, slots, depths, figures):
 
 @kernel
 def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
-    """Insert rows that are known to be distinct and new into one owner's visited set.
+    """Insert the rows that one owner has into its visited set.
 
-    The rows come, for example, from a checkpoint.
+    A row is a state, packed into a few words. If several threads or partitions search, the hash of
+    a row says which one *owns* the row: it alone keeps the row in its visited set. Each owner calls
+    this kernel with the same rows, and the kernel skips the rows of the others. The rows come, for
+    example, from a checkpoint. They must be distinct, and none of them may be in the set yet.
 
     Args:
-        rows: int64, flat; the rows, states packed into `row_words` words. Only those that `me` owns
-            are inserted.
+        rows: int64, flat; the rows, one after the other.
         row_words: the number of words of a row.
-        me, owners: the number of the owner, and the number of owners; see `owner_of`.
-        start: int64, one element: the row to begin with; updated, so that the next call continues.
-        depths: the depth of each row; empty if `slot_depths` is.
-        visited: a `RowSet`, the owner's visited set; updated.
+        me, owners: the number of this owner, and the number of owners. Owners are numbered from 0;
+            a single owner, 0 of 1, owns all rows.
+        start: int64, one element: the index of the row to begin with; 0 for the first call. If the
+            kernel returns 1, it is the row to go on with.
+        depths: the depth of each row; not read if `slot_depths` is empty.
+        visited: a `RowSet`, the owner's visited set. Its slots and figures[STATES] are updated.
         slot_depths: uint16; per slot of the set, the depth of its row; updated. Empty if the search
             keeps no depths.
 
     Returns:
-        0 when all rows are inserted, 1 when the set must grow first. Then call again.
+        0 when all rows of this owner are in the set. 1 when the set must grow first: let it grow
+        (see `grow`), set its new figures, and call again with the same `start`.
 
     Examples:
-        >>> visited = g.RowSet(np.full(8, -1), np.array([4, 0, 3, 8]))  # eight slots of one word
+        An empty set of eight slots of one word. Its figures are 4 home slots, 0 rows, at most 3
+        rows before it must grow, and 8 slots in all. The only owner inserts two rows:
+
+        >>> visited = g.RowSet(np.full(8, -1), np.array([4, 0, 3, 8]))
         >>> start, none = np.zeros(1, np.int64), np.zeros(0, np.uint16)
         >>> reinsert(np.array([99, 98]), 1, 0, 1, start, none, visited, none)
         0
@@ -227,20 +251,25 @@ def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
 def read_depths(rows, row_words, me, owners, visited, slot_depths, depths):
     """Look up the depths of those rows that one owner has in its visited set.
 
-    It is for searches whose levels are sums of weights, because a state's depth then differs from
-    its level.
+    A row is a state, packed into a few words. If several threads search, the hash of a row says
+    which thread *owns* the row: it alone keeps the row in its visited set. To get the depths of all
+    rows, call this kernel once for each owner, with the same `depths`. It is for searches whose
+    levels are sums of weights, because a state's depth then differs from its level.
 
     Args:
-        rows: int64, flat; the rows, states packed into `row_words` words. Those that `me` owns must
-            all be in the set.
+        rows: int64, flat; the rows. Those that `me` owns must all be in the set.
         row_words: the number of words of a row.
-        me, owners: the number of the owner, and the number of owners; see `owner_of`.
+        me, owners: the number of this owner, and the number of owners. Owners are numbered from 0;
+            a single owner, 0 of 1, owns all rows.
         visited: a `RowSet`, the owner's visited set.
         slot_depths: uint16; per slot of the set, the depth of its row.
         depths: output; an element per row. Elements of rows that `me` does not own are not changed.
 
     Examples:
-        >>> visited = g.RowSet(np.full(8, -1), np.array([4, 0, 3, 8]))  # eight slots of one word
+        An empty set of eight slots of one word. Its figures are 4 home slots, 0 rows, at most 3
+        rows before it must grow, and 8 slots in all. The rows 99 and 98 have the depths 6 and 7:
+
+        >>> visited = g.RowSet(np.full(8, -1), np.array([4, 0, 3, 8]))
         >>> slot_depths, depths = np.zeros(8, np.uint16), np.zeros(2, np.int64)
         >>> rows, given = np.array([99, 98]), np.array([6, 7])
         >>> reinsert(rows, 1, 0, 1, np.zeros(1, np.int64), given, visited, slot_depths)
@@ -344,7 +373,16 @@ def grow(slots, depths, tail, width, old, new):
 
 @inlined
 def put_back(stash, stashed, slots, depths, width, new, tail):
-    """Insert the states that `grow` set aside; return whether the tail sufficed."""
+    """Insert the rows that `grow` set aside, after it has moved all others.
+
+    Args:
+        stash: int64, flat: per row, its `width` words and its depth.
+        stashed: the number of rows in `stash`.
+        slots, depths, width, new, tail: as for `grow`.
+
+    Returns:
+        Whether all rows fit. If not, the set must not be used any more.
+    """
     stride = width + 1
     for s in range(stashed):
         place = home(hash_words(stash, s * stride, width), new)
@@ -368,12 +406,15 @@ def slot_of(slots, figures, flat, at, flat_words):
 
     Args:
         slots: the set, int64, flat: `flat_words` words per slot, -1 in an empty one.
-        figures: int64; the numbers of the set named at `CAPACITY`, here the number of home slots.
+        figures: int64; the numbers of the set named at `CAPACITY`. Only figures[CAPACITY], the
+            number of home slots, is read.
         flat, at: the row is flat[at:].
         flat_words: the number of words of a row.
 
     Examples:
-        >>> slots, figures = np.full(8, -1), np.array([4, 0, 3, 8])  # eight slots of one word
+        An empty set of eight slots of one word, of which 4 are home slots:
+
+        >>> slots, figures = np.full(8, -1), np.array([4, 0, 3, 8])
         >>> int(slot_of(slots, figures, np.array([99]), 0, 1))
         -1
     """
