@@ -28,7 +28,7 @@ def key_of(kind, column, x, y):
         x, y: two arguments as numbers, below NUMBER_LIMIT, for example of a state and a packet.
 
     Examples:
-        Channel 1 delivers packet 3 to its receiver, which is in state 7:
+        Channel 1 delivers packet 3 to its receiver, which is in state 7 (g.RECEIVE is 2):
 
         >>> key_of(g.RECEIVE, 1, 7, 3) == 2 << 58 | 1 << 50 | 7 << 25 | 3
         True

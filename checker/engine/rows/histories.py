@@ -200,9 +200,8 @@ def join(c: Components, actor: int, knows: int, stamp: int) -> int:
     """Return a receiver's knowledge after a delivery, and whether the delivery came too late.
 
     Knowledge is the part of a history that says which messages an actor knows of, for example a
-    vector clock. A delivery is too late if the receiver has already delivered an effect of the
-    message: another message whose sender knew of it. Under the history `full`, the result also
-    names the element that the receiver's sequence of deliveries gets.
+    vector clock. A delivery of m is too late if the receiver has already delivered an effect of m.
+    An effect of m is a message whose sender knew of m when it sent.
 
     Args:
         c: a `Components`, the values and their numbers: c.stamps.values[3] has number 3. Updated.
@@ -211,9 +210,12 @@ def join(c: Components, actor: int, knows: int, stamp: int) -> int:
         stamp: the number in c.stamps of the message with its causal past, which `take` returns.
 
     Returns:
-        knowledge | record << 28 | known << 56: the number of the next knowledge in c.knows[actor];
-        the number in c.records of (sender, stamp), or 0 if the history is not `full`; and 1 if the
-        delivery is too late, otherwise 0.
+        Three numbers in one, knowledge | element << 28 | too_late << 56:
+
+        * knowledge: the number of the receiver's next knowledge in c.knows[actor], below 2 ** 25
+        * element: the number in c.records of the element that is added to the receiver's sequence
+          of deliveries, under the history `full`; otherwise 0
+        * too_late: 1 if the delivery is too late, otherwise 0
 
     Examples:
         Actor 1 has delivered nothing. It delivers message 1 of actor 0, so its clock becomes (1,
@@ -284,18 +286,17 @@ def forget(c: Components, actor: int, knows: int, item: int) -> int:
 
 
 def trim(c: Components, actor: int, knows: int, pending: int) -> int:
-    """Return the number of a receiver's knowledge without a part that no later delivery depends on.
+    """Return the number of a receiver's knowledge with the least `heard` that decides the same.
 
-    Knowledge is the part of a history that says which messages an actor knows of. If actors send
-    messages to themselves, an actor's knowledge has a number `heard`: the actor has delivered its
-    own message `heard`, or a message that depends on it, but none that depends on a later message
-    of its own. When the actor delivers its own message k, the delivery is too late if k <= `heard`.
+    Knowledge is the part of a history that says which messages an actor knows of. It has a number
+    `heard` if actors also send messages to themselves: the last of the actor's own messages that it
+    has delivered, or on which a delivered message depends. When it delivers its own message k, the
+    delivery is too late if k <= `heard`. So only messages matter that it has not delivered yet.
 
-    So `heard` matters only for own messages that the actor has not delivered to itself yet. This
-    function lowers `heard` to the number of the last of them up to `heard`, or to 0 if there is
-    none. States that differed only in `heard` then become equal. If actors do not send to
-    themselves, or the history is `knowledge`, c.oracle.trim is None, and the kernels do not ask for
-    this entry.
+    This function sets `heard` to the greatest number k <= `heard` of such a message, or to 0 if
+    there is none. States that differed only in `heard` then become equal. The kernels call it only
+    if c.oracle.trim is not None: actors send to themselves, and the option `--history` is not
+    `knowledge`.
 
     Args:
         c: a `Components`, the values and their numbers: c.knows[0].values[3] has number 3. Updated.

@@ -84,10 +84,11 @@ def counted(marks: Marks) -> Counter[int]:
 
 
 def next_level(waiting: Counter[int]) -> tuple[int, dict[int, int]]:
-    """Return the lead of the next level that has states, and its states by depth.
+    """Return how far ahead the next level with states is, and how many states have each depth.
 
-    A mark is a number with a state's depth in the lowest 16 bits, and above them its lead: 0 in
-    the level after the current one, 1 in the level after that, and so on.
+    Levels follow one another; some can be empty. The *lead* of a state is 0 if it belongs to the
+    level after the current one, 1 if to the level after that, and so on. A state's depth is its
+    distance from the initial state. A *mark* is both in one number: lead << 16 | depth.
 
     Args:
         waiting: mark -> the number of states with it; not empty, and none is of the current level.

@@ -575,9 +575,11 @@ def remember(memo, heads, key, value):
 def prefetch_memo(memo, rows, at, tables):
     """Ask the processor to load what `recall` will read from the memo for rows further on.
 
-    The memo is the thread's cache of transitions, and `recall` writes the successors of one row, a
-    stored state. For the row AHEAD rows later, this loads the places of its lists; for a row half
-    as far ahead, the lists. It changes no result; it only saves time.
+    The memo is a thread's cache of transitions. For each composite (the number of a part of a
+    state), memo.heads has places in memo.lists, where lists with the transitions of this part
+    begin. `recall` reads both for the row that is expanded. To have them in the processor's cache
+    by then, this loads memo.heads for the row AHEAD rows later, and memo.lists for a row half as
+    far ahead. It changes no result; it only saves time.
 
     Args:
         memo: a `Memo`.

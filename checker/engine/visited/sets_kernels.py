@@ -249,12 +249,12 @@ def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
 
 @kernel
 def read_depths(rows, row_words, me, owners, visited, slot_depths, depths):
-    """Look up the depths of those rows that one owner has in its visited set.
+    """Look up the depths of some states in the visited set of one thread.
 
-    A row is a state, packed into a few words. If several threads search, the hash of a row says
-    which thread *owns* the row: it alone keeps the row in its visited set. To get the depths of all
-    rows, call this kernel once for each owner, with the same `depths`. It is for searches whose
-    levels are sums of weights, because a state's depth then differs from its level.
+    A row is a state, packed into a few words. Its depth is its distance from the initial state. If
+    several threads search, the hash of a row says which thread *owns* the row: it alone keeps the
+    row in its visited set. To get the depths of all rows, call this kernel once for each owner,
+    with the same `depths`.
 
     Args:
         rows: int64, flat; the rows. Those that `me` owns must all be in the set.
