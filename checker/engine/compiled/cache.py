@@ -287,7 +287,7 @@ def opened(file: str) -> bytes | None:
     """Return the content of a file of the disk cache that `keep` wrote.
 
     Every file has a seal, a checksum of its name and its content, which finds damage. The seal is
-    no signature, because everybody can make it; so files that others can change are refused.
+    no signature: anyone can make one. So files that other users can change are refused.
 
     Args:
         file: the path of the file.

@@ -133,8 +133,8 @@ GEOMETRY_SIZE = CHAN_OF + MOST_ACTORS**2
 
 
 ORBIT_SHIFT, KEY_SHIFT = 8, 40
-ORBIT_MASK = (1 << KEY_SHIFT - ORBIT_SHIFT) - 1
-"""Where an entry of `Renamings.kin` has the orbit and its key, which has 23 bits."""
+PERMUTATION_MASK, ORBIT_MASK = (1 << ORBIT_SHIFT) - 1, (1 << KEY_SHIFT - ORBIT_SHIFT) - 1
+"""Where an entry of `Renamings.kin` has the permutation, the orbit, and its key of 23 bits."""
 AGE_DIGITS, HASH_BITS = 10, 8
 """The digits of an orbit's age, whose exponent has five bits more, and the bits of a hash in the
 key; see `renaming_kernels.key_orbits`."""

@@ -109,7 +109,7 @@ class Orbits:
         """
         if not self.order:
             return marks
-        orbit = self.kin.reshape(marks.shape) >> 8
+        orbit, _ = split(self.kin.reshape(marks.shape))
         used = np.zeros(int(self.known[0]), np.bool_)
         used[orbit[marks]] = True
         has_orbit = orbit >= 0
@@ -133,13 +133,18 @@ class Orbits:
         used = np.zeros(len(first), np.bool_)
         new_kin = np.full((self.actors, int(marks.sum(axis=1).max())), -1, np.int64)
         for actor, chosen in enumerate(marks):
-            orbit, element = kin[actor, chosen] >> 8, kin[actor, chosen] & 0xFF
+            orbit, element = (
+                kin[actor, chosen] >> g.ORBIT_SHIFT,
+                kin[actor, chosen] & g.PERMUTATION_MASK,
+            )
             first[orbit] = self.sources[element * self.actors + actor]
             used[orbit] = True
         place = np.cumsum(used) - 1
         for actor, chosen in enumerate(marks):
             own = kin[actor, chosen]
-            new_kin[actor, : len(own)] = place[own >> 8] << 8 | own & 0xFF
+            new_kin[actor, : len(own)] = (
+                place[own >> g.ORBIT_SHIFT] << g.ORBIT_SHIFT | own & g.PERMUTATION_MASK
+            )
         targets = self.targets.reshape(self.order, -1).T[first[used]]
         images = self.images[: len(used) * self.order].reshape(-1, self.order)[used]
         return {"kin": new_kin, "images": numbers[targets, images].astype(np.int32).ravel()}
@@ -190,7 +195,10 @@ class Orbits:
         images = flat.reshape(-1, self.order)
         first = np.full(len(images), -1, np.int64)
         for actor, count in enumerate(counts.tolist()):
-            orbit, element = kin[actor, :count] >> 8, kin[actor, :count] & 0xFF
+            orbit, element = (
+                kin[actor, :count] >> g.ORBIT_SHIFT,
+                kin[actor, :count] & g.PERMUTATION_MASK,
+            )
             if (orbit < 0).any() or (orbit >= len(images)).any() or (element >= self.order).any():
                 raise ValueError("a composite has no orbit")
             if (kin[actor, count:] != -1).any():
@@ -204,6 +212,15 @@ class Orbits:
         targets = self.targets.reshape(self.order, -1).T
         if (first < 0).any() or (images >= counts[targets[first]]).any():
             raise ValueError("an orbit has a composite that does not exist")
+
+
+def split(kin: Words) -> tuple[Words, Words]:
+    """Return the orbits and the permutations in some entries of `Orbits.kin`; -1 has the orbit -1.
+
+    The entries must have no keys. Only entries of a cluster's workers have keys, and a worker
+    forgets and saves no composites one by one.
+    """
+    return kin >> g.ORBIT_SHIFT, kin & g.PERMUTATION_MASK
 
 
 def _choices(sources: Words) -> Any:

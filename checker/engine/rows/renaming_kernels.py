@@ -20,7 +20,7 @@ from antecede.checker.engine.rows.hashing_kernels import mix
 def renamed_by(k, kin, geo, renamings):
     """Return the image of a composite under permutation k; `kin` is its entry in renamings.kin."""
     order = geo[g.PERMUTATIONS] + 1
-    element = np.int64(renamings.products[(kin & 0xFF) * order + k])
+    element = np.int64(renamings.products[(kin & g.PERMUTATION_MASK) * order + k])
     return np.int64(renamings.images[orbit_in(kin) * order + element])
 
 

@@ -32,7 +32,7 @@ class Packing(NamedTuple):
 
 
 class NoteSource(NamedTuple):
-    """The numbers from which `dispatch` makes the notes that travel with rows.
+    """The numbers that `dispatch` combines into the notes that travel with rows.
 
     Attributes:
         place_bits: the bits of a note for the transition's place; the parent's number takes the
@@ -234,7 +234,7 @@ def localize(numbered, which, others, mine, tables, composites, rows):
 
 @kernel
 def find_composites(one, other, part, first, found):
-    """Write, for each composite of one store, the composite with the same content in another store.
+    """Find the composites of another store that have the contents of the composites of one store.
 
     A store numbers the contents of a state's parts; the number is a composite. Two stores give
     different numbers to the same content.
@@ -402,8 +402,8 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
 def fetch_tags(entries, first, count, geo, tags, spots):
     """Write where the tags of some entries' composites are to `spots`, and prefetch the tags.
 
-    There are too many tags for the caches. Fetching those of many rows at once lets the memory work
-    on all of them, where one row after the other would wait each time.
+    There are too many tags for the caches. If the kernel asks for the tags of many rows at once,
+    the memory fetches them at the same time. Row by row, the kernel would wait for each one.
     """
     stride, parts = geo[g.ROW_WORDS] + 1, geo[g.PARTS]
     for later in range(count):
@@ -471,7 +471,7 @@ def note_of(info, number, place_bits, leads):
 
 @inlined
 def put_row(row, note, owner, outbox):
-    """Append a row and its note to what goes to an owner."""
+    """Append a row and its note to the outbox for an owner."""
     rows, notes, sizes = borrow(outbox.rows), borrow(outbox.notes), borrow(outbox.sizes)
     place = owner * outbox.room + sizes[owner]
     sizes[owner] += 1
@@ -485,7 +485,7 @@ def pack_rows(local, packing, flat):
     """Pack local words into flat rows, bit by bit.
 
     Local words hold the numbers of an actor's components, for example of its state. A flat row has
-    those of all actors, without unused bits between them.
+    the local words of all actors, without unused bits between them.
 
     Args:
         local: int64 of shape (rows, local words of all actors).
@@ -509,7 +509,7 @@ def unpack_rows(flat, packing, local):
     """Unpack flat rows into local words; it undoes `pack_rows`.
 
     Local words hold the numbers of an actor's components, for example of its state. A flat row has
-    those of all actors, without unused bits between them.
+    the local words of all actors, without unused bits between them.
 
     Args:
         flat: int64; the flat rows, one after the other.

@@ -41,7 +41,7 @@ from antecede.checker.engine.rows.rows_kernels import decode_part
 
 
 class Work(NamedTuple):
-    """The arguments that most functions here share, for the expansion of one row.
+    """The arguments of most functions in this module: they expand one row.
 
     Attributes:
         tables: the arrays that the kernels read, borrowed; see `derive_kernels.borrowed`.

@@ -18,6 +18,7 @@ import numpy as np
 from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
+from antecede.checker.engine.rows.orbits import split
 from antecede.checker.engine.rows.symmetry import NotSymmetricError
 from antecede.checker.engine.rows.table_filler import TableFiller, wrapping
 from antecede.checker.engine.storage.arena import Arena, Arenas
@@ -433,7 +434,7 @@ def _refuse_renamed(filler: TableFiller, wanted: Any) -> None:
         return
     orbits = filler.layout.orbits
     known = orbits.kin >= 0
-    orbit, here = orbits.kin[known] >> 8, wanted.ravel()[known]
+    (orbit, _), here = split(orbits.kin[known]), wanted.ravel()[known]
     by_orbit = np.zeros(int(orbits.known[0]), np.uint8)
     by_orbit[orbit] = here
     if (by_orbit[orbit] != here).any():

@@ -58,7 +58,7 @@ def renamings_of(flat: Words, own: WorkerComposites) -> Words:
         for part in range(parts):
             entry = kin[part, composites[part]]
             orbit = entry >> g.ORBIT_SHIFT & g.ORBIT_MASK
-            image = images[orbit, products[entry & 0xFF, k]]
+            image = images[orbit, products[entry & g.PERMUTATION_MASK, k]]
             own.row_fields.write(renamed, targets[k, part], image.astype(np.int64))
         t = own.tables
         found.append(own.codec.packed(renamed.ravel(), count, own.row_words, t.geo, t.dec))
@@ -84,6 +84,14 @@ def represented(states: Words, order: Any, updates: list[TableUpdate]) -> Any:
     return found
 
 
+def compare_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workers compare the numbers of their orbits, as the local engine does, and not keys."""
+    tables = Orbits.tables
+    monkeypatch.setattr(
+        Orbits, "tables", lambda self: tables(self)._replace(unordered=g.ORBIT_SHIFT)
+    )
+
+
 @pytest.mark.parametrize("history", HISTORIES)
 @pytest.mark.parametrize("name", ["cykas", "mfss"])
 @pytest.mark.parametrize("keys", ["age and hash", "equal", "numbers of a process"])
@@ -93,11 +101,8 @@ def test_two_processes_choose_the_same_representative_of_every_state(
     """If all keys are equal, only the contents decide. The seeded bug: the numbers decide."""
     if keys == "equal":
         monkeypatch.setattr(renaming_kernels, "key_orbits", lambda *_arguments: None)
-    tables = Orbits.tables
     if keys == "numbers of a process":
-        monkeypatch.setattr(
-            Orbits, "tables", lambda self: tables(self)._replace(unordered=g.ORBIT_SHIFT)
-        )
+        compare_numbers(monkeypatch)
     flat, states, updates = explored(small(name, 3, 2, history=history))
     words = process(updates).codec.words
     count, most = len(flat) // words, len(states) // words
@@ -133,11 +138,8 @@ def test_partitions_in_processes_of_their_own_count_each_state_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The tables of rst grow as it is explored. The seeded bug is the same as above."""
-    tables = Orbits.tables
     if bug:
-        monkeypatch.setattr(
-            Orbits, "tables", lambda self: tables(self)._replace(unordered=g.ORBIT_SHIFT)
-        )
+        compare_numbers(monkeypatch)
     system = small(name, 3, messages, **options)
     result, search = here(system, 5, apart=True, symmetry=True, memory=memory)
     assert search.rounds
