@@ -133,18 +133,13 @@ class Orbits:
         used = np.zeros(len(first), np.bool_)
         new_kin = np.full((self.actors, int(marks.sum(axis=1).max())), -1, np.int64)
         for actor, chosen in enumerate(marks):
-            orbit, element = (
-                kin[actor, chosen] >> g.ORBIT_SHIFT,
-                kin[actor, chosen] & g.PERMUTATION_MASK,
-            )
+            orbit, element = split(kin[actor, chosen])
             first[orbit] = self.sources[element * self.actors + actor]
             used[orbit] = True
         place = np.cumsum(used) - 1
         for actor, chosen in enumerate(marks):
-            own = kin[actor, chosen]
-            new_kin[actor, : len(own)] = (
-                place[own >> g.ORBIT_SHIFT] << g.ORBIT_SHIFT | own & g.PERMUTATION_MASK
-            )
+            orbit, element = split(kin[actor, chosen])
+            new_kin[actor, : len(orbit)] = place[orbit] << g.ORBIT_SHIFT | element
         targets = self.targets.reshape(self.order, -1).T[first[used]]
         images = self.images[: len(used) * self.order].reshape(-1, self.order)[used]
         return {"kin": new_kin, "images": numbers[targets, images].astype(np.int32).ravel()}
@@ -195,10 +190,7 @@ class Orbits:
         images = flat.reshape(-1, self.order)
         first = np.full(len(images), -1, np.int64)
         for actor, count in enumerate(counts.tolist()):
-            orbit, element = (
-                kin[actor, :count] >> g.ORBIT_SHIFT,
-                kin[actor, :count] & g.PERMUTATION_MASK,
-            )
+            orbit, element = split(kin[actor, :count])
             if (orbit < 0).any() or (orbit >= len(images)).any() or (element >= self.order).any():
                 raise ValueError("a composite has no orbit")
             if (kin[actor, count:] != -1).any():
