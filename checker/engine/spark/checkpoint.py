@@ -94,8 +94,8 @@ class Bounds:
     """The bounds of the numbers that the rows of a checkpoint may have.
 
     Attributes:
-        codec: the packing of flat rows.
-        needs: the bits that each column needs.
+        codec: the packing of flat rows; those of the checkpoint may have narrower columns, because
+            a column that became too narrow during the last level is widened in the next one.
         sizes: per actor and column, one more than the greatest number in it.
         counts: per part, the number of composites that have numbers.
         levels: the number of levels that a transition can lead down.
@@ -103,7 +103,6 @@ class Bounds:
     """
 
     codec: Codec
-    needs: Sequence[int]
     sizes: Sequence[Sequence[int]]
     counts: Sequence[int]
     levels: int
@@ -134,7 +133,7 @@ class Bounds:
 
     def _codec_of(self, columns: Sequence[int]) -> Codec:
         """Return the packing with columns of these widths, which a checkpoint has."""
-        if not fit(self.needs, columns):
+        if not fit(columns, self.codec.col_widths):
             raise ValueError("the widths of columns do not fit")
         return self.codec.with_widths(columns)
 

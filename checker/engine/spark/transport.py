@@ -499,8 +499,7 @@ class SparkTransport:
         actors = setup.filler.system.actors
         codec = Codec.of(actors, layout.col_widths, parted=layout.parted)
         sizes = [layout.column_sizes(actor) for actor in range(actors)]
-        needs, levels = layout.needed_columns(slack=0), open_levels(setup.weights)
-        bounds = Bounds(codec, needs, sizes, (), levels, state.graded)
+        bounds = Bounds(codec, sizes, (), open_levels(setup.weights), state.graded)
         if state.composites is not None:
             bounds.check_records(state.composites, state.columns)
         for rows, links in state.stragglers.values():

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from attrs import evolve
 from pyspark import SparkContext
@@ -108,6 +109,24 @@ def test_a_resumed_search_has_the_representatives_of_the_stopped_one(
     result = explore(system, again)
     assert result.statistics["symmetry"]["on"]
     assert locally(system).counts == result.unreduced
+
+
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_a_search_goes_on_whose_columns_became_too_narrow_in_the_last_level(
+    context: SparkContext, tmp_path: Path, symmetry: bool
+) -> None:
+    """Its partitions are saved with the columns from the start of the level."""
+    system = small("mfss", 3, 1, history="full")
+    chosen = method(engine="spark", spark_threshold=3, symmetry=symmetry, partitions=2)
+    first = SparkSearch(system, options=evolve(chosen, checkpoint=tmp_path))
+    stopped = explore(system, first, Bounds(max_states=100 if symmetry else 400))
+    assert Verdict.INCOMPLETE is stopped.verdict
+    assert first.rounds
+    needs = first.filler.layout.needed_columns(slack=0)
+    (partition, *_) = tmp_path.glob("checkpoint-*/partition-0.npz")
+    assert any(width < need for width, need in zip(np.load(partition)["columns"], needs))
+    result = explore(system, SparkSearch(system, options=evolve(chosen, resume=tmp_path)))
+    assert locally(system).counts == (result.unreduced or result.counts)
 
 
 def test_a_damaged_partition_is_refused_and_so_is_another_number_of_them(
