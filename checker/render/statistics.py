@@ -72,11 +72,17 @@ def graph_text(result: Result) -> str:
 
 
 def rounds_on_spark_text(result: Result) -> str:
-    """Return a note that all levels were too small for Spark, if `--engine spark` was asked for."""
+    """Return why no level was explored on Spark, if `--engine spark` was asked for, or ""."""
     facts = result.statistics
     if facts.get("rounds_on_spark", 1):
         return ""
     largest = max(facts["states_per_depth"], default=0)
+    if largest >= facts["spark_threshold"]:
+        return wrapped(
+            "  Nothing ran on Spark: the search ended before a level was explored there. The first "
+            f"level for Spark had {counted(largest, 'state')}.",
+            "  ",
+        )
     return wrapped(
         f"  Nothing ran on Spark: the largest level had {counted(largest, 'state')}, fewer than "
         f"the threshold of {facts['spark_threshold']:,} (--spark-threshold).",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
@@ -132,6 +134,23 @@ def searched(
     if report.result.verdict is Verdict.ERROR:  # searches may meet different errors first
         return {"refused": True}
     return figures(report.result)
+
+
+def resumed(
+    case: Case, history: str, options: Options, states: int, *, in_the_driver: bool = False
+) -> Any:
+    """Return the figures of a search that stops at a number of states and goes on afterwards.
+
+    It returns None if the search was not stopped, or saved nothing.
+    """
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        saving = evolve(options, checkpoint=folder, checkpoint_seconds=1e-6)
+        found = searched(case, history, saving, states, in_the_driver=in_the_driver)
+        if found is not None or not any(folder.iterdir()):
+            return None
+        going_on = evolve(options, resume=folder)
+        return searched(case, history, going_on, 4 * LARGE, in_the_driver=in_the_driver)
 
 
 @define
@@ -268,6 +287,7 @@ def comparisons(case: Case, chance: random.Random, *, spark: bool = False) -> It
             here = name in IN_THE_DRIVER
             actual = searched(case, history, options, 4 * LARGE, in_the_driver=here)
             yield Comparison(case, history, reference, name, expected, actual)
+        yield from _resumed(case, history, reference, expected, choices, chance)
         yield from _in_depth(case, history, reference, expected, chance)
         if first is None:
             first = expected
@@ -298,6 +318,27 @@ def _against_naive(case: Case, history: str, name: str, found: Figures) -> Itera
     }
     expected = naive_figures(case, history)
     yield Comparison(case, history, "tests/naive.py", name, expected, actual)
+
+
+def _resumed(
+    case: Case,
+    history: str,
+    reference: str,
+    expected: Figures,
+    choices: dict[str, Options],
+    chance: random.Random,
+) -> Iterator[Comparison]:
+    """Compare with one of the searches, stopped somewhere and resumed."""
+    if chance.random() > 0.3 or "counts" not in expected:
+        return
+    name = chance.choice(sorted(set(choices) - set(SPARK)))
+    states = chance.randint(2, max(expected["counts"][0], 2))
+    here = name in IN_THE_DRIVER
+    actual = resumed(case, history, choices[name], states, in_the_driver=here)
+    if actual is not None:
+        yield Comparison(
+            case, history, reference, f"{name} # stopped and resumed", expected, actual
+        )
 
 
 def _in_depth(

@@ -144,24 +144,30 @@ class SparkTransport:
 
     # Starting.
 
-    def load(self, parts: Iterable[Part], depth: int, setup: Setup, tick: Pause) -> None:
-        """Connect to the cluster, and give it the states of a search."""
+    def connect(self, tick: Pause) -> None:
+        """Start the cluster, or find the one that runs."""
         options = self.options
         with failing_clearly():
             self.cluster = self.cluster or Cluster.start(
                 options.master, log=options.spark_log, tick=tick
             )
+
+    def load(self, parts: Iterable[Part], depth: int, setup: Setup) -> None:
+        """Give the states of a search to the cluster."""
+        assert self.cluster is not None, "connect first"
+        options = self.options
+        with failing_clearly():
             self._run, self._combinations = _new_run(), []
             self.state = ClusterState(
                 owners=options.partitions or max(self.cluster.sc.defaultParallelism, 1),
                 began_at=depth,
                 graded=setup.forgets,
             )
-            jobs = self._connect(self.cluster, setup)
+            jobs = self._prepare(self.cluster, setup)
             jobs.give(partitions_of(parts, setup.filler, self.state, self.tables.own))
             self.jobs = jobs
 
-    def _connect(self, cluster: Cluster, setup: Setup) -> Jobs:
+    def _prepare(self, cluster: Cluster, setup: Setup) -> Jobs:
         """Give the cluster all tables."""
         self._setup, folder = setup, None
         self._preview = None  # its rows mean something in the former tables only
@@ -481,7 +487,7 @@ class SparkTransport:
         bounds = self._bounds(setup)
         with failing_clearly():
             self.cluster = Cluster.start(self.options.master, log=self.options.spark_log)
-            jobs = self._connect(self.cluster, setup)
+            jobs = self._prepare(self.cluster, setup)
             bounds = evolve(bounds, counts=self.tables.own.numbering.counts.tolist())
             folder = str(saved.folder.resolve())
             if problem := jobs.first_of(check_task(folder, bounds)):

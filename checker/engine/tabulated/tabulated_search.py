@@ -416,10 +416,13 @@ class TabulatedSearch(Explorer):
             self._restart_weighted()
             return
         assert self.cluster is not None
+        self._unsaved = True  # until the cluster has started, the search can still be saved
+        self.cluster.connect(tick)
+        self._unsaved = state.between_levels = False
         forgets = plan is Plan.FORGET
         setup, totals = Setup(self.filler, state.weights, forgets), self.threads.totals()
         parts = self.threads.export(visited=not (forgets or state.weights))
-        self.cluster.load(parts, state.depth, setup, tick)
+        self.cluster.load(parts, state.depth, setup)
         state.totals, state.moved_at = totals, state.depth
         self.transports.append(self.cluster)
 

@@ -296,14 +296,20 @@ class NextTransport(Transport, Protocol):
     def unused_statistics(self) -> dict[str, Any]:
         """Return the figures of a search that did not move."""
 
-    def load(self, parts: Iterable[Part], depth: int, setup: Setup, tick: Pause) -> None:
-        """Take over the states of a search between two levels.
+    def connect(self, tick: Pause) -> None:
+        """Prepare for `load`, which may take long; another transport still has the states.
+
+        Args:
+            tick: called often; it may raise.
+        """
+
+    def load(self, parts: Iterable[Part], depth: int, setup: Setup) -> None:
+        """Take over the states of a search between two levels, after `connect`.
 
         Args:
             parts: the states.
             depth: the depth of the current level.
             setup: the search.
-            tick: called often; it may raise.
         """
 
     def places_to(self, address: Address) -> tuple[list[int], Address]:

@@ -90,6 +90,7 @@ class Threads:
     arenas: Arenas = field(init=False)
     expansion: Expansion = field(init=False)
     graph: KeptGraph | None = None
+    _exported: int = 0
     _followed: FollowedGraph | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -99,7 +100,7 @@ class Threads:
 
     def _make_room(self, setup: Setup, block: int) -> None:
         """Take room for a search, with no state in it."""
-        options = self.options
+        options, self._exported = self.options, 0
         arenas = (ARENAS + FURTHER * open_levels(setup.weights)) * (options.threads or 1)
         in_memory = () if options.spill_visited else (VISITED,)
         self.arenas = Arenas(options.spill, in_memory, reserve_bytes(arenas))
@@ -186,7 +187,8 @@ class Threads:
         """Return the sums over the states that were expanded here."""
         shards, total = self.shards, self.expansion.total
         return Totals(
-            unique=sum(ahead.visited.unique for shard in shards for ahead in shard.ahead),
+            unique=self._exported
+            or sum(ahead.visited.unique for shard in shards for ahead in shard.ahead),
             fired=total(g.FIRED),
             finals=total(g.FINALS),
             kinds=np.sum([shard.fired for shard in shards], axis=0),
@@ -223,6 +225,7 @@ class Threads:
         for shard in self.shards if visited else ():
             for rows in shard.visited.parts():
                 yield Part(rows.ravel(), shard.number, None)
+        self._exported = self.totals().unique
         expansion.forget_states()
 
     # The graph of states.

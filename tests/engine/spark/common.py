@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -99,6 +99,17 @@ def keep(jobs: Jobs, pairs: list[tuple[int, Partition]]) -> None:
     jobs.partitions = DriverPartitions.of(pairs, jobs.owners)
 
 
+def load(jobs: Jobs, loaded: Callable[[int], Iterable[Any]]) -> None:
+    """Load partitions into the driver, as `Jobs.load` does it on the executors."""
+    keep(jobs, [pair for number in range(jobs.owners) for pair in loaded(number)])
+
+
+def first_of(jobs: Jobs, task: Callable[[int], Any]) -> Any:
+    """Return what `Jobs.first_of` does, by calling the task here."""
+    found = map(task, range(jobs.owners))
+    return next((each for each in found if each is not None), None)
+
+
 def here(
     system: System, threshold: int = 5, *, apart: bool = False, **options: Any
 ) -> tuple[Result, SparkSearch]:
@@ -179,5 +190,7 @@ def without_cluster(*, apart: bool = False) -> Iterator[None]:
             Processes().replace_driver(patch)
         patch.setattr(Cluster, "start", lambda *_args, **_options: nowhere)
         patch.setattr(Jobs, "give", keep)
+        patch.setattr(Jobs, "load", load)
+        patch.setattr(Jobs, "first_of", first_of)
         patch.setattr(Jobs, "relocate", lambda *_args: None)
         yield

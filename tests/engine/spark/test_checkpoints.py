@@ -124,7 +124,8 @@ def test_a_search_goes_on_whose_columns_became_too_narrow_in_the_last_level(
     assert first.rounds
     needs = first.filler.layout.needed_columns(slack=0)
     (partition, *_) = tmp_path.glob("checkpoint-*/partition-0.npz")
-    assert any(width < need for width, need in zip(np.load(partition)["columns"], needs))
+    widths = np.load(partition)["columns"]
+    assert any(width < need for width, need in zip(widths, needs, strict=True))
     result = explore(system, SparkSearch(system, options=evolve(chosen, resume=tmp_path)))
     assert locally(system).counts == (result.unreduced or result.counts)
 

@@ -22,9 +22,10 @@ from antecede.checker.engine.spark import flat_kernels, migrate, tables
 from antecede.checker.engine.spark import partition as travelling
 from antecede.checker.engine.spark import rows as blocks
 from antecede.checker.engine.spark import tasks as on_workers
-from antecede.checker.engine.spark.cluster import provide_java
+from antecede.checker.engine.spark.cluster import Cluster, provide_java
 from antecede.checker.engine.spark.codec import Codec, widened
 from antecede.checker.engine.spark.distinct import NOTHING, Part, Scratch, unseen
+from antecede.checker.engine.spark.jobs import Jobs
 from antecede.checker.engine.spark.numbering import Form
 from antecede.checker.engine.spark.partition import Partition, Sender
 from antecede.checker.engine.spark.tables import SharedTables
@@ -34,13 +35,13 @@ from antecede.checker.engine.storage.files import INCOMPLETE
 from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.model import Protocol, Step
 from antecede.checker.render.statistics import rounds_on_spark_text
-from antecede.checker.search.loop import explore
+from antecede.checker.search.loop import Stop, explore
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.support.errors import InputError, ReplayError
 from antecede.checker.support.registry import property_named
 from tests.conftest import ROOT, Command, in_a_process, method, without_progress
 from tests.engine.rows.test_grading import winding
-from tests.engine.spark.common import SparkSearch, found, here, locally, on_spark
+from tests.engine.spark.common import SparkSearch, found, here, locally, on_spark, without_cluster
 from tests.engine.threads.test_global_properties import (
     SUSPICIOUS,
     asked,
@@ -578,6 +579,50 @@ def test_a_small_check_needs_no_cluster_and_says_so() -> None:
         f"Nothing ran on Spark: the largest level had {largest:,} states, fewer than the threshold "
         "of 1,000,000 (--spark-threshold)."
     )
+
+
+@pytest.mark.parametrize("symmetry", [False, True])
+@pytest.mark.parametrize("moment", [(Cluster, "start"), (Jobs, "give")])
+def test_a_search_that_ends_on_its_way_to_spark_counts_what_it_has_found(
+    monkeypatch: pytest.MonkeyPatch, symmetry: bool, moment: tuple[type, str]
+) -> None:
+    def end(*_args: Any, **_options: Any) -> None:
+        raise Stop("that is enough")
+
+    system = small("mfss", 3, 2)
+    with without_cluster(), monkeypatch.context() as patch:
+        patch.setattr(*moment, end)
+        options = method(engine="spark", spark_threshold=50, symmetry=symmetry)
+        result = explore(system, SparkSearch(system, options=options))
+    assert Verdict.INCOMPLETE is result.verdict
+    levels = result.statistics["states_per_depth"]
+    local = explore(system, search_on_threads(system, len(levels), method(symmetry=symmetry)))
+    assert sum(levels) == result.counts.unique_states == local.counts.unique_states
+    assert result.counts.total_states == local.counts.total_states
+    if moment == (Cluster, "start"):
+        assert local.unreduced == result.unreduced
+    else:  # the states are on their way
+        assert symmetry is (result.unreduced is None)
+    assert " ".join(rounds_on_spark_text(result).split()) == (
+        "Nothing ran on Spark: the search ended before a level was explored there. The first level "
+        f"for Spark had {levels[-1]} states."
+    )
+
+
+def test_a_search_that_ends_while_spark_starts_is_saved(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def end(*_args: Any, **_options: Any) -> None:
+        raise Stop("that is enough")
+
+    system, options = small("mfss", 3, 2), method(engine="spark", spark_threshold=50)
+    with without_cluster(), monkeypatch.context() as patch:
+        patch.setattr(Cluster, "start", end)
+        stopped = explore(system, SparkSearch(system, options=evolve(options, checkpoint=tmp_path)))
+    with without_cluster():
+        again = SparkSearch(system, options=evolve(options, resume=tmp_path))
+        assert stopped.counts == again.counts()
+        assert found(locally(system)) == found(explore(system, again))
 
 
 def test_a_master_that_does_not_answer_is_refused_at_the_start(tmp_path: Path) -> None:

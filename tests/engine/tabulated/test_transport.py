@@ -52,7 +52,10 @@ class OneSet:
     links: list[list[tuple[int, int]]] = field(factory=list)
     sums: Totals = field(factory=lambda: Totals(new=None))
 
-    def load(self, parts: Iterable[Part], depth: int, setup: Setup, _tick: Pause) -> None:
+    def connect(self, tick: Pause) -> None:
+        tick()
+
+    def load(self, parts: Iterable[Part], depth: int, setup: Setup) -> None:
         assert not setup.weights
         self.filler, self.began_at, words = setup.filler, depth, setup.filler.layout.row_words
         levels, visited = [], [np.empty((0, words), np.int64)]
