@@ -184,6 +184,18 @@ def test_a_file_is_a_table_by_its_ending(tmp_path: Path) -> None:
         audits.audit([str(path)])
 
 
+def test_a_log_without_a_send_says_which_lines_were_skipped(tmp_path: Path) -> None:
+    """A skipped line may be the send."""
+    said = r"no message was sent in 1 event, .*left out: 1 line is no event \(line 2 of log: "
+    path = write(tmp_path / "log", "actor,event,message", "a,sent,m,extra,x", "b,processed,m")
+    with pytest.raises(InputError, match=said + "5 values for 3 columns"):
+        audits.audit([str(path)])
+    write(path, LINES[2], "{not JSON}")
+    for judge in ("plain", "compiled"):
+        with pytest.raises(InputError, match=said + "no JSON"):
+            audits.audit([str(path)], judge=judge)
+
+
 @pytest.mark.parametrize("name", ["actor", "event", "message", "to"])
 def test_a_table_in_which_a_column_is_repeated_is_refused(name: str, tmp_path: Path) -> None:
     """The last one used to count, so a finding could be wrong."""
