@@ -86,7 +86,10 @@ def audit(
     try:
         with contextlib.ExitStack() as stack:
             parts = parts_of_logs(names)
-            sources = [stack.enter_context(opened(part, name)) for part, name in parts]
+            used, optional = (fields or Fields()).used, (fields or Fields()).to
+            sources = [
+                stack.enter_context(opened(part, name, used, optional)) for part, name in parts
+            ]
             sources = [s for s in sources if s.whole == s.name or s.first_line()] or sources
             logs = [open_log(source, format, given, fields) for source in sources]
             _check_formats(logs)

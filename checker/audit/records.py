@@ -57,6 +57,11 @@ class Fields:
         return (self.send, self.deliver) != EVENTS
 
     @property
+    def used(self) -> tuple[str, str, str, str]:
+        """The names of the fields of an event."""
+        return self.actor, self.event, self.message, self.to
+
+    @property
     def simple(self) -> bool:
         """No name leads into an object."""
         return not any("." in name for name in (self.actor, self.event, self.message, self.to))
