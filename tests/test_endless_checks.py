@@ -43,6 +43,21 @@ def test_a_saved_lasso_is_run_round_again(antecede: Command, tmp_path: Path) -> 
     assert "no longer violate no-starvation" in ran.out
 
 
+def test_a_saved_lasso_whose_cycle_is_moved_is_no_longer_violated(
+    antecede: Command, tmp_path: Path
+) -> None:
+    """Wherever the cycle begins, the replay ends with a verdict."""
+    file = tmp_path / "lasso.json"
+    antecede(*CYKAS, "--trace", file)
+    trace = json.loads(file.read_text())
+    for after in (4, 6, 8, 11, 12):
+        trace["loop"]["after"] = after
+        file.write_text(json.dumps(trace))
+        ran = antecede("replay", file)
+        assert 0 == ran.code, (after, ran.err)
+        assert "the 12 transitions can still be taken and no longer violate no-sta" in ran.out
+
+
 @pytest.mark.parametrize(
     ("ending", "shown"),
     [

@@ -280,7 +280,7 @@ class _Keeper:
             return None  # a search reports this failure if a run leads to it
         if (out.sends, out.deliveries) != (step.sends, step.deliveries):
             return f"{call[0]} {_DIFFERENT_EFFECTS}"
-        if self.key(node) != step.state.key:
+        if self._key_of(node) != step.state.key:
             return f"after {call[0]}, their keys are different"
         return None
 
@@ -352,7 +352,7 @@ class _Keeper:
         if self.copies == "pickle" and self.key is None:
             return Running(_pickled(node, self.own))
         (actor, actors), *since = calls
-        key = tuple(since) if self.key is None else self.key(node)
+        key = tuple(since) if self.key is None else self._key_of(node)
         state = Kept(self.number, actor, actors, key)
         if state not in self.kept:
             self.kept[state] = self._source(node, calls)
@@ -363,6 +363,23 @@ class _Keeper:
                 self.live.clear()
             self.live[calls] = node
         return state
+
+    def _key_of(self, node: Any) -> Hashable:
+        """Return an object's key.
+
+        Raises:
+            ProtocolError: it cannot be hashed.
+        """
+        assert self.key is not None, "only objects with a key have one"
+        key = self.key(node)
+        try:
+            hash(key)
+        except TypeError as error:
+            raise ProtocolError(
+                f"key() of {self.name} returned {shown(key)}, which cannot be hashed ({error}); "
+                "return texts, numbers, or tuples and frozensets of them"
+            ) from None
+        return key
 
     def _merged(self, state: Kept, source: Any) -> None:
         """Compare another object of a state with the first one: do earlier calls do the same?"""

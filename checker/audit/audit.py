@@ -86,7 +86,10 @@ def audit(
     try:
         with contextlib.ExitStack() as stack:
             parts = parts_of_logs(names)
-            sources = [stack.enter_context(opened(part, name)) for part, name in parts]
+            used, optional = (fields or Fields()).used, (fields or Fields()).to
+            sources = [
+                stack.enter_context(opened(part, name, used, optional)) for part, name in parts
+            ]
             sources = [s for s in sources if s.whole == s.name or s.first_line()] or sources
             logs = [open_log(source, format, given, fields) for source in sources]
             _check_formats(logs)
@@ -189,7 +192,7 @@ def _plain(
             judge.read(log, tick)
         _check_logs(judge.read_of, logs)
         moments = judge.take_spans(tick)
-        result = judge.result()
+        result = judge.result([foreign_of(log.source) for log in logs])
         return result if moments is None else in_every_order(result, moments)
 
 
@@ -220,7 +223,8 @@ def _compiled(logs: Sequence[Log], tick: Callable[[int, int], None], how: How) -
             found[log.source.whole] += judge.read(log.source, log.fields, tick)
         judge.wait()
         _check_logs(found, logs)
-        return judge.result(unfinished=how.unfinished)
+        foreign = [foreign_of(log.source) for log in logs]
+        return judge.result(foreign, unfinished=how.unfinished)
 
 
 def _check_logs(found: Mapping[str, int], logs: Sequence[Log]) -> None:
@@ -391,8 +395,8 @@ class _Plain:
         self.events += 1
         self.oracle.take(event)
 
-    def result(self) -> Audit:
-        """Return the result, once everything is read.
+    def result(self, foreign: Sequence[Foreign]) -> Audit:
+        """Return the result, once everything is read; `foreign` is for the error.
 
         Raises:
             InputError: nothing was sent.
@@ -402,7 +406,7 @@ class _Plain:
             return of_all(self.executions)
         found = self._result()
         if not found.causal_sends and not self.stamps:
-            raise no_sends(self.logs, self.events, self.left_out)
+            raise no_sends(self.logs, self.events, foreign, self.left_out)
         return found
 
     def _result(self) -> Audit:

@@ -8,13 +8,13 @@ release the GIL, so both run at the same time. Only batches pass from one to the
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from attrs import define, field
 
 from antecede.checker.audit import kernels as k
-from antecede.checker.audit.findings import Audit
+from antecede.checker.audit.findings import Audit, Foreign
 from antecede.checker.audit.judge import Judge
 from antecede.checker.audit.parser import Batch, Parser
 from antecede.checker.audit.records import Fields
@@ -93,11 +93,11 @@ class Compiled(Judge):
         while self.ahead:
             self._oldest()
 
-    def result(self, *, unfinished: bool = False) -> Audit:
-        """Return the result, once everything is read."""
+    def result(self, foreign: Sequence[Foreign] = (), *, unfinished: bool = False) -> Audit:
+        """Return the result, once everything is read; it raises the errors of the judge."""
         self.wait()
         self.events = self.parser.events
-        return super().result(unfinished=unfinished)
+        return super().result(foreign, unfinished=unfinished)
 
     def _hand_over(self, batch: Batch) -> Batch:
         """Let the other thread judge a batch; return a batch that it does not need any more."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import chain
+from pathlib import Path
 
 from attrs import evolve, field, frozen
 
@@ -76,6 +78,17 @@ def foreign_of(source: Source, before: int = 0) -> Foreign:
     """Return the lines of a log that are no events; `before` lines of it were not read."""
     first, why = source.first_foreign or (0, "")
     return Foreign(source.name, source.foreign, source.odd, first and first - before, why)
+
+
+def skipped_lines(found: Foreign) -> str:
+    """Return a clause about the lines of a log that are no events."""
+    text = f"{counted(found.lines, 'line')} {'is' if found.lines == 1 else 'are'} no event"
+    text += "" if found.lines == 1 else "s"
+    if not found.why:
+        return text
+    first = "line" if found.lines == 1 else "the first is line"
+    why = re.split(r"; |\. ", found.why)[0]  # without the advice that an error has
+    return f"{text} ({first} {found.first} of {Path(found.log).name}: {why})"
 
 
 @frozen
@@ -235,9 +248,15 @@ def two_homes(actor: str, one: str, other: str, line: int) -> InputError:
     )
 
 
-def no_sends(logs: Sequence[str], events: int, left_out: Sequence[str] = ()) -> InputError:
-    """Return the error for logs without a causal-send; `left_out` says what was not judged."""
-    without = f" (left out: {'; '.join(left_out)})" if left_out else ""
+def no_sends(
+    logs: Sequence[str], events: int, foreign: Sequence[Foreign], left_out: Sequence[str] = ()
+) -> InputError:
+    """Return the error for logs without a causal-send.
+
+    `foreign` are their lines that are no events, and `left_out` says what else was not judged.
+    """
+    skipped = [*(skipped_lines(each) for each in foreign if each.lines), *left_out]
+    without = f" (left out: {'; '.join(skipped)})" if skipped else ""
     return InputError(
         f"{', '.join(logs)}: no message was sent in {counted(events, 'event')}, so there is "
         f"no order to judge{without}; does the log begin too late?"

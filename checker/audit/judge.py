@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
 
 import numpy as np
@@ -17,7 +17,7 @@ from antecede.checker.audit.capacity import OFTEN, check_memory
 from antecede.checker.audit.chains import MOST_CHAINS
 from antecede.checker.audit.events import DELIVER, SEND, Event
 from antecede.checker.audit.evidence import with_events, with_missing
-from antecede.checker.audit.findings import Audit, Finding, finding_of, no_sends
+from antecede.checker.audit.findings import Audit, Finding, Foreign, finding_of, no_sends
 from antecede.checker.audit.store import Store
 
 ROWS = 1 << 16
@@ -112,8 +112,12 @@ class Judge(ABC):
         count[k.OUT] = 0
         self.tables = grown(self.tables)
 
-    def result(self, *, unfinished: bool = False) -> Audit:
-        """Return the result, once everything is read."""
+    def result(self, foreign: Sequence[Foreign] = (), *, unfinished: bool = False) -> Audit:
+        """Return the result, once everything is read.
+
+        Raises:
+            InputError: nothing was sent; the message names the lines in `foreign`, too.
+        """
         self._finish()
         rows = self._found()
         ambiguous = np.unique(rows[rows[:, 0] == k.SHARED, 2])
@@ -122,7 +126,7 @@ class Judge(ABC):
             rows = self._found()
         t = self.tables
         if not t.counter[k.SENDS]:
-            raise no_sends(self.logs, self.events)
+            raise no_sends(self.logs, self.events, foreign)
         missing = self._missing(rows)
         findings = [*self._findings(rows)]
         numbers = {

@@ -92,7 +92,8 @@ def _check(whole: spread.Whole, infos: Sequence[spread.Info]) -> None:
     wholes = [home[each.log] for each in whole.foreign]
     check_events(events, [(split.whole, "jsonl") for split in splits], whole.foreign, wholes)
     if not any(info.sends for info in infos):
-        raise no_sends([*dict.fromkeys(s.path for s in splits)], sum(events.values()))
+        paths = [*dict.fromkeys(s.path for s in splits)]
+        raise no_sends(paths, sum(events.values()), whole.foreign)
 
 
 def _numbered(sc: Any, pieces: Any, whole: Any, count: int) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
 from typing import Any
 
 from attrs import define, field
@@ -31,33 +32,61 @@ class ParquetLines:
 
     Attributes:
         groups: the row groups to read, in order; None: all.
+        used: the names of the fields of an event. A column with such a name must have a type that
+            is read. A null in it is written, unless the field may be missing.
+        optional: the one of these that may be missing.
     """
 
     path: str
     groups: Sequence[int] | None = None
+    used: Sequence[str] = ()
+    optional: str = ""
     _chunks: Iterator[bytes] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """Open the file."""
-        self._chunks = _chunks(self.path, self.groups)
+        self._chunks = _chunks(self)
 
     def read(self, _size: int = -1) -> bytes:
         """Return the next lines, b'' at the end."""
         return next(self._chunks, b"")
 
 
-def _chunks(path: str, groups: Sequence[int] | None) -> Iterator[bytes]:
+def _chunks(asked: ParquetLines) -> Iterator[bytes]:
     import pyarrow
     from pyarrow import parquet
 
     try:
-        file = parquet.ParquetFile(path)
-        names = [f.name for f in file.schema_arrow if _is_read(f.type)]
-        for batch in file.iter_batches(ROWS, row_groups=groups, columns=names):
+        file = parquet.ParquetFile(asked.path)
+        _check_columns(file.schema_arrow, asked)
+        schema = file.schema_arrow
+        times = Counter(schema.names)
+        names = [c.name for c in schema if times[c.name] == 1 and _is_read(c.type)]
+        written = frozenset(asked.used) - {asked.optional}
+        for batch in file.iter_batches(ROWS, row_groups=asked.groups, columns=names):
             if len(batch):
-                yield _lines(batch)
+                yield _lines(batch, written)
     except pyarrow.ArrowException as error:
         raise OSError(f"no Parquet that can be read ({error})") from None
+
+
+def _check_columns(schema: Any, asked: ParquetLines) -> None:
+    """Refuse a column that is a field of an event, or contains it, and is not read.
+
+    Raises:
+        OSError: there is one; the message names its type, or says that the column is repeated.
+    """
+    from pyarrow import types
+
+    for name in asked.used:
+        column = name if name in schema.names else name.partition(".")[0]
+        if (times := schema.names.count(column)) > 1:
+            raise OSError(f"{times} columns are named {column!r}; keep one of them")
+        kind = schema.field(column).type if times else None
+        if kind is None or _is_read(kind) or (name == asked.optional and types.is_null(kind)):
+            continue
+        what = "lists of texts" if name == asked.optional else "texts or whole numbers"
+        raise OSError(f"the column {column!r} has the type {kind}; give a column of {what}")
 
 
 def _is_read(kind: Any) -> bool:
@@ -71,14 +100,17 @@ def _is_read(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind))
 
 
-def _lines(batch: Any) -> bytes:
-    """Return rows as lines: by columns if all texts are simple, otherwise row by row."""
+def _lines(batch: Any, written: Set[str]) -> bytes:
+    """Return rows as lines: by columns if all texts are simple, otherwise row by row.
+
+    Nulls are left out, except in the columns `written`.
+    """
     from pyarrow import compute
 
-    columns = [_column(name, batch.column(name)) for name in batch.schema.names]
+    columns = [_column(name, batch.column(name), name in written) for name in batch.schema.names]
     if any(column is None for column in columns):
         rows = batch.to_pylist()
-        return "".join(f"{json.dumps(_present(row))}\n" for row in rows).encode()
+        return "".join(f"{json.dumps(_present(row, written))}\n" for row in rows).encode()
     # A null field leaves nothing, not even a comma, because each field starts with its own comma.
     joined = compute.binary_join_element_wise(*columns, "")
     inner = compute.utf8_slice_codeunits(joined, 1)  # without the first comma
@@ -86,8 +118,8 @@ def _lines(batch: Any) -> bytes:
     return _bytes(text)
 
 
-def _present(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if value is not None}
+def _present(row: dict[str, Any], written: Set[str]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if value is not None or name in written}
 
 
 def _bytes(text: Any) -> bytes:
@@ -98,8 +130,11 @@ def _bytes(text: Any) -> bytes:
     return bytes(memoryview(text.buffers()[2])[int(offsets[0]) : int(offsets[-1])])
 
 
-def _column(name: str, values: Any) -> Any:
-    """Return a column as `,"name":value`, nothing for null; None if a text is not simple."""
+def _column(name: str, values: Any, writes_null: bool) -> Any:
+    """Return a column as `,"name":value`; None if a text is not simple.
+
+    Null is written as null, or leaves nothing.
+    """
     import pyarrow
     from pyarrow import compute, types
 
@@ -119,7 +154,7 @@ def _column(name: str, values: Any) -> Any:
         if _has_special(values):
             return None
         text = compute.binary_join_element_wise(start + '"', values, '"', "")
-    return compute.fill_null(text, "")
+    return compute.fill_null(text, f"{start}null" if writes_null else "")
 
 
 def _has_special(values: Any) -> bool:

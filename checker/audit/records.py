@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -54,6 +55,11 @@ class Fields:
     def foreign(self) -> bool:
         """The log uses its own words for events."""
         return (self.send, self.deliver) != EVENTS
+
+    @property
+    def used(self) -> tuple[str, str, str, str]:
+        """The names of the fields of an event."""
+        return self.actor, self.event, self.message, self.to
 
     @property
     def simple(self) -> bool:
@@ -129,7 +135,58 @@ def line_events(source: Source, number: int, line: str, fields: Fields) -> list[
             why.append(str(error))
     if why and not events:
         source.note_foreign(number, why[0])
+    if events and _may_repeat(line, fields):
+        _check_repeated(f"{source.name}, line {number}", behind_text(line), fields)
     return events
+
+
+def _may_repeat(line: str, fields: Fields) -> bool:
+    """Return whether a field of an event may occur twice; this is much faster than parsing."""
+    for name in (fields.actor, fields.event, fields.message, fields.to):
+        if line.count(f'"{name}"') > 1:
+            return True
+        if "." in name and any(line.count(f'"{part}"') > 1 for part in name.split(".")):
+            return True
+    return "\\u" in line
+
+
+class _Object(dict[str, Any]):
+    """A JSON object, and the names in it that are repeated."""
+
+    repeated: frozenset[str] = frozenset()
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> _Object:
+    found = _Object(pairs)
+    if len(found) < len(pairs):
+        times = Counter(name for name, _ in pairs)
+        found.repeated = frozenset(name for name, count in times.items() if count > 1)
+    return found
+
+
+def _check_repeated(where: str, text: str, fields: Fields) -> None:
+    """Refuse an object in which a field of an event is repeated; other texts are accepted.
+
+    Raises:
+        InputError: one is. JSON readers take one of the two values without a word.
+    """
+    try:
+        record = json.loads(text, object_pairs_hook=_object_of)
+    except (ValueError, RecursionError):
+        return
+    for name in (fields.actor, fields.event, fields.message, fields.to):
+        _check_once(where, record, name, name)
+
+
+def _check_once(where: str, record: Any, name: str, path: str) -> None:
+    """Refuse an object that has two values at `name`, which is the end of `path`."""
+    if not isinstance(record, _Object):
+        return
+    first, dot, rest = (name, "", "") if name in record else name.partition(".")
+    if first in record.repeated:
+        raise InputError(f"{where}: the field {path!r} occurs twice; give it once")
+    if dot:
+        _check_once(where, record.get(first), rest, path)
 
 
 _BEGIN = re.compile(r'\{[ \t\r]*"')

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from antecede.checker.audit.events import DELIVER, SEND
-from antecede.checker.audit.findings import Audit, Finding, Foreign
+from antecede.checker.audit.findings import Audit, Finding, skipped_lines
 from antecede.checker.render.json import AUDIT_SCHEMA
 from antecede.checker.render.prose import printable
 from antecede.checker.render.terminal import rate, wrapped
@@ -132,23 +130,12 @@ def _executions(found: Audit) -> list[str]:
 def _remarks(found: Audit) -> list[str]:
     """Return lines that limit what the verdict says."""
     undecided = [f"  Undecided: {found.undecided}."] if found.undecided else []
-    skipped = [*map(_foreign, found.foreign), *_torn(found), *found.left_out]
+    skipped = [*map(skipped_lines, found.foreign), *_torn(found), *found.left_out]
     left_out = [f"  Left out: {'; '.join(skipped)}."] if skipped else []
     warnings = [f"  Warning: {each}." for each in found.warnings]
     lines = [*left_out, *undecided, *warnings]
     wrapped_lines = [wrapped(printable(line), "    ") for line in lines]
     return [*([""] if lines else []), *wrapped_lines]
-
-
-def _foreign(found: Foreign) -> str:
-    """Return a clause about the lines of a log that are no events."""
-    text = f"{counted(found.lines, 'line')} {'is' if found.lines == 1 else 'are'} no event"
-    text += "" if found.lines == 1 else "s"
-    if not found.why:
-        return text
-    first = "line" if found.lines == 1 else "the first is line"
-    why = re.split(r"; |\. ", found.why)[0]  # without the advice that an error has
-    return f"{text} ({first} {found.first} of {Path(found.log).name}: {why})"
 
 
 def _checked(found: Audit) -> str:

@@ -239,8 +239,12 @@ def parts_of(name: str) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def opened(name: str, whole: str | None = None) -> Iterator[Source]:
+def opened(
+    name: str, whole: str | None = None, used: Sequence[str] = (), optional: str = ""
+) -> Iterator[Source]:
     """Open a log, or a part of one; `-` is standard input.
+
+    `used` and `optional` are the fields of an event, as in `ParquetLines`.
 
     Raises:
         InputError: it cannot be opened.
@@ -252,7 +256,10 @@ def opened(name: str, whole: str | None = None) -> Iterator[Source]:
                 if name == STANDARD_INPUT
                 else stack.enter_context(Path(name).open("rb"))
             )
-            source = Source(shown_name(name), _unpacked(raw, stack, shown_name(name)))
+            stream = _unpacked(raw, stack, shown_name(name))
+            if isinstance(stream, ParquetLines):
+                stream.used, stream.optional = used, optional
+            source = Source(shown_name(name), stream)
             source.whole = shown_name(whole or name)
             source.ahead = source._more().removeprefix(MARK)
         except (OSError, ValueError) as error:

@@ -106,7 +106,7 @@ def splits_of(
 def _splits_of(
     whole: str, part: str, format: str | None, fields: Fields, size: int
 ) -> Iterator[Split]:
-    with opened(part) as source:
+    with opened(part, None, fields.used, fields.to) as source:
         log = open_log(source, format, fields=fields)
         if log.format != "jsonl" or not fields.simple:
             raise InputError(
@@ -162,13 +162,14 @@ def _line_from(file: BinaryIO, at: int) -> int:
 
 
 @contextlib.contextmanager
-def _opened(split: Split) -> Iterator[Source]:
+def _opened(split: Split, fields: Fields) -> Iterator[Source]:
     """Open a piece: the lines that begin in a range of bytes, or rows, or a whole file."""
     stream: Any
     if split.groups is not None:
-        yield Source(split.path, ParquetLines(split.path, split.groups))  # type: ignore[arg-type]
+        rows = ParquetLines(split.path, split.groups, fields.used, fields.to)
+        yield Source(split.path, rows)  # type: ignore[arg-type]
     elif split.alone:
-        with opened(split.path) as source:
+        with opened(split.path, None, fields.used, fields.to) as source:
             yield source
     else:
         with Path(split.path).open("rb") as file:
@@ -250,7 +251,7 @@ def read(split: Split, fields: Fields) -> Piece:
 def _read(split: Split, fields: Fields, before: int) -> Piece:
     reading = _Reading(before=before)
     try:
-        with _opened(split) as source:
+        with _opened(split, fields) as source:
             for batch in reading.read(source, fields, lambda _bytes, _events: None):
                 reading.keep(batch)
             return reading.piece(source)
@@ -277,7 +278,7 @@ def names_at(split: Split, fields: Fields, wanted: dict[int, int]) -> dict[int, 
     `wanted` maps a line of the piece to the number of the message of its only event.
     """
     names, last = {}, max(wanted)
-    with _opened(split) as source:
+    with _opened(split, fields) as source:
         for number, line in source.lines():
             if number in wanted:
                 (event,) = line_events(source, number, line, fields)

@@ -16,6 +16,7 @@ from attrs import define, field
 from antecede.checker.audit.events import Event
 from antecede.checker.audit.records import Fields, NoEvent, record_event
 from antecede.checker.audit.sources import Source
+from antecede.checker.support.errors import InputError
 
 DELIMITERS = ",;\t"
 
@@ -54,6 +55,19 @@ def _columns(line: str, delimiter: str, fields: Fields) -> list[str]:
     return names
 
 
+def _check_repeated(where: str, names: Sequence[str], fields: Fields) -> None:
+    """Refuse a table in which two columns have the name of a field of an event.
+
+    Raises:
+        InputError: there are two.
+    """
+    for name in (fields.actor, fields.event, fields.message, fields.to):
+        if names.count(name) > 1:
+            raise InputError(
+                f"{where}: {names.count(name)} columns are named {name!r}; keep one of them"
+            )
+
+
 @define(eq=False)
 class _Lines:
     """The numbered lines of a table; `again` has those that are read once more."""
@@ -69,7 +83,8 @@ def table_events(source: Source, fields: Fields) -> Iterator[Event]:
     """Yield the events of a table; spaces, commas, semicolons or bars separate destinations.
 
     Raises:
-        InputError: an event lacks something; the message names the line and the reason.
+        InputError: an event lacks something, or a column is repeated; the message names the line
+            and the reason.
     """
     names: Sequence[str] = []
     delimiter, lines = ",", _Lines(source.lines())
@@ -80,6 +95,7 @@ def table_events(source: Source, fields: Fields) -> Iterator[Event]:
             if not names:
                 delimiter = _delimiter(line[1], fields) or ","
                 names = _columns(line[1], delimiter, fields)
+                _check_repeated(f"{source.name}, line {line[0]}", names, fields)
                 continue
             record: dict[str, Any] = dict(
                 zip(names, _record(lines, line[1], delimiter, len(names)), strict=True)

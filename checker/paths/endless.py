@@ -167,18 +167,25 @@ def anonymous(
 def check_cycle(system: System, stem: Iterable[Transition], cycle: Sequence[Transition]) -> None:
     """Check that a run can repeat its cycle for ever: run the stem, and the cycle twice.
 
-    The system has the history `marked`.
+    The system has the history `marked`. The transitions of the stem must be enabled in turn.
 
     Raises:
-        ReplayError: the state does not return, the marked message does not wait, or the cycle is
-            unfair; the message says which.
+        ReplayError: a transition of the cycle is not enabled, the state does not return, the marked
+            message does not wait, or the cycle is unfair; the message says which.
     """
     state = state_after(system, stem)
     start, offered = state, list[set[Transition]]()
-    for transition in (*cycle, *cycle):
-        offered.append(obliged(enabled(system, state)))
+    for number, transition in enumerate((*cycle, *cycle)):
+        available = enabled(system, state)
+        offered.append(obliged(available))
         if not follows(state.history):
             raise ReplayError("on the cycle the message is delivered, or was never causal-sent")
+        if transition not in available:
+            again = "the cycle does not lead back to the state that it began in: "
+            raise ReplayError(
+                f"{again if number >= len(cycle) else ''}step {number % len(cycle) + 1} of the "
+                "cycle is not enabled"
+            )
         state = successor(system, state, transition).state
     if not cycle and (not follows(state.history) or enabled(system, state)):
         raise ReplayError("the run is not over, or its message is not waiting")

@@ -108,6 +108,20 @@ class Replayed(Locked):
         return tuple(self.clock.values()), repr(self.waiting)
 
 
+class Listed(Replayed):
+    """Its key cannot be hashed."""
+
+    def key(self) -> Any:
+        return [[1], [2]]
+
+
+def test_a_key_that_cannot_be_hashed_is_refused_in_a_sentence() -> None:
+    said = r"key\(\) of Listed returned \[\[1\], \[2\]\], which cannot be hashed .*; return texts"
+    for copies in ("pickle", "deepcopy", "replay"):
+        with pytest.raises(Exception, match=said):
+            assert_holds(protocol(Listed, copies=copies), actors=2, messages=1)
+
+
 class Copied(Replayed):
     copies = "deepcopy"
 

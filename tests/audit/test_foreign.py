@@ -184,6 +184,81 @@ def test_a_file_is_a_table_by_its_ending(tmp_path: Path) -> None:
         audits.audit([str(path)])
 
 
+def test_a_log_without_a_send_says_which_lines_were_skipped(tmp_path: Path) -> None:
+    """A skipped line may be the send."""
+    said = r"no message was sent in 1 event, .*left out: 1 line is no event \(line 2 of log: "
+    path = write(tmp_path / "log", "actor,event,message", "a,sent,m,extra,x", "b,processed,m")
+    with pytest.raises(InputError, match=said + "5 values for 3 columns"):
+        audits.audit([str(path)])
+    write(path, LINES[2], "{not JSON}")
+    for judge in ("plain", "compiled"):
+        with pytest.raises(InputError, match=said + "no JSON"):
+            audits.audit([str(path)], judge=judge)
+
+
+@pytest.mark.parametrize("name", ["actor", "event", "message", "to"])
+def test_a_table_in_which_a_column_is_repeated_is_refused(name: str, tmp_path: Path) -> None:
+    """The last one used to count, so a finding could be wrong."""
+    path = write(tmp_path / "log", f"actor,event,message,to,{name}", "a,sent,m,b,c", "b,sent,n,a,")
+    with pytest.raises(InputError, match=f"line 1: 2 columns are named '{name}'; keep one"):
+        audits.audit([str(path)])
+
+
+def test_a_table_in_which_another_column_is_repeated_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "log", "actor,event,message,x,x", "a,sent,m,1,2", "b,processed,m,,")
+    assert 2 == audits.audit([str(path)]).events
+
+
+# Repeated fields of objects
+
+HEAD = '"actor": "a", "event": "sent", "message": "m", "to": ["b"]'
+
+
+@pytest.mark.parametrize("before", ["", "web-1  | "])
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("actor", '"actor": "a"'),
+        ("event", '"event": "processed"'),
+        ("message", '"x": {}, "message": "n"'),
+        ("to", '"to": ["c"]'),
+        ("to", '"t\\u006f": ["c"]'),
+    ],
+)
+def test_an_object_in_which_a_field_is_repeated_is_refused(
+    before: str, name: str, more: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "log", LINES[0], f"{before}{{{HEAD}, {more}}}")
+    for judge in ("plain", "compiled"):
+        with pytest.raises(InputError, match=f"line 2: the field '{name}' occurs twice; give it"):
+            audits.audit([str(path)], judge=judge)
+
+
+@pytest.mark.parametrize("more", ['"x": 1, "x": 2', '"x": {"to": 1, "to": 2}', '"x": "to"'])
+def test_an_object_in_which_another_field_is_repeated_is_read(more: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "log", f"{{{HEAD}, {more}}}", LINES[2])
+    assert 2 == judged(path).events
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"log": {"actor": "b", "actor": "a", REST}}', "the field 'log.actor' occurs twice"),
+        ('{"log": {"to": []}, "log": {"actor": "a", REST}}', "the field 'log.actor' occurs twice"),
+        ('{"actor": 1, "actor": 2, "log": {"actor": "a", REST}}', ""),
+    ],
+)
+def test_a_field_inside_of_another_is_given_once(text: str, says: str, tmp_path: Path) -> None:
+    text = text.replace("REST", '"event": "sent", "message": "m"')
+    fields = fields_from("actor=log.actor,event=log.event,message=log.message,to=log.to")
+    path = write(tmp_path / "log", text)
+    if not says:
+        assert 1 == audits.audit([str(path)], fields=fields).events
+        return
+    with pytest.raises(InputError, match=says):
+        audits.audit([str(path)], fields=fields)
+
+
 # Rotated files
 
 

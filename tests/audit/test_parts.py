@@ -99,6 +99,60 @@ def test_rows_of_parquet_are_judged_like_lines(odd: str, judge: str, tmp_path: P
     assert expected == as_one(found, [], name)
 
 
+def rows(path: Path, column: str, values: list[Any], kind: Any) -> Path:
+    """Write a send and its delivery as rows, in which one column has other values."""
+    table = {"actor": ["a", "b"], "event": ["sent", "processed"], "message": ["m", "m"]}
+    whole = pyarrow.table({**table, "to": [["b"], None]})
+    if column in whole.column_names:
+        whole = whole.drop_columns([column])
+    parquet.write_table(whole.append_column(column, pyarrow.array(values, kind)), path)
+    return path
+
+
+@pytest.mark.parametrize("judge", ["plain", "compiled"])
+@pytest.mark.parametrize(
+    ("column", "values", "kind", "said"),
+    [
+        ("message", [1.0, 1.0], pyarrow.float64(), "column 'message' has the type double; give a"),
+        ("actor", [True, False], pyarrow.bool_(), "column 'actor' has the type bool"),
+        ("to", [1.0, None], pyarrow.float64(), "'to' has the type double; give .* lists of texts"),
+        ("message", ["m", None], pyarrow.string(), "line 2: 'message' is None; give a text or a"),
+        ("actor", ['"', None], pyarrow.string(), "line 2: 'actor' is None; give a text or a"),
+    ],
+)
+def test_a_column_that_cannot_be_a_field_of_an_event_is_named(
+    judge: str, column: str, values: list[Any], kind: Any, said: str, tmp_path: Path
+) -> None:
+    path = rows(tmp_path / "log.parquet", column, values, kind)
+    with pytest.raises(InputError, match=said):
+        audits.audit([str(path)], judge=judge)
+
+
+@pytest.mark.parametrize(("column", "events"), [("to", 0), ("when", 2)])
+def test_a_repeated_column_of_rows_is_refused_if_it_is_used(
+    column: str, events: int, tmp_path: Path
+) -> None:
+    path = rows(tmp_path / "log.parquet", column, [["b"], None], pyarrow.list_(pyarrow.string()))
+    once = parquet.read_table(path)
+    parquet.write_table(once.append_column(column, once.column(column)), path)
+    if events:
+        assert events == audits.audit([str(path)]).events
+        return
+    with pytest.raises(InputError, match="2 columns are named 'to'; keep one of them"):
+        audits.audit([str(path)])
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "kind"),
+    [("when", [0.5, None], pyarrow.float64()), ("to", [None, None], pyarrow.null())],
+)
+def test_a_column_that_is_not_used_may_have_any_type(
+    column: str, values: list[Any], kind: Any, tmp_path: Path
+) -> None:
+    path = rows(tmp_path / "log.parquet", column, values, kind)
+    assert 2 == audits.audit([str(path)]).events
+
+
 def test_a_parquet_file_that_is_none_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     path.write_bytes(b"PAR1 and nothing else")

@@ -201,6 +201,17 @@ def traces(chance: random.Random, folder: Path) -> list[str]:
     return ["replay", "changed.json", *more]
 
 
+def endless_traces(chance: random.Random, folder: Path) -> list[str]:
+    """Write an endless trace whose cycle begins elsewhere, or starves another message."""
+    trace = json.loads((SEEDS.folder / "traces/endless.json").read_bytes())
+    trace["loop"]["after"] = chance.randrange(-1, len(trace["transitions"]) + 2)
+    if chance.random() < 0.3:
+        sends = [each for each in trace["transitions"] if each["kind"] == "causal-send"]
+        trace["loop"]["message"] = chance.choice(sends)["message"]
+    (folder / "changed.json").write_text(dumped(trace), encoding="utf-8")
+    return ["replay", "changed.json", *(["--interactive"] if chance.random() < 0.3 else [])]
+
+
 def log_files(chance: random.Random, folder: Path) -> list[str]:
     """Write a changed log."""
     seed = _copied(chance, SEEDS.folder / "logs")
@@ -252,6 +263,7 @@ def _write(file: Path, seed: Path, chance: random.Random) -> None:
 
 SWEEP = ["sweep", "--protocol", "mfss,unordered", "--actors", "2", "--messages", "1,2",
          "--workers", "1"]  # fmt: skip
+ENDLESS = ["check", "cykas", "--workload", "endless:1:[[1,2],[2],[0]]", "--quiet"]
 CHECKPOINTED = {
     "plain": ["check", "mfss", "--actors", "3", "--messages", "2", "--threads", "1"],
     "symmetric": ["check", "cykas", "--actors", "3", "--messages", "2", "--threads", "2"],
@@ -280,6 +292,7 @@ class Seeds:
             assert not first.fault, first.fault
             if (folder / trace).is_file():
                 ran(["replay", trace, "--trace", log, "--trace-format", "shiviz"], folder)
+        assert not ran([*ENDLESS, "--trace", "traces/endless.json"], folder).fault
         (folder / "logs/own.jsonl").write_text(LOG, encoding="utf-8")
         assert not ran([*SWEEP, "--output", "rows/sweep.jsonl"], folder).fault
         for name, line in CHECKPOINTED.items():
@@ -311,12 +324,13 @@ READERS: dict[str, Callable[[random.Random, Path], list[str]]] = {
     "command lines": lambda chance, _folder: next(command_lines(chance)),
     "specs": specs,
     "traces": traces,
+    "endless traces": endless_traces,
     "logs": log_files,
     "rows of a sweep": rows,
     "checkpoints": checkpoints,
     "protocols that fail": failing_protocols,
 }
-WEIGHTS = (40, 20, 15, 15, 5, 5, 10)
+WEIGHTS = (40, 20, 15, 3, 15, 5, 5, 10)
 
 
 def fuzzed(seed: int, numbers: Iterator[int], home: Path) -> Iterator[tuple[str, Fault | None]]:

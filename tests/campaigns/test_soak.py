@@ -31,6 +31,16 @@ def test_no_input_ends_in_an_internal_error_or_not_at_all(first: int, home: Path
     assert [] == [fault for _, fault in tried if fault is not None]
 
 
+def test_no_moved_cycle_of_an_endless_trace_ends_in_an_internal_error(
+    home: Path, tmp_path: Path
+) -> None:
+    if not fuzz.SEEDS.folder.name:
+        fuzz.SEEDS.make(home / "seeds")
+    for number in range(12):
+        line = fuzz.endless_traces(random.Random(f"moved/{number}"), tmp_path)
+        assert "" == fuzz.ran(line, tmp_path).fault
+
+
 def test_an_internal_error_would_be_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def broken(name: str, *, retransmits: bool = False) -> Network:
         raise KeyError(network_named(name, retransmits=retransmits).name)

@@ -58,6 +58,17 @@ def test_a_cycle_in_which_the_message_is_not_under_way_is_refused(run: Lasso) ->
         check_cycle(CYKAS, run.stem[:-1], run.cycle)
 
 
+def test_a_cycle_that_cannot_be_taken_again_is_refused(run: Lasso) -> None:
+    """The cycle begins one step late, so the second round lacks the packet of that step."""
+    with pytest.raises(ReplayError, match=r"not lead back .* step \d of the cycle is not enabled"):
+        check_cycle(CYKAS, run.stem + run.cycle[:1], run.cycle[1:])
+
+
+def test_a_cycle_that_cannot_be_taken_once_is_refused(run: Lasso) -> None:
+    with pytest.raises(ReplayError, match=r"^step \d of the cycle is not enabled"):
+        check_cycle(CYKAS, run.stem, run.cycle[1:])
+
+
 def test_an_unfair_cycle_is_refused() -> None:
     """Bob's message could be received all along, while Alice talks to Carol."""
     asked = system("unordered", "endless:1:[[2],[0],[]]")
