@@ -322,7 +322,7 @@ def test_list_shows_the_properties_of_a_file(antecede: Command, own: Path) -> No
     [
         ("NUMBER", "'NUMBER' in own.py is an int; give an antecede.Property"),
         ("FEWW", "unknown object in own.py 'FEWW'; did you mean 'FEW'?"),
-        ("LOUD", "property 'own.py:LOUD' of protocol 'rst' raised AttributeError"),
+        ("LOUD", "There, the property 'own.py:LOUD' raised AttributeError"),
         ("LOUD", "(line 8 of"),
         ("LOUD", "rst: ERROR: the property own.py:LOUD fails at the start\n"),
         ("LOUD", "The property own.py:LOUD fails at the start:\n"),
@@ -356,7 +356,7 @@ def test_run_to_a_property_that_raises_is_replayed_with_that_property(
     assert f"If you trust the file, add --property {named}" in refused.err
     again = antecede("replay", trace, "--property", named)
     assert 2 == again.code
-    assert f"property '{named}' of protocol 'rst' raised" in again.err
+    assert f"property '{named}' raised" in again.err
 
 
 RAISING = """
@@ -383,7 +383,7 @@ def test_run_to_a_record_that_raises_is_replayed(name: str) -> None:
     assert result.counterexample is not None
     again = replay(result.counterexample)
     assert again.violated
-    assert f"There property '{prop.name}' of protocol 'rst' raised" in " ".join(str(again).split())
+    assert f"There, the property '{prop.name}' raised" in " ".join(str(again).split())
     assert result.counterexample.length == again.run.length
 
 
@@ -403,8 +403,8 @@ def test_a_bound_that_is_not_pure_is_refused(bound: str, antecede: Command, tmp_
     asked = ("check", "own.py:P", "--actors", 2, "--engine", "plain", "--bound", bound)
     ran = antecede(*asked, cwd=tmp_path)
     assert 2 == ran.code
-    kind = "measure" if "=" in bound else "property"
-    assert f"{kind} '{bound.partition('=')[0]}' of protocol 'p' returned different" in ran.out
+    said = "measure 'size' of protocol 'p'" if "=" in bound else f"property '{bound}'"
+    assert f"{said} returned different" in ran.out
 
 
 IMPURE_BOUNDS = """

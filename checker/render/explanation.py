@@ -26,6 +26,10 @@ from antecede.checker.render.prose import Remarks, Wording, listed, loop_text, p
 from antecede.checker.semantics.failing import failure_in, failure_of
 from antecede.checker.semantics.judge import Fault, undelivered
 from antecede.checker.semantics.values import contains, field_names, packet_class, shown
+from antecede.checker.support.registry import KINDS
+
+_KINDS_OF_PARTS = ("action", "property", *(kind for kind, *_ in KINDS.values()))
+"""The words that an error may have before the name of a part of a protocol or question."""
 
 
 @frozen
@@ -296,9 +300,9 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
                 continue
             mark = None if joint else failure_in((judged,))
             if mark is not None:
-                return Explanation(f"There {mark.error}.")
+                return Explanation(failure_text(mark.error))
             if joint and (failure := failure_of(prop, judged)) is not None:
-                return Explanation(f"There {failure.error}.")
+                return Explanation(failure_text(failure.error))
             when = f"After step {number}" if number else "From the start"
             said = f"{words.actor(actor)}'s state does not"
             if joint:
@@ -309,11 +313,21 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
     return None
 
 
+def failure_text(error: str) -> str:
+    """Return the error of a handler or predicate at the end of a run as a sentence.
+
+    Handlers are called by their names, such as `receive`. The other parts have a kind before their
+    name, so they need an article.
+    """
+    named = error.partition("'")[0].rstrip() in _KINDS_OF_PARTS
+    return f"There, {'the ' if named else ''}{error}."
+
+
 def _at_rest(path: Path, prop: Property) -> Explanation | None:
     """Explain the final states of actors that violate a property together, or one by itself."""
     words, states = Wording.of(path), path.last.actors
     if (failure := failure_of(prop, states)) is not None:
-        return Explanation(f"There {failure.error}.")
+        return Explanation(failure_text(failure.error))
     name = prop.name.removeprefix("at-rest:")
     alone = prop.what is What.STATE
     wrong = [i for i, state in enumerate(states) if not prop.predicate(state)] if alone else []

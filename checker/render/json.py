@@ -26,7 +26,7 @@ from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Loop, Path, PathStep, holds_along, key_text, replay_keys
 from antecede.checker.render import coverage
 from antecede.checker.render.about import explanation_of
-from antecede.checker.render.prose import Wording
+from antecede.checker.render.prose import Wording, property_of
 from antecede.checker.search import measures
 from antecede.checker.semantics.failing import FAILURES, is_declared
 from antecede.checker.semantics.names import names_from
@@ -140,21 +140,11 @@ def own_version() -> str:
         return str(table["project"]["version"])
 
 
-def _violated(path: Path) -> str | None:
-    """Return the property that a run violates.
-
-    If a predicate that the protocol does not declare fails, this is its property, which a replay
-    then asks for. A replay finds all other predicates that may fail in the protocol.
-    """
-    prop = "" if path.failure is None else path.failure.prop
-    return prop if prop and not is_declared(prop) else path.violates
-
-
 def counterexample_object(path: Path) -> dict[str, Any]:
     """Return a path, with an explanation if it violates a property."""
     words, explanation = Wording.of(path), explanation_of(path)
     return {
-        "property": _violated(path),
+        "property": property_of(path),
         "length": path.length,
         "transitions": [_transition(words, step) for step in path.steps],
         "explanation": " ".join(

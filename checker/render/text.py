@@ -18,7 +18,7 @@ from antecede.checker.render import coverage, measures
 from antecede.checker.render.about import model_variant, most, network_text
 from antecede.checker.render.advice import advice, next_steps
 from antecede.checker.render.diagram import Diagram, diagram
-from antecede.checker.render.explanation import Explanation, explain
+from antecede.checker.render.explanation import Explanation, explain, failure_text
 from antecede.checker.render.prose import (
     Wording,
     bracket,
@@ -165,7 +165,7 @@ def _opening(report: CheckReport) -> str:
     path = report.result.counterexample
     if path is None or path.violates not in FAILURES:
         return headline(report)
-    if f"There {report.result.error}." != explain(path).text:
+    if failure_text(str(report.result.error)) != explain(path).text:
         return headline(report)
     return f"{report.spec.label}: {report.result.verdict}: {_where_it_fails(path)}"
 

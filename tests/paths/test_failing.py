@@ -219,7 +219,7 @@ def test_predicate_on_all_actors_that_raises_is_named_with_a_run(engine: str, se
     assert (PREDICATE_RETURNS, 6) == (path.violates, path.length)
     text = check_text(report)
     assert "The property invariant:sum fails in step 6:" in text
-    assert "There invariant 'sum' of protocol 'failing' raised ValueError: three" in text
+    assert "There, the invariant 'sum' of protocol 'failing' raised ValueError: three" in text
 
 
 def _at_odds() -> Protocol:
