@@ -610,3 +610,49 @@ def test_a_property_beside_its_protocol_knows_the_classes_of_the_states(
     changed = BESIDE.replace("isinstance(state, S)", "not isinstance(state, S)")
     (tmp_path / "beside.py").write_text(changed)
     assert 1 == antecede(*asked, cwd=tmp_path).code, "the file is read anew for each check"
+
+
+OTHERS = """
+from antecede import Property, What, Where
+
+NOEND = Property("no-end", "", What.UNDELIVERED, Where.AT_FINAL_STATES, lambda missing: False)
+EQUAL = Property("equal", "", What.STATES, Where.EVERYWHERE, lambda states: True)
+NEVER = Property("never", "", What.STATE, Where.EVERYWHERE, lambda state: False)
+"""
+
+
+def test_replay_says_that_it_judged_another_property_than_the_saved_one(
+    antecede: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "own.py").write_text(OTHERS)
+    asked = ("check", "fifo", "--actors", 2, "--messages", 1, "--engine", "plain")
+    saved = antecede(
+        *asked, "--property", "own.py:NOEND", "--trace", "run.json", "--quiet", cwd=tmp_path
+    )
+    assert 1 == saved.code, saved.err
+
+    def replayed(prop: str, trace: str = "run.json") -> tuple[int | None, str]:
+        ran = antecede("replay", trace, "--property", prop, cwd=tmp_path)
+        return ran.code, " ".join(ran.out.split())
+
+    code, said = replayed("own.py:EQUAL")
+    assert 0 == code
+    assert said.endswith(
+        "The run does not violate own.py:EQUAL. It was saved as a run that violates another "
+        "property, own.py:NOEND."
+    )
+    assert "no longer" not in said
+    code, said = replayed("own.py:NEVER")
+    assert (1, True, False) == (code, "run.json: VIOLATED" in said, "still" in said)
+    code, said = replayed("own.py:NOEND")
+    assert (1, True) == (code, "run.json: still VIOLATED" in said)
+    assert "still VIOLATED" in replayed(str(tmp_path / "own.py:NOEND"))[1]
+    (tmp_path / "own.py").write_text(OTHERS.replace("missing: False", "missing: True"))
+    code, said = replayed("own.py:NOEND")
+    assert (0, True) == (
+        code,
+        said.endswith("can still be taken and no longer violate own.py:NOEND"),
+    )
+    antecede(*asked, "--sample", "longest", "--trace", "sample.json", cwd=tmp_path)
+    code, said = replayed("own.py:EQUAL", "sample.json")
+    assert (0, True) == (code, said.endswith("saved as a run that violates no property."))

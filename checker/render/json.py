@@ -252,7 +252,7 @@ def replay_file(
     protocol: str | None = None,
     prop: str | None = None,
     own: OwnProperties = OwnProperties(),
-) -> tuple[Path, str | None]:
+) -> tuple[Path, str | None, str | None]:
     """Replay a saved trace through plain Python.
 
     Args:
@@ -263,13 +263,15 @@ def replay_file(
             `trace_in_file`).
 
     Returns:
-        (path, property). `path.violates` is None if the path no longer violates the property. The
-        property is None if the trace was saved as a run that violates nothing.
+        (path, property, saved). `path.violates` is None if the path does not violate the property.
+        The property is None if the trace was saved as a run that violates nothing, and `prop` is
+        None. `saved` is the property that the trace names.
 
     Raises:
         ReplayError: the trace no longer fits the protocol; the error names the step.
         InputError: the file is not a trace.
     """
+    named = trace_in(text_in(file, "the trace"), file).spec.properties
     trace = trace_in_file(file, protocol, prop, own)
     try:
         system = trace.spec.system
@@ -279,9 +281,11 @@ def replay_file(
     except InputError as error:
         raise type(error)(f"{file}: {error}") from None
     if not trace.spec.properties:
-        return path, None
+        return path, None, None
     (judged,) = system.properties
-    return (path if holds_along(path, judged) else evolve(path, violates=judged.name)), judged.name
+    if not holds_along(path, judged):
+        path = evolve(path, violates=judged.name)
+    return path, judged.name, next(iter(named), None)
 
 
 def _looped(path: Path, trace: Trace) -> Path:
