@@ -477,7 +477,7 @@ def test_run_of_a_record_is_replayed_and_a_saved_one_needs_the_record(tmp_path: 
     run.save(file)
     with pytest.raises(InputError, match="unknown property 'never'"):
         replay(file)
-    with pytest.raises(InputError, match=r"add property FILE\.py:NAME"):
+    with pytest.raises(InputError, match=r"give property=PROPERTY, with your antecede\.Property"):
         replay(file)
     with pytest.raises(InputError, match="give the name of one property"):
         replay(file, property=[never])  # type: ignore[arg-type]

@@ -35,7 +35,13 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import identifying, message_in
 from antecede.checker.support.errors import InputError, ReplayError, unknown
 from antecede.checker.support.reading import json_in, text_in
-from antecede.checker.support.registry import PACKAGE, PIPE, property_names, protocol_names
+from antecede.checker.support.registry import (
+    PACKAGE,
+    PIPE,
+    is_object,
+    property_names,
+    protocol_names,
+)
 from antecede.checker.support.settings import check_text, is_kind, kind_named, settings_of, shown
 
 RESULT_SCHEMA = "antecede/result/1"
@@ -334,7 +340,13 @@ def trace_in_file(
             f"{file} is about the program {named[len(PIPE) :]!r}, and replaying it starts that "
             f"program; if it is yours, or you know what it does, say so: --protocol {quote(named)}"
         )
-    if protocol is None and named not in protocol_names() and ".py" in named:
+    unknown_name = protocol is None and named not in protocol_names()
+    if unknown_name and ".py" not in named and not is_object(named):
+        raise InputError(
+            f"{file}: {unknown('protocol', named, protocol_names())}; if it is your own, add "
+            "--protocol FILE.py:OBJECT"
+        )
+    if unknown_name and ".py" in named:
         reference = _found_protocol(named, FilePath(file).parent)
         raise InputError(
             f"{file} is about the protocol in {reference!r}, and replaying it runs that file. If "
