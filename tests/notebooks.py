@@ -69,6 +69,12 @@ def texts(notebook: Any) -> list[str]:
     return ["".join(map(_text, _kept(cell))) for cell in _code(notebook)]
 
 
+def lasting_texts(notebook: Any) -> list[str]:
+    """Return the texts of a notebook without lines on time and memory, which differ in each run."""
+    measured = re.compile(r"^  (?:time|explored/s|peak memory) .*\n?", re.MULTILINE)
+    return [measured.sub("", text) for text in texts(notebook)]
+
+
 def _kept(cell: Any) -> list[Any]:
     """Return the outputs of a cell without its progress."""
     return [output for output in cell.outputs if output.get("name") != "stderr"]

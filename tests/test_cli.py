@@ -787,6 +787,15 @@ def test_list_names_everything_that_a_check_is_made_of(antecede: Command) -> Non
     assert all(len(line) <= 80 for line in out.splitlines() if "reaction:[" not in line)
 
 
+def test_list_marks_all_declared_properties_that_a_check_includes(antecede: Command) -> None:
+    _, _, rows = antecede("list").out.partition("\n  witness:NAME")
+    witnesses, _, rest = rows.partition("\n  invariant:NAME")
+    invariants, _, rest = rest.partition("\n  at-rest:NAME")
+    at_rest, _, _ = rest.partition("\n  FILE.py:NAME")
+    marked = ["(default)" in text for text in (witnesses, invariants, at_rest)]
+    assert [False, True, True] == marked
+
+
 def test_list_tries_a_protocol_for_broadcasts_with_broadcasts(antecede: Command) -> None:
     assert "antecede check cbcast --workload broadcast\n" in antecede("list", "cbcast").out
     assert "antecede check mfss\n" in antecede("list", "mfss").out

@@ -16,6 +16,19 @@ import pytest
 from tests.api.test_functions import LOG
 from tests.conftest import ROOT, Command
 
+RAISING = """
+from antecede import Property, What, Where
+
+def at_once(states):
+    return states[0].nothing
+
+def late(state):
+    return sum(state.delivered) == 0 or state.nothing
+
+AT_ONCE = Property("at-once", "", What.STATES, Where.EVERYWHERE, at_once)
+LATE = Property("late", "", What.STATE, Where.EVERYWHERE, late)
+"""
+
 UNUSABLE = (2, 4)
 """The exit codes of unusable input and of an error within antecede."""
 
@@ -62,6 +75,8 @@ def code_of(command: Sequence[str], folder: Path) -> int:
         return process.returncode
 
 
+SMALL = ("--actors", "2", "--messages", "1")
+
 ASKED = [
     ("check", "fifo", "--actors", "2", "--messages", "1"),
     ("check", "fifo", "--actors", "3", "--messages", "2"),
@@ -75,6 +90,8 @@ ASKED = [
     ("check", "mine.py:MINE", "--actors", "3", "--messages", "2"),
     ("check", "mine.py:MINE", "--actors", "2", "--messages", "1", "--trace", "run.json"),
     ("check", str(ROOT / "specs" / "museum" / "partisan-unordered.toml")),
+    ("check", "mine.py:MINE", "--property", "raises.py:LATE", "--trace", "run.json", *SMALL),
+    ("check", "mine.py:MINE", "--property", "raises.py:AT_ONCE", "--trace", "run.json", *SMALL),
     ("test", "node.py:Node", "--actors", "2", "--messages", "2"),
     ("test", "node.py:Node", "--actors", "2", "--messages", "2", "--trace", "run.json"),
     ("audit", "chat.jsonl"),
@@ -91,16 +108,25 @@ def test_the_next_commands_of_a_report_work(
 ) -> None:
     (tmp_path / "mine.py").write_text(FILE)
     (tmp_path / "node.py").write_text(MINE)
+    (tmp_path / "raises.py").write_text(RAISING)
     (tmp_path / "chat.jsonl").write_text("\n".join(map(json.dumps, LOG)))
     if "saved.json" in asked:
         antecede("check", "unordered", "--actors", 2, "--trace", "saved.json", cwd=tmp_path)
     first = antecede(*asked, cwd=tmp_path)
-    assert first.code not in UNUSABLE, first.err
+    assert first.code not in UNUSABLE or "raises.py" in " ".join(asked), first.err
     steps = [*advised(f"{first.out}\n{first.err}", asked)]
     assert steps or asked[0] != "check"
     for commands in steps:
         for command in commands:
             assert code_of(command, tmp_path) not in UNUSABLE, command
+
+
+def test_an_empty_run_is_not_worth_drawing(antecede: Command, tmp_path: Path) -> None:
+    (tmp_path / "raises.py").write_text(RAISING)
+    for name, drawn in (("AT_ONCE", False), ("LATE", True)):
+        ran = antecede("check", "fifo", "--property", f"raises.py:{name}", *SMALL, cwd=tmp_path)
+        assert drawn is ("draw the run" in ran.out)
+        assert f"--property raises.py:{name}" in ran.out
 
 
 def test_a_command_that_fails_would_be_noticed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.notebooks import executed, pictures, read, texts
+from tests.notebooks import executed, lasting_texts, pictures, read, texts
 
 pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
@@ -72,6 +72,7 @@ def test_the_lesson_shows_what_it_says(tmp_path: Path) -> None:
     assert "fifo: INCOMPLETE" in shown[5]
     assert "fifo: HOLDS" in shown[6]
     assert pictures(read("lesson")) == pictures(notebook), "run `make notebooks`"
+    assert lasting_texts(read("lesson")) == lasting_texts(notebook), "run `make notebooks`"
 
 
 @pytest.mark.slow

@@ -322,7 +322,7 @@ def test_list_shows_the_properties_of_a_file(antecede: Command, own: Path) -> No
     [
         ("NUMBER", "'NUMBER' in own.py is an int; give an antecede.Property"),
         ("FEWW", "unknown object in own.py 'FEWW'; did you mean 'FEW'?"),
-        ("LOUD", "property 'own.py:LOUD' of protocol 'rst' raised AttributeError"),
+        ("LOUD", "There, the property 'own.py:LOUD' raised AttributeError"),
         ("LOUD", "(line 8 of"),
         ("LOUD", "rst: ERROR: the property own.py:LOUD fails at the start\n"),
         ("LOUD", "The property own.py:LOUD fails at the start:\n"),
@@ -356,7 +356,7 @@ def test_run_to_a_property_that_raises_is_replayed_with_that_property(
     assert f"If you trust the file, add --property {named}" in refused.err
     again = antecede("replay", trace, "--property", named)
     assert 2 == again.code
-    assert f"property '{named}' of protocol 'rst' raised" in again.err
+    assert f"property '{named}' raised" in again.err
 
 
 RAISING = """
@@ -383,7 +383,7 @@ def test_run_to_a_record_that_raises_is_replayed(name: str) -> None:
     assert result.counterexample is not None
     again = replay(result.counterexample)
     assert again.violated
-    assert f"There property '{prop.name}' of protocol 'rst' raised" in " ".join(str(again).split())
+    assert f"There, the property '{prop.name}' raised" in " ".join(str(again).split())
     assert result.counterexample.length == again.run.length
 
 
@@ -403,8 +403,8 @@ def test_a_bound_that_is_not_pure_is_refused(bound: str, antecede: Command, tmp_
     asked = ("check", "own.py:P", "--actors", 2, "--engine", "plain", "--bound", bound)
     ran = antecede(*asked, cwd=tmp_path)
     assert 2 == ran.code
-    kind = "measure" if "=" in bound else "property"
-    assert f"{kind} '{bound.partition('=')[0]}' of protocol 'p' returned different" in ran.out
+    said = "measure 'size' of protocol 'p'" if "=" in bound else f"property '{bound}'"
+    assert f"{said} returned different" in ran.out
 
 
 IMPURE_BOUNDS = """
@@ -477,7 +477,7 @@ def test_run_of_a_record_is_replayed_and_a_saved_one_needs_the_record(tmp_path: 
     run.save(file)
     with pytest.raises(InputError, match="unknown property 'never'"):
         replay(file)
-    with pytest.raises(InputError, match=r"add property FILE\.py:NAME"):
+    with pytest.raises(InputError, match=r"give property=PROPERTY, with your antecede\.Property"):
         replay(file)
     with pytest.raises(InputError, match="give the name of one property"):
         replay(file, property=[never])  # type: ignore[arg-type]
@@ -610,3 +610,49 @@ def test_a_property_beside_its_protocol_knows_the_classes_of_the_states(
     changed = BESIDE.replace("isinstance(state, S)", "not isinstance(state, S)")
     (tmp_path / "beside.py").write_text(changed)
     assert 1 == antecede(*asked, cwd=tmp_path).code, "the file is read anew for each check"
+
+
+OTHERS = """
+from antecede import Property, What, Where
+
+NOEND = Property("no-end", "", What.UNDELIVERED, Where.AT_FINAL_STATES, lambda missing: False)
+EQUAL = Property("equal", "", What.STATES, Where.EVERYWHERE, lambda states: True)
+NEVER = Property("never", "", What.STATE, Where.EVERYWHERE, lambda state: False)
+"""
+
+
+def test_replay_says_that_it_judged_another_property_than_the_saved_one(
+    antecede: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "own.py").write_text(OTHERS)
+    asked = ("check", "fifo", "--actors", 2, "--messages", 1, "--engine", "plain")
+    saved = antecede(
+        *asked, "--property", "own.py:NOEND", "--trace", "run.json", "--quiet", cwd=tmp_path
+    )
+    assert 1 == saved.code, saved.err
+
+    def replayed(prop: str, trace: str = "run.json") -> tuple[int | None, str]:
+        ran = antecede("replay", trace, "--property", prop, cwd=tmp_path)
+        return ran.code, " ".join(ran.out.split())
+
+    code, said = replayed("own.py:EQUAL")
+    assert 0 == code
+    assert said.endswith(
+        "The run does not violate own.py:EQUAL. It was saved as a run that violates another "
+        "property, own.py:NOEND."
+    )
+    assert "no longer" not in said
+    code, said = replayed("own.py:NEVER")
+    assert (1, True, False) == (code, "run.json: VIOLATED" in said, "still" in said)
+    code, said = replayed("own.py:NOEND")
+    assert (1, True) == (code, "run.json: still VIOLATED" in said)
+    assert "still VIOLATED" in replayed(str(tmp_path / "own.py:NOEND"))[1]
+    (tmp_path / "own.py").write_text(OTHERS.replace("missing: False", "missing: True"))
+    code, said = replayed("own.py:NOEND")
+    assert (0, True) == (
+        code,
+        said.endswith("can still be taken and no longer violate own.py:NOEND"),
+    )
+    antecede(*asked, "--sample", "longest", "--trace", "sample.json", cwd=tmp_path)
+    code, said = replayed("own.py:EQUAL", "sample.json")
+    assert (0, True) == (code, said.endswith("saved as a run that violates no property."))

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from antecede.checker.model import Protocol
 from antecede.checker.support.errors import InputError
-from antecede.checker.support.registry import load, objects_named
+from antecede.checker.support.registry import load, objects_named, protocol_names
 from antecede.checker.support.settings import shown
 
 Given: TypeAlias = Protocol | type | str | Path
@@ -39,6 +39,31 @@ def name_of(protocol: Any) -> str:
         f"the protocol is {shown(protocol)}; give a name, FILE.py:OBJECT, an "
         "antecede.Protocol, or for antecede.test a class"
     )
+
+
+def refuse_lists(protocols: Sequence[Any]) -> None:
+    """Check that each protocol is an argument of its own.
+
+    Args:
+        protocols: the arguments of a function that takes several protocols.
+
+    Raises:
+        InputError: an argument is a list, or names with commas between them.
+    """
+    for each in protocols:
+        if isinstance(each, list | tuple | set | frozenset):
+            parts = [*each]
+        elif isinstance(each, str) and "," in each and not Path(each).exists():
+            parts = [part.strip() for part in each.split(",")]
+            parts = parts if set(parts) & {*protocol_names()} else []
+        else:
+            parts = []
+        if parts:
+            apart = ", ".join(map(repr, parts[:2])) + (", …" if len(parts) > 2 else "")
+            raise InputError(
+                f"{shown(each)} is one argument; give several protocols as several arguments, such "
+                f"as {apart}"
+            )
 
 
 @contextmanager

@@ -27,8 +27,8 @@ class ReplayResult(Report):
     A notebook draws the run.
 
     Attributes:
-        property_name: the name of the property that the saved run violated when it was saved, or
-            None if it violated none.
+        property_name: the name of the property that was judged. Without `property`, this is the
+            property that the run violated when it was saved, or None if it violated none.
 
     Examples:
         >>> import pathlib, tempfile
@@ -44,11 +44,12 @@ class ReplayResult(Report):
 
     _path: Path
     property_name: str | None
+    _saved: str | None
     _file: str
 
     @property
     def violated(self) -> bool:
-        """True if the run still violates its property with the present code of the protocol."""
+        """True if the run violates the property with the present code of the protocol."""
         return self._path.violates is not None
 
     @property
@@ -60,7 +61,7 @@ class ReplayResult(Report):
         return f"<Replay of {self._file}: {self.run!r}>"
 
     def __str__(self) -> str:
-        return replay_text(self._path, self.property_name, self._file)
+        return replay_text(self._path, self.property_name, self._saved, self._file)
 
     def _repr_html_(self) -> str:
         return image(self.run.text("svg"), self.run.reason)
@@ -100,7 +101,7 @@ def replay(
     """
     if isinstance(trace, Run) and protocol is None and property is None:
         path = _again(trace._path)
-        return ReplayResult(path, trace.violates, "the run")
+        return ReplayResult(path, trace.violates, trace.violates, "the run")
     if isinstance(trace, Run):
         again = trace._path.system.protocol if protocol is None else protocol
         same = trace._path.violated if property is None else property
@@ -122,13 +123,13 @@ def replay(
         asked = property.name if isinstance(property, Property) else property
         own = with_names({"properties": [property]}).get("own", OwnProperties())
         try:
-            path, prop = replay_file(str(trace), names[0] if names else None, asked, own)
+            path, prop, saved = replay_file(str(trace), names[0] if names else None, asked, own)
         except InputError as error:
             if "--property" not in str(error):
                 raise
             # The other functions call this argument `properties`.
             raise InputError(str(error).replace("--property", "property")) from None
-    return ReplayResult(path, prop, str(trace))
+    return ReplayResult(path, prop, saved, str(trace))
 
 
 def _again(path: Path) -> Path:

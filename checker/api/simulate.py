@@ -10,7 +10,7 @@ from attrs import frozen
 
 from antecede.checker.api.arguments import ScenarioArguments, check_amount, check_place, described
 from antecede.checker.api.progress import progress
-from antecede.checker.api.protocols import Given, named
+from antecede.checker.api.protocols import Given, named, refuse_lists
 from antecede.checker.api.results import RowsReport
 from antecede.checker.api.sweep import rows_file
 from antecede.checker.simulate import command as simulations
@@ -131,6 +131,7 @@ def simulate(
         >>> [row["actors"] for row in found.rows]
         [3, 4]
     """
+    refuse_lists(protocols)
     check_place(on)
     check_amount("workers", workers)
     check_amount("seeds", seeds)

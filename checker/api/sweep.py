@@ -24,7 +24,7 @@ from antecede.checker.api.arguments import (
     with_names,
 )
 from antecede.checker.api.progress import progress
-from antecede.checker.api.protocols import Given, named
+from antecede.checker.api.protocols import Given, named, refuse_lists
 from antecede.checker.api.results import RowsReport, image, tally
 from antecede.checker.check.spec import OwnProperties, Spec
 from antecede.checker.check.targets import spec_named, targets_of
@@ -162,6 +162,7 @@ def sweep(
     """
     if not protocols:
         raise InputError("there is nothing to check; give protocols or specs")
+    refuse_lists(protocols)
     check_place(on)
     check_amount("workers", workers)
     check_amount("max_messages", max_messages)

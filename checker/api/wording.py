@@ -30,9 +30,15 @@ def in_python(text: str) -> str:
         >>> in_python("max states is -1; give at least 1")
         'max_states is -1; give at least 1'
     """
+    text = re.sub(r"add (?:--)?(protocol|property) FILE\.py:\w+", _object, text)
     for words, name in _spaced():
         text = re.sub(rf"\b{words}(?= (?:is|has|') ?)|(?<=unknown ){words}\b", name, text)
     return re.sub(r"(?<![\w-])--([a-z][a-z0-9-]+)(?: ([\w.=:\[\],%]*[\w\]%]))?", _argument, text)
+
+
+def _object(option: re.Match[str]) -> str:
+    """Return an option of a trace as an argument, which also takes an object of the program."""
+    return f"give {option[1]}={option[1].upper()}, with your antecede.{option[1].capitalize()}"
 
 
 def _argument(option: re.Match[str]) -> str:

@@ -45,7 +45,7 @@ def command(
     outputs.check_outputs(("json", json_file), *(("trace", file) for file in trace_files))
     if interactive and json_file == "-":
         raise InputError("--interactive shows its steps on standard output; give --json FILE")
-    path, judged = formats.replay_file(trace, protocol, prop)
+    path, judged, saved = formats.replay_file(trace, protocol, prop)
     for file in trace_files:
         write_trace(path, file, trace_format)
     if json_file is not None:
@@ -54,7 +54,7 @@ def command(
         interact(Stepper(path), _read, console.say, shutil.get_terminal_size().columns - 1)
     elif json_file != "-":
         interrupts.conclude()
-        console.say(reports.replay_text(path, judged, trace))
+        console.say(reports.replay_text(path, judged, saved, trace))
     return 0 if path.violates is None else 1
 
 

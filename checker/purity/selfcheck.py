@@ -52,6 +52,7 @@ from antecede.checker.purity.usable import (
 from antecede.checker.purity.variables import Variables
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World
 from antecede.checker.semantics import tracing
+from antecede.checker.semantics.handlers import owned
 from antecede.checker.semantics.judge import Glimpse
 from antecede.checker.semantics.limits import AnyLimit, Constraint, Limit
 from antecede.checker.semantics.values import Values, same, stands_for_another
@@ -700,7 +701,7 @@ class _Watch:
         )
 
     def _error(self, shown: tuple[Any, ...], fault: str) -> ProtocolError:
-        where = f"{self._title} of protocol {self.memory.protocol.name!r}"
+        where = owned(self._title, self.memory.protocol)
         return ProtocolError(
             f"{where} {fault}; it was called as {self._name}({', '.join(map(str, shown))})"
         )

@@ -11,7 +11,7 @@ import attrs
 from antecede.checker.check.report import CheckReport
 from antecede.checker.model import CausalSend, What
 from antecede.checker.paths.path import Path
-from antecede.checker.render.prose import Wording, listed
+from antecede.checker.render.prose import Wording, listed, property_of
 from antecede.checker.render.terminal import WIDTH, wrapped
 from antecede.checker.search.coverage import why_vacuous
 from antecede.checker.search.result import Verdict
@@ -105,15 +105,16 @@ def _in_line(purpose: str, command: str) -> str:
 
 def _about_run(report: CheckReport, path: Path, saved: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return how to draw a counterexample, and how to step through it."""
-    steps = [] if saved else [("draw the run", "add --trace bug.svg")]
+    steps = [] if saved or not path.steps else [("draw the run", "add --trace bug.svg")]
     # `antecede explore` knows a trace by its ending.
     traces = (file for file, it in saved.items() if it == "json" and file.endswith(".json"))
     trace = next(traces, None)
     protocol = report.spec.protocol
     of_user = ".py" in protocol or protocol.startswith(PIPE)
     given = f" --protocol {shlex.quote(protocol)}" if of_user else ""
-    if ".py" in (path.violates or ""):
-        given += f" --property {shlex.quote(path.violates or '')}"
+    prop = property_of(path) or ""
+    if ".py" in prop:
+        given += f" --property {shlex.quote(prop)}"
     if trace is not None:
         return [*steps, ("step through it", f"antecede explore {shlex.quote(trace)}{given}")]
     if report.spec.file is not None:

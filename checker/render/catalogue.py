@@ -145,7 +145,10 @@ _DECLARED = (
         "witness:NAME",
         "reachability: some reachable state satisfies NAME, which the protocol declares",
     ),
-    ("invariant:NAME", "safety: every reachable state satisfies NAME, which the protocol declares"),
+    (
+        "invariant:NAME",
+        "safety: every reachable state satisfies NAME, which the protocol declares (default)",
+    ),
     (
         "at-rest:NAME",
         "at final states: the actors' states satisfy NAME, which the protocol declares (default)",

@@ -25,7 +25,11 @@ from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_deliv
 from antecede.checker.render.prose import Remarks, Wording, listed, loop_text, pending
 from antecede.checker.semantics.failing import failure_in, failure_of
 from antecede.checker.semantics.judge import Fault, undelivered
-from antecede.checker.semantics.values import contains, field_names, packet_class, shown
+from antecede.checker.semantics.values import contains, field_names, message_in, packet_class, shown
+from antecede.checker.support.registry import KINDS
+
+_KINDS_OF_PARTS = ("action", "property", *(kind for kind, *_ in KINDS.values()))
+"""The words that an error may have before the name of a part of a protocol or question."""
 
 
 @frozen
@@ -233,7 +237,7 @@ def _undelivered(path: Path, _prop: Property) -> Explanation | None:
     was = "was" if len(missing) == 1 else "were"
     text = (
         f"The run is over: {in_flight} and nothing more can happen, yet {listed(routes)} {was} "
-        f"never delivered. {_places(words, state, missing)}"
+        f"never delivered. {_places(path, words, missing)}"
     )
     details = tuple(
         f"{words.actor(i)} ends as {words.value(local)}" for i, local in enumerate(state.actors)
@@ -246,16 +250,40 @@ def _route(words: Wording, message: Message) -> str:
     return f"{words.actor(message.sender)} to {to}"
 
 
-def _places(words: Wording, state: State, lost: list[Message]) -> str:
-    """Return a sentence on the places of the undelivered messages, grouped by place."""
-    stuck: dict[str, list[str]] = {}
-    for message in lost:
-        stuck.setdefault(_place(words, state, message), []).append(words.message(message))
-    sentences = []
-    for place, names in stuck.items():
-        where = f"stuck in {place}" if place else "no longer in any actor's state"
-        sentences.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {where}")
-    return "; ".join(sentences) + "."
+def _places(path: Path, words: Wording, missing: list[Message]) -> str:
+    """Return a sentence on the losses and places of the undelivered messages, grouped by them."""
+    grouped: dict[tuple[int | None, str], list[str]] = {}
+    for message in missing:
+        fate = _lost_in(path, message), _place(words, path.last, message)
+        grouped.setdefault(fate, []).append(words.message(message))
+    return "; ".join(_fate(listed(n), len(n) == 1, *fate) for fate, n in grouped.items()) + "."
+
+
+def _fate(names: str, single: bool, step: int | None, place: str) -> str:
+    """Return a clause on messages that a step lost, or that are stuck in a place."""
+    if step is not None:
+        rest = f" and {'remains' if single else 'remain'} only in {place}" if place else ""
+        return f"{names} {'was' if single else 'were'} lost in step {step}{rest}"
+    where = f"stuck in {place}" if place else "no longer in any actor's state"
+    return f"{names} {'is' if single else 'are'} {where}"
+
+
+def _lost_in(path: Path, message: Message) -> int | None:
+    """Return the step that lost the last packet with a message, or None.
+
+    These are the packets to the destinations that have not delivered the message or, if there are
+    none, to other actors. None of these destinations may keep the message.
+    """
+    waiting = pending(path.last, message)
+    if any(contains(shown(path.last.actors[i]), message) for i in waiting):
+        return None
+    carrying = [f for f in flights_of(path).every if message_in(f.packet) == message]
+    last = [f for f in carrying if f.dst in waiting] or carrying
+    if any(f.in_flight for f in last):
+        return None
+    ends = [(s.number, s is f.lost) for f in last for s in (*f.receptions, f.lost) if s is not None]
+    step, is_lost = max(ends, default=(0, False))
+    return step if is_lost else None
 
 
 def _place(words: Wording, state: State, message: Message) -> str:
@@ -296,9 +324,9 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
                 continue
             mark = None if joint else failure_in((judged,))
             if mark is not None:
-                return Explanation(f"There {mark.error}.")
+                return Explanation(failure_text(mark.error))
             if joint and (failure := failure_of(prop, judged)) is not None:
-                return Explanation(f"There {failure.error}.")
+                return Explanation(failure_text(failure.error))
             when = f"After step {number}" if number else "From the start"
             said = f"{words.actor(actor)}'s state does not"
             if joint:
@@ -309,11 +337,21 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
     return None
 
 
+def failure_text(error: str) -> str:
+    """Return the error of a handler or predicate at the end of a run as a sentence.
+
+    Handlers are called by their names, such as `receive`. The other parts have a kind before their
+    name, so they need an article.
+    """
+    named = error.partition("'")[0].rstrip() in _KINDS_OF_PARTS
+    return f"There, {'the ' if named else ''}{error}."
+
+
 def _at_rest(path: Path, prop: Property) -> Explanation | None:
     """Explain the final states of actors that violate a property together, or one by itself."""
     words, states = Wording.of(path), path.last.actors
     if (failure := failure_of(prop, states)) is not None:
-        return Explanation(f"There {failure.error}.")
+        return Explanation(failure_text(failure.error))
     name = prop.name.removeprefix("at-rest:")
     alone = prop.what is What.STATE
     wrong = [i for i, state in enumerate(states) if not prop.predicate(state)] if alone else []

@@ -26,7 +26,7 @@ from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Loop, Path, PathStep, holds_along, key_text, replay_keys
 from antecede.checker.render import coverage
 from antecede.checker.render.about import explanation_of
-from antecede.checker.render.prose import Wording
+from antecede.checker.render.prose import Wording, property_of
 from antecede.checker.search import measures
 from antecede.checker.semantics.failing import FAILURES, is_declared
 from antecede.checker.semantics.names import names_from
@@ -35,7 +35,13 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import identifying, message_in
 from antecede.checker.support.errors import InputError, ReplayError, unknown
 from antecede.checker.support.reading import json_in, text_in
-from antecede.checker.support.registry import PACKAGE, PIPE, property_names, protocol_names
+from antecede.checker.support.registry import (
+    PACKAGE,
+    PIPE,
+    is_object,
+    property_names,
+    protocol_names,
+)
 from antecede.checker.support.settings import check_text, is_kind, kind_named, settings_of, shown
 
 RESULT_SCHEMA = "antecede/result/1"
@@ -140,21 +146,11 @@ def own_version() -> str:
         return str(table["project"]["version"])
 
 
-def _violated(path: Path) -> str | None:
-    """Return the property that a run violates.
-
-    If a predicate that the protocol does not declare fails, this is its property, which a replay
-    then asks for. A replay finds all other predicates that may fail in the protocol.
-    """
-    prop = "" if path.failure is None else path.failure.prop
-    return prop if prop and not is_declared(prop) else path.violates
-
-
 def counterexample_object(path: Path) -> dict[str, Any]:
     """Return a path, with an explanation if it violates a property."""
     words, explanation = Wording.of(path), explanation_of(path)
     return {
-        "property": _violated(path),
+        "property": property_of(path),
         "length": path.length,
         "transitions": [_transition(words, step) for step in path.steps],
         "explanation": " ".join(
@@ -262,7 +258,7 @@ def replay_file(
     protocol: str | None = None,
     prop: str | None = None,
     own: OwnProperties = OwnProperties(),
-) -> tuple[Path, str | None]:
+) -> tuple[Path, str | None, str | None]:
     """Replay a saved trace through plain Python.
 
     Args:
@@ -273,13 +269,15 @@ def replay_file(
             `trace_in_file`).
 
     Returns:
-        (path, property). `path.violates` is None if the path no longer violates the property. The
-        property is None if the trace was saved as a run that violates nothing.
+        (path, property, saved). `path.violates` is None if the path does not violate the property.
+        The property is None if the trace was saved as a run that violates nothing, and `prop` is
+        None. `saved` is the property that the trace names.
 
     Raises:
         ReplayError: the trace no longer fits the protocol; the error names the step.
         InputError: the file is not a trace.
     """
+    named = trace_in(text_in(file, "the trace"), file).spec.properties
     trace = trace_in_file(file, protocol, prop, own)
     try:
         system = trace.spec.system
@@ -289,9 +287,11 @@ def replay_file(
     except InputError as error:
         raise type(error)(f"{file}: {error}") from None
     if not trace.spec.properties:
-        return path, None
+        return path, None, None
     (judged,) = system.properties
-    return (path if holds_along(path, judged) else evolve(path, violates=judged.name)), judged.name
+    if not holds_along(path, judged):
+        path = evolve(path, violates=judged.name)
+    return path, judged.name, next(iter(named), None)
 
 
 def _looped(path: Path, trace: Trace) -> Path:
@@ -340,7 +340,13 @@ def trace_in_file(
             f"{file} is about the program {named[len(PIPE) :]!r}, and replaying it starts that "
             f"program; if it is yours, or you know what it does, say so: --protocol {quote(named)}"
         )
-    if protocol is None and named not in protocol_names() and ".py" in named:
+    unknown_name = protocol is None and named not in protocol_names()
+    if unknown_name and ".py" not in named and not is_object(named):
+        raise InputError(
+            f"{file}: {unknown('protocol', named, protocol_names())}; if it is your own, add "
+            "--protocol FILE.py:OBJECT"
+        )
+    if unknown_name and ".py" in named:
         reference = _found_protocol(named, FilePath(file).parent)
         raise InputError(
             f"{file} is about the protocol in {reference!r}, and replaying it runs that file. If "

@@ -25,7 +25,7 @@ from antecede.checker.model import (
 )
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.semantics.crashes import CRASH, RECOVER, Crashed
-from antecede.checker.semantics.failing import Raised, failure_in
+from antecede.checker.semantics.failing import Raised, failure_in, is_declared
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import (
@@ -239,6 +239,16 @@ def failed_part(failure: Raised | None) -> str:
     if failure is None:
         return ""
     return f"the property {printable(failure.prop)}" if failure.prop else "the protocol"
+
+
+def property_of(path: Path) -> str | None:
+    """Return the property that a run violates.
+
+    If a predicate that the protocol does not declare fails, this is its property, which a replay
+    then asks for. A replay finds all other predicates that may fail in the protocol.
+    """
+    prop = "" if path.failure is None else path.failure.prop
+    return prop if prop and not is_declared(prop) else path.violates
 
 
 def waiting(step: PathStep) -> Message | None:

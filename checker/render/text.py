@@ -18,7 +18,7 @@ from antecede.checker.render import coverage, measures
 from antecede.checker.render.about import model_variant, most, network_text
 from antecede.checker.render.advice import advice, next_steps
 from antecede.checker.render.diagram import Diagram, diagram
-from antecede.checker.render.explanation import Explanation, explain
+from antecede.checker.render.explanation import Explanation, explain, failure_text
 from antecede.checker.render.prose import (
     Wording,
     bracket,
@@ -26,6 +26,7 @@ from antecede.checker.render.prose import (
     length_text,
     listed,
     loop_text,
+    printable,
 )
 from antecede.checker.render.statistics import (
     checkpoint_text,
@@ -165,7 +166,7 @@ def _opening(report: CheckReport) -> str:
     path = report.result.counterexample
     if path is None or path.violates not in FAILURES:
         return headline(report)
-    if f"There {report.result.error}." != explain(path).text:
+    if failure_text(str(report.result.error)) != explain(path).text:
         return headline(report)
     return f"{report.spec.label}: {report.result.verdict}: {_where_it_fails(path)}"
 
@@ -487,15 +488,37 @@ def summary(reports: Sequence[Checked], planned: int) -> str:
     return f"{counted(planned, noun)}: {', '.join(tallies)}; {elapsed(seconds)}"
 
 
-def replay_text(path: Path, prop: str | None, file: str) -> str:
-    """Return the report on a replayed trace."""
+def replay_text(path: Path, prop: str | None, saved: str | None, file: str) -> str:
+    """Return the report on a replayed trace.
+
+    Args:
+        path: the replayed run.
+        prop: the property that was judged.
+        saved: the property that the trace names.
+        file: the trace.
+    """
+    every = "the transition" if path.length == 1 else f"all {path.length} transitions"
     if prop is None:
-        every = "the transition" if path.length == 1 else f"all {path.length} transitions"
         return f"{file}: {every} of this run can still be taken"
-    if path.violates is None:
-        verb = "violates" if path.length == 1 else "violate"
+    as_saved = saved is not None and _is_same_property(prop, saved)
+    if path.violates is not None:
+        still = "still " if as_saved else ""
+        return "\n\n".join([f"{file}: {still}VIOLATED", path_text(path)])
+    verb = "violates" if path.length == 1 else "violate"
+    if as_saved:
         return (
             f"{file}: the {counted(path.length, 'transition')} can still be taken and no longer "
             f"{verb} {prop}"
         )
-    return f"{file}: still VIOLATED\n\n{path_text(path)}"
+    about = "no property" if saved is None else f"another property, {printable(saved)}"
+    return wrapped(
+        f"{file}: {every} of this run can still be taken. The run does not violate {prop}. It was "
+        f"saved as a run that violates {about}."
+    )
+
+
+def _is_same_property(one: str, other: str) -> bool:
+    """Return whether two names are equal, except that a file may be found at another place."""
+    if ".py:" not in one or ".py:" not in other:
+        return one == other
+    return FilePath(one).name == FilePath(other).name

@@ -51,8 +51,8 @@ class _Call(interrupts.Work):
 
     @property
     def what(self) -> str:
-        """The name of the function and of its protocol."""
-        return f"{self.title or self.name} of protocol {self.protocol.name!r}"
+        """The name of the function and, if the protocol defines it, of its protocol."""
+        return owned(self.title or self.name, self.protocol)
 
     def unfinished(self) -> str:
         """Return a clause that names the call, and says how long it has taken."""
@@ -177,6 +177,19 @@ class CheckedHandlers:
     ) -> HandlerError:
         call = _Call(self.protocol, name, args, 0.0, title)
         return HandlerError(f"{call.what} returned {fault}; it was called as {call}")
+
+
+def owned(title: str, protocol: Protocol) -> str:
+    """Return the title of a function with the name of its protocol.
+
+    Properties belong to no protocol, unless the protocol declares them (then they have another
+    title, such as "invariant 'NAME'").
+    """
+    return (
+        title
+        if title.startswith(("property ", "bound "))
+        else f"{title} of protocol {protocol.name!r}"
+    )
 
 
 def truth_of(title: str, answer: Any) -> bool:

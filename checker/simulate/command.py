@@ -175,8 +175,8 @@ def run(
     parts += [f"{counted(len(runs), 'run')}{where}"]
     parts += report.wrong(wrong + lost)
     if right:
-        parts.append(report.table(right, grid))
-        parts.append(report.LEGEND)
+        shown = report.table(right, grid)
+        parts += [shown, report.legend(shown)]
         parts += report.faster(right, grid)
     violations = report.violations(right, figure=grid.name != ASKED)
     parts += violations

@@ -30,14 +30,17 @@ COLUMNS = {
     "latency_p99_ns": "p99",
 }
 
-LEGEND = """\
-execution: time from the start of a run to its last receive
-job start: time from the start of a run to the start of a job, on average
-latency: time from the causal-send of a message to its delivery; p50 is the median, and
-  99 % of the deliveries take at most p99
-control B/message: bytes per message that are not payload
-[a, b]: 95 % confidence interval of the median before it"""
-"""The meaning of the columns of the table."""
+LEGEND = {
+    "execution, ms": "execution: time from the start of a run to its last receive",
+    "job start, ms": ("job start: time from the start of a run to the start of a job, on average"),
+    "latency p50, ms": (
+        "latency: time from the causal-send of a message to its delivery; p50 is the median, and\n"
+        "  99 % of the deliveries take at most p99"
+    ),
+    "control B/message": "control B/message: bytes per message that are not payload",
+    " [": "[a, b]: 95 % confidence interval of the median before it",
+}
+"""A text that occurs in the table, such as the title of a column -> its explanation."""
 
 
 @define(eq=False)
@@ -100,6 +103,11 @@ def table(rows: Sequence[Row], grid: Grid) -> str:
             each = f"{control[protocol, cell].median:.4g}"
             lines.append([*point, protocol, *times, each, *ratios])
     return aligned(lines)
+
+
+def legend(shown_table: str) -> str:
+    """Return the explanations of what a table shows."""
+    return "\n".join(text for part, text in LEGEND.items() if part in shown_table)
 
 
 def ratio_name(of: str, by: str) -> str:

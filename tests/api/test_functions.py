@@ -220,8 +220,23 @@ def test_a_saved_run_is_replayed_with_the_object_that_is_given(tmp_path: Path) -
     found = replay(tmp_path / "run.json", protocol=mine)
     assert found.violated
     assert "m1" in found._repr_html_() or found.run.length == 4
-    with pytest.raises(InputError, match="unknown protocol 'mine'"):
+    with pytest.raises(InputError, match=r"unknown protocol 'mine'.*give protocol=PROTOCOL, with"):
         replay(tmp_path / "run.json")
+
+
+def test_a_saved_run_of_an_unknown_protocol_says_how_to_name_it(
+    antecede: Command, tmp_path: Path
+) -> None:
+    run = check(evolve(UNORDERED, name="mine"), actors=2, engine="plain").counterexample
+    assert run is not None
+    run.save(tmp_path / "run.json")
+    for command in ("replay", "explore"):
+        ran = antecede(command, tmp_path / "run.json")
+        assert 2 == ran.code
+        assert "run.json: unknown protocol 'mine'" in ran.err
+        assert "if it is your own, add --protocol FILE.py:OBJECT" in " ".join(ran.err.split())
+    with pytest.raises(InputError, match="give protocol=PROTOCOL"):
+        explore(str(tmp_path / "run.json"))
 
 
 class Node:

@@ -203,3 +203,23 @@ def test_a_script_whose_errors_go_to_a_file_shows_no_progress() -> None:
     command = [sys.executable, "-c", PROGRAM.format(call=call)]
     ran = subprocess.run(command, capture_output=True, check=False)
     assert (b"", b"") == (ran.stdout, ran.stderr)
+
+
+@pytest.mark.parametrize("call", [simulate, sweep])
+@pytest.mark.parametrize("several", ["mfss,cykas", "mfss, cykas", ["mfss", "cykas"]])
+def test_several_protocols_in_one_argument_are_refused(call: Call, several: Any) -> None:
+    with pytest.raises(
+        InputError, match="several protocols as several arguments, such as 'mfss', "
+    ):
+        call(several)
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong", "right"),
+    [(check, "property", "properties"), (replay, "properties", "property")],
+)
+def test_the_wrong_one_of_two_similar_arguments_names_the_right_one(
+    call: Call, wrong: str, right: str
+) -> None:
+    with pytest.raises(InputError, match=f"unknown argument '{wrong}'; did you mean '{right}'?"):
+        call("fifo", **{wrong: "integrity"})

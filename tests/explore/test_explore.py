@@ -818,7 +818,7 @@ def test_a_saved_path_replays_and_loads_to_the_same_page(
         assert "application/json; charset=utf-8" == saved.headers["Content-Type"]
         assert "attachment" in saved.headers["Content-Disposition"]
         (tmp_path / "t.json").write_text(saved.body, encoding="utf-8")
-        again, prop = replay_file(str(tmp_path / "t.json"))
+        again, prop, _ = replay_file(str(tmp_path / "t.json"))
         assert path == address(again, unordered)
         assert prop == again.violates
         loaded = post(unordered, "/load?path=1", saved.body)

@@ -219,7 +219,7 @@ def test_predicate_on_all_actors_that_raises_is_named_with_a_run(engine: str, se
     assert (PREDICATE_RETURNS, 6) == (path.violates, path.length)
     text = check_text(report)
     assert "The property invariant:sum fails in step 6:" in text
-    assert "There invariant 'sum' of protocol 'failing' raised ValueError: three" in text
+    assert "There, the invariant 'sum' of protocol 'failing' raised ValueError: three" in text
 
 
 def _at_odds() -> Protocol:
@@ -237,11 +237,11 @@ def test_run_to_a_predicate_on_all_actors_is_replayed_from_its_trace(tmp_path: F
     source.write_text(COUNTS.format(invariant))
     command = ["check", str(source), "--actors", "3", "--messages", "1", "--trace", str(trace)]
     assert 2 == main(command)
-    path, prop = replay_file(str(trace), str(source))
+    path, prop, _ = replay_file(str(trace), str(source))
     assert (PREDICATE_RETURNS, 4) == (prop, path.length)
     assert prop == path.violates
     source.write_text(COUNTS.format(invariant.replace("states.two", "True")))
-    path, prop = replay_file(str(trace), str(source))
+    path, prop, _ = replay_file(str(trace), str(source))
     assert (None, PREDICATE_RETURNS) == (path.violates, prop), "it is repaired"
 
 
@@ -267,12 +267,12 @@ def test_failing_run_is_saved_and_replayed(
     command = ["check", str(source), "--actors", "3", "--trace", str(trace), "--json", "-"]
     assert 2 == main(command)
     assert "ERROR" == json.loads(capsys.readouterr().out)["verdict"], "the handler's print is not"
-    path, prop = replay_file(str(trace), str(source))
+    path, prop, _ = replay_file(str(trace), str(source))
     assert isinstance(failed := path.last.actors[path.steps[-1].actor], Raised)
     assert HANDLER_RETURNS == prop == path.violates
     assert "raised KeyError: 'nobody'" in failed.error
     source.write_text(USERS.replace('{}["nobody"]', '"somebody"'))
-    path, prop = replay_file(str(trace), str(source))
+    path, prop, _ = replay_file(str(trace), str(source))
     assert (None, HANDLER_RETURNS) == (path.violates, prop), "it is repaired"
 
 

@@ -132,7 +132,7 @@ def test_every_message_and_actor_is_named_as_on_the_terminal(name: str) -> None:
 def test_the_own_format_replays_to_the_same_path(path: Path, tmp_path: FilePath) -> None:
     file = tmp_path / "trace.json"
     write_trace(path, str(file))
-    again, prop = own.replay_file(str(file))
+    again, prop, _ = own.replay_file(str(file))
     assert path.violates == prop == again.violates
     assert [transition_key(s.transition) for s in path.steps] == [
         transition_key(s.transition) for s in again.steps
@@ -145,7 +145,7 @@ def test_a_run_that_violates_nothing_is_saved_and_replayed_too(
 ) -> None:
     file = tmp_path / "run.json"
     write_trace(run(), str(file))
-    again, prop = own.replay_file(str(file))
+    again, prop, _ = own.replay_file(str(file))
     assert prop is None is again.violates
     assert [transition_key(s.transition) for s in run().steps] == [
         transition_key(s.transition) for s in again.steps

@@ -28,6 +28,7 @@ from antecede.checker.search.result import Counts
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.values import message_in
 from antecede.checker.support.amounts import memory
+from antecede.protocols.fifo import FIFO
 from tests.conftest import counterexample
 from tests.models import DELIVERS_TWICE, FORGES, KEEPS, LOSES, WRONG_ACTOR, Data
 
@@ -809,3 +810,32 @@ REACTION = (
 def test_captions_tell_workloads_in_words(workload: str, words: str) -> None:
     system = system_of(Spec("unordered", 3, 2, workload=workload))
     assert f"workload {words}" in question(system)
+
+
+REMEMBERS = Protocol(
+    "remembers",
+    lambda _actor, _actors: (),
+    lambda known, message: Step((*known, message), ((message.receiver, Held(message)),)),
+    lambda known, _src, packet: Step(known, deliveries=(packet.message,)),
+)
+"""Its senders remember all messages that they sent, and never send them again."""
+
+
+@pytest.mark.parametrize(
+    ("protocol", "network", "said"),
+    [
+        (REMEMBERS, "lossy:1", "m1 was lost in step 2 and remains only in Alice's state."),
+        (FIFO, "lossy:1", "m1 was lost in step 2."),
+        (LOSES, "lossy:1", "m1 is no longer in any actor's state."),
+    ],
+    ids=["remembers", "fifo", "loses"],
+)
+def test_a_message_whose_last_packet_is_lost_is_not_stuck(
+    protocol: Protocol, network: str, said: str
+) -> None:
+    spec = Spec(
+        protocol.name, 2, workload="script:[[1],[]]", network=network, properties=("all-delivered",)
+    )
+    found = check(spec, protocol=protocol, selfcheck="off", options=Options(engine="plain"))
+    assert found.result.counterexample is not None
+    assert explain(found.result.counterexample).text.endswith(f"was never delivered. {said}")

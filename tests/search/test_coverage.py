@@ -280,7 +280,7 @@ def test_the_run_of_a_witness_is_saved(antecede: Command, tmp_path: Path) -> Non
     asked = ("check", "mfss", "--actors", 2, "--engine", "plain", "--property", "witness:waited")
     ran = antecede(*asked, "--trace", tmp_path / "run.json")
     assert 0 == ran.code
-    path, prop = replay_file(str(tmp_path / "run.json"))
+    path, prop, _ = replay_file(str(tmp_path / "run.json"))
     assert (2, None) == (path.length, prop)
 
 

@@ -207,7 +207,7 @@ BROKEN = Property("broken", "", What.STATE, Where.EVERYWHERE, lambda state: stat
     [
         ("NONE_HELD", 3, "INCOMPLETE: --bound bounds.py:NONE_HELD reached"),
         ("ENDS", 2, "the bound bounds.py:ENDS judges ends of workloads at final states"),
-        ("BROKEN", 2, "bound 'bounds.py:BROKEN' of protocol 'rst' raised AttributeError"),
+        ("BROKEN", 2, "bound 'bounds.py:BROKEN' raised AttributeError"),
     ],
 )
 def test_predicate_of_a_file_bounds_a_search(

@@ -13,6 +13,7 @@ from antecede import cli
 from antecede.checker.simulate import command, report
 from antecede.checker.simulate.figures import Grid
 from antecede.checker.simulate.scenario import Scenario
+from tests.conftest import Command
 
 SMALL = ["--processes", "4,6", "--messages", "5", "--seeds", "6", "--workers", "1", "--quiet"]
 
@@ -201,3 +202,18 @@ def test_the_most_urgent_exit_code_of_several_figures_counts(
     monkeypatch.setattr(command, "run", lambda *_given, **_more: next(found))
     rows = str(tmp_path / "rows.jsonl")
     assert code == simulated(capsys, "--figure", "cykas", "--quick", "--output", rows)[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "jobs", "intervals"),
+    [(("--seeds", 1), False, False), (("--seeds", 6, "--job-share", 0.5), True, True)],
+)
+def test_the_legend_explains_only_what_the_table_shows(
+    options: tuple[object, ...], jobs: bool, intervals: bool, antecede: Command, tmp_path: Path
+) -> None:
+    size = ("--actors", 3, "--messages", 4, "--workers", 1)
+    out = antecede("simulate", "fifo", *size, *options, cwd=tmp_path).out
+    explained = [f"\n{start}" in out for start in ("execution: ", "job start: ", "[a, b]: ")]
+    assert [True, jobs, intervals] == explained
+    assert "\nlatency: " in out
+    assert "\ncontrol B/message: " in out
