@@ -16,6 +16,7 @@ import z3
 from attrs import evolve
 
 from antecede.checker.check.spec import Spec
+from antecede.checker.model import Protocol
 from antecede.checker.prove import mutants, suggest
 from antecede.checker.prove.link import Link, Linked, Mismatch, link
 from antecede.checker.prove.obligations import Answer, Obligation, Proof, Watch, follows
@@ -29,9 +30,9 @@ from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.semantics.transition import System
 from antecede.checker.support import interrupts
 from antecede.checker.support.amounts import counted
-from antecede.checker.support.errors import AntecedeError, InputError, unknown
+from antecede.checker.support.errors import AntecedeError, InputError, ProtocolError, unknown
 from antecede.checker.support.exit_codes import INCOMPLETE
-from antecede.checker.support.registry import Kind, load, resolved
+from antecede.checker.support.registry import Kind, load, protocol_named, resolved
 
 
 def _models_in(module: ModuleType) -> Mapping[str, Model]:
@@ -51,7 +52,8 @@ def model_named(reference: str, expect: str | None = None) -> Model:
     `expect` is the expected answer, in place of the model's own.
 
     Raises:
-        InputError: there is no such name, file or object, or the file cannot be imported.
+        InputError: there is no such name, file or object, the file cannot be imported, or the model
+            names a protocol that does not exist.
     """
     package = importlib.import_module("antecede.protocols")
 
@@ -63,8 +65,37 @@ def model_named(reference: str, expect: str | None = None) -> Model:
             )
         return unknown("proof", reference, package.PROOFS)
 
-    model: Model = resolved(reference, package.PROOFS, MODELS, refused)
+    return accepted(resolved(reference, package.PROOFS, MODELS, refused), expect)
+
+
+def accepted(model: Model, expect: str | None = None) -> Model:
+    """Return a model whose protocol exists, with the expected answer `expect` if it is given.
+
+    Raises:
+        InputError: the model names a protocol that does not exist, or that cannot be imported.
+    """
+    package = importlib.import_module("antecede.protocols")
+    # Models of classes of algorithms, such as sps, have no protocol in Python.
+    if model.protocol not in package.PROOFS:
+        _protocol_of(model)
     return model if expect is None else evolve(model, expected=expect.upper())
+
+
+def _protocol_of(model: Model) -> Protocol:
+    """Return the protocol in Python that a model names.
+
+    Raises:
+        InputError: there is no such name, file or object, or the file cannot be imported.
+    """
+    try:
+        return protocol_named(model.protocol)
+    except ProtocolError:
+        raise
+    except InputError as error:
+        raise InputError(
+            f"the model {model.title!r} names the protocol {model.protocol!r}, which is not "
+            f"found: {error}"
+        ) from error
 
 
 def strength(proof: Proof, timeout: float, ticker: Ticker) -> mutants.Strength:
