@@ -339,5 +339,6 @@ def link_object(found: Linked) -> dict[str, Any]:
         },
         "actions_that_never_happened": list(found.idle),
         "packets_in_flight_compared": found.compares_channels,
+        "whole_states_compared": found.compares_states,
         "run": None if found.path is None else [repr(s.transition) for s in found.path.steps],
     }

@@ -166,6 +166,8 @@ class Linked:
         breaks_conjunct: model and Python agree, and the run breaks a conjunct of the invariant.
         idle: the names of the model's actions that never happened.
         compares_channels: the link declares the packets in flight, so they were compared, too.
+        alike: two explored states of an actor, as texts, for which `local` returns one value, so
+            only a part of each state was compared; None if there are no two such states.
     """
 
     system: System
@@ -178,6 +180,12 @@ class Linked:
     breaks_conjunct: bool = False
     idle: tuple[str, ...] = ()
     compares_channels: bool = True
+    alike: tuple[str, str] | None = None
+
+    @property
+    def compares_states(self) -> bool:
+        """Whether the link distinguishes all explored states of each actor."""
+        return self.alike is None
 
 
 @define(eq=False)
@@ -455,6 +463,7 @@ class _Linker:
                 a.name for a in self.machine.model.actions if a.name not in self.machine.happened
             ),
             self.link.channels is not None,
+            next((found for states in self.mapped if (found := _alike(states))), None),
         )
 
     def _refuse_nothing_compared(self, states: int) -> None:
@@ -631,6 +640,21 @@ class _Linker:
                 f"  only in the Python: {list((python - model).elements())}\n"
                 f"  only in the model:  {list((model - python).elements())}"
             )
+
+
+def _alike(mapped: Mapping[Any, Any]) -> tuple[str, str] | None:
+    """Return the texts of two states that are mapped to one value, or None if there are none."""
+    first: dict[Any, Any] = {}
+    unhashable: list[tuple[Any, Any]] = []
+    for state, value in mapped.items():
+        try:
+            known = first.setdefault(value, state)
+        except TypeError:
+            known = next((other for other, same in unhashable if same == value), state)
+            unhashable.append((state, value))
+        if known is not state:
+            return str(known), str(state)
+    return None
 
 
 def _of_application(values: Values) -> dict[str, int]:
