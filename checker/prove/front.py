@@ -15,7 +15,7 @@ from typing import Any
 import z3
 from attrs import evolve
 
-from antecede.checker.check.spec import Spec
+from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Protocol
 from antecede.checker.prove import mutants, suggest
 from antecede.checker.prove.link import Link, Linked, Mismatch, link
@@ -32,7 +32,14 @@ from antecede.checker.support import interrupts
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import AntecedeError, InputError, ProtocolError, unknown
 from antecede.checker.support.exit_codes import INCOMPLETE
-from antecede.checker.support.registry import Kind, load, protocol_named, resolved
+from antecede.checker.support.registry import (
+    Kind,
+    imported_already,
+    load,
+    names_file,
+    protocol_named,
+    resolved,
+)
 
 
 def _models_in(module: ModuleType) -> Mapping[str, Model]:
@@ -43,6 +50,13 @@ MODELS = Kind(
     "model",
     "an antecede.checker.prove.vocabulary.Model, as docs/proofs.md has it at its end",
     _models_in,
+)
+
+
+LINKS = Kind(
+    "link",
+    "an antecede.checker.prove.link.Link",
+    lambda module: {key: value for key, value in vars(module).items() if isinstance(value, Link)},
 )
 
 
@@ -88,7 +102,7 @@ def _protocol_of(model: Model) -> Protocol:
         InputError: there is no such name, file or object, or the file cannot be imported.
     """
     try:
-        return protocol_named(model.protocol)
+        return protocol_named(model.protocol, imported_already(model.protocol))
     except ProtocolError:
         raise
     except InputError as error:
@@ -218,7 +232,8 @@ def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Li
         workload=found.workload,
         history=history,
     )
-    return _named_if_wrong(found), spec.system
+    # The link is imported by now, and the protocol's states must be of the classes that it names.
+    return _named_if_wrong(found), system_of(spec, _protocol_of(model))
 
 
 ITERATED = ("events", "channels")
@@ -250,18 +265,38 @@ def _named_if_wrong(found: Link) -> Link:
 
 
 def _loaded(reference: str) -> Link:
+    """Return the link of module:OBJECT or FILE.py:OBJECT.
+
+    Raises:
+        InputError: there is no such link, or its file cannot be imported.
+    """
+    if names_file(reference):
+        return _link_in_file(reference)
     try:
         found = load(reference)
     except (ImportError, AttributeError, ValueError) as error:
         raise InputError(
-            f"the model's link {reference!r} cannot be loaded ({error}); give module:OBJECT, and "
-            "let PYTHONPATH name the folder of the module"
+            f"the model's link {reference!r} cannot be loaded ({error}); give FILE.py:OBJECT, or "
+            "give module:OBJECT and let PYTHONPATH name the folder of the module"
         ) from error
     if not isinstance(found, Link):
         raise InputError(
             f"the model's link {reference!r} is of the type {type(found).__name__}; give an "
             "antecede.checker.prove.link.Link"
         )
+    return found
+
+
+def _link_in_file(reference: str) -> Link:
+    def refused() -> InputError:
+        return InputError("give FILE.py:OBJECT")
+
+    try:
+        found: Link = resolved(reference, {}, LINKS, refused, imported_already(reference))
+    except ProtocolError:
+        raise
+    except InputError as error:
+        raise InputError(f"the model's link {reference!r} cannot be loaded: {error}") from error
     return found
 
 

@@ -613,7 +613,7 @@ class _Linker:
             if python != model:
                 raise Mismatch(
                     f"the state of actor {actor} differs between the Python and the model:\n"
-                    f"  Python: {python}\n  model:  {model}"
+                    f"  Python: {python}\n  model:  {model}{_if_texts_are_equal(python, model)}"
                 )
         if self.link.channels is not None:
             self._compare_channels(state, view)
@@ -639,7 +639,25 @@ class _Linker:
                 "the packets in flight differ between the Python and the model:\n"
                 f"  only in the Python: {list((python - model).elements())}\n"
                 f"  only in the model:  {list((model - python).elements())}"
+                + _if_texts_are_equal(
+                    sorted(map(str, (python - model).elements())),
+                    sorted(map(str, (model - python).elements())),
+                )
             )
+
+
+def _if_texts_are_equal(python: Any, model: Any) -> str:
+    """Return why two values with equal texts may differ, and the remedy; else nothing."""
+    if str(python) != str(model):
+        return ""
+    classes = [f"{type(one).__module__}.{type(one).__qualname__}" for one in (python, model)]
+    differ = "" if classes[0] == classes[1] else f" ({' and '.join(classes)})"
+    return (
+        f"\n  The two texts are equal, but the values{differ} are not. Perhaps a file was loaded "
+        "twice, so that two classes have the same name. Then import the protocol in the file of "
+        "the proof, and name it there, such as protocol='mine_proof.py:MINE'. Perhaps a class "
+        "compares its objects by identity. Then define __eq__."
+    )
 
 
 def _alike(mapped: Mapping[Any, Any]) -> tuple[str, str] | None:
