@@ -203,7 +203,7 @@ class Model:
         axioms: assumptions about the system (for example, about trees); rigid.
         at_rest: liveness at rest, if it is claimed.
         expected: PROVED, or FAILED for a model of a broken protocol.
-        link: module:OBJECT of the link to the Python, or None.
+        link: FILE.py:OBJECT or module:OBJECT of the link to the Python, or None.
     """
 
     protocol: str

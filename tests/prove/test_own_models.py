@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from antecede.checker.prove.front import model_named
 from antecede.checker.support.errors import InputError
 from antecede.checker.support.registry import import_file, imported_already
 from antecede.cli import main
+from tests.conftest import ROOT
 
 # --- the protocol of a model
 
@@ -184,3 +186,18 @@ def test_a_link_that_a_file_does_not_have_is_named(
     refused = " ".join(capsys.readouterr().err.split())
     assert "the model's link 'mine_proof.py:LONK' cannot be loaded: " in refused
     assert "LINK" in refused
+
+
+def test_the_example_of_the_page_on_proofs_is_proved_and_linked(
+    modules: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
+    protocol, proof = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (modules / "mine.py").write_text(protocol)
+    (modules / "mine_proof.py").write_text(proof)
+    [command] = re.findall(r"^antecede (prove mine_proof.*)$", page, re.MULTILINE)
+    assert main(command.split()) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "PROVED" in shown
+    assert "LINKED" in shown
+    assert "81 states and 180 transitions" in shown
