@@ -195,7 +195,7 @@ class Model:
     """An abstract model of a protocol, its claims, and the invariant that proves them.
 
     Attributes:
-        protocol: the name of the modelled protocol.
+        protocol: the name or FILE.py:OBJECT of the modelled protocol.
         source: citations of the protocol and of its pen-and-paper proof, if there is one.
         relations: all relations, including ghosts.
         conjuncts: the parts of the inductive invariant.
