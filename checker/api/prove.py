@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from antecede.checker.api.arguments import NoArguments, converted, described
 from antecede.checker.api.progress import progress
@@ -148,7 +148,8 @@ def prove(
         The verdict PROVED, FAILED or UNKNOWN, and the answers to all obligations.
 
     Raises:
-        InputError: Z3, the solver, is not installed, or there is no such model.
+        InputError: Z3, the solver, is not installed, there is no such model, or the model names a
+            protocol that does not exist.
 
     Examples:
         >>> from antecede import prove
@@ -200,5 +201,5 @@ def _model(target: Any, expect: str | None) -> Model:
     if not isinstance(target, Model | str | Path):
         raise InputError(f"target is {shown(target)}; give a name, FILE.py:OBJECT or a model")
     if isinstance(target, Model):
-        return target if expect is None else evolve(target, expected=expect.upper())
+        return front.accepted(target, expect)
     return front.model_named(str(target), expect)

@@ -15,7 +15,8 @@ from typing import Any
 import z3
 from attrs import evolve
 
-from antecede.checker.check.spec import Spec
+from antecede.checker.check.spec import Spec, system_of
+from antecede.checker.model import Protocol
 from antecede.checker.prove import mutants, suggest
 from antecede.checker.prove.link import Link, Linked, Mismatch, link
 from antecede.checker.prove.obligations import Answer, Obligation, Proof, Watch, follows
@@ -29,9 +30,16 @@ from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.semantics.transition import System
 from antecede.checker.support import interrupts
 from antecede.checker.support.amounts import counted
-from antecede.checker.support.errors import AntecedeError, InputError, unknown
+from antecede.checker.support.errors import AntecedeError, InputError, ProtocolError, unknown
 from antecede.checker.support.exit_codes import INCOMPLETE
-from antecede.checker.support.registry import Kind, load, resolved
+from antecede.checker.support.registry import (
+    Kind,
+    imported_already,
+    load,
+    names_file,
+    protocol_named,
+    resolved,
+)
 
 
 def _models_in(module: ModuleType) -> Mapping[str, Model]:
@@ -45,13 +53,21 @@ MODELS = Kind(
 )
 
 
+LINKS = Kind(
+    "link",
+    "an antecede.checker.prove.link.Link",
+    lambda module: {key: value for key, value in vars(module).items() if isinstance(value, Link)},
+)
+
+
 def model_named(reference: str, expect: str | None = None) -> Model:
     """Return a registered model, or the model that FILE.py:OBJECT defines.
 
     `expect` is the expected answer, in place of the model's own.
 
     Raises:
-        InputError: there is no such name, file or object, or the file cannot be imported.
+        InputError: there is no such name, file or object, the file cannot be imported, or the model
+            names a protocol that does not exist.
     """
     package = importlib.import_module("antecede.protocols")
 
@@ -63,8 +79,37 @@ def model_named(reference: str, expect: str | None = None) -> Model:
             )
         return unknown("proof", reference, package.PROOFS)
 
-    model: Model = resolved(reference, package.PROOFS, MODELS, refused)
+    return accepted(resolved(reference, package.PROOFS, MODELS, refused), expect)
+
+
+def accepted(model: Model, expect: str | None = None) -> Model:
+    """Return a model whose protocol exists, with the expected answer `expect` if it is given.
+
+    Raises:
+        InputError: the model names a protocol that does not exist, or that cannot be imported.
+    """
+    package = importlib.import_module("antecede.protocols")
+    # Models of classes of algorithms, such as sps, have no protocol in Python.
+    if model.protocol not in package.PROOFS:
+        _protocol_of(model)
     return model if expect is None else evolve(model, expected=expect.upper())
+
+
+def _protocol_of(model: Model) -> Protocol:
+    """Return the protocol in Python that a model names.
+
+    Raises:
+        InputError: there is no such name, file or object, or the file cannot be imported.
+    """
+    try:
+        return protocol_named(model.protocol, imported_already(model.protocol))
+    except ProtocolError:
+        raise
+    except InputError as error:
+        raise InputError(
+            f"the model {model.title!r} names the protocol {model.protocol!r}, which is not "
+            f"found: {error}"
+        ) from error
 
 
 def strength(proof: Proof, timeout: float, ticker: Ticker) -> mutants.Strength:
@@ -187,7 +232,8 @@ def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Li
         workload=found.workload,
         history=history,
     )
-    return _named_if_wrong(found), spec.system
+    # The link is imported by now, and the protocol's states must be of the classes that it names.
+    return _named_if_wrong(found), system_of(spec, _protocol_of(model))
 
 
 ITERATED = ("events", "channels")
@@ -219,18 +265,38 @@ def _named_if_wrong(found: Link) -> Link:
 
 
 def _loaded(reference: str) -> Link:
+    """Return the link of module:OBJECT or FILE.py:OBJECT.
+
+    Raises:
+        InputError: there is no such link, or its file cannot be imported.
+    """
+    if names_file(reference):
+        return _link_in_file(reference)
     try:
         found = load(reference)
     except (ImportError, AttributeError, ValueError) as error:
         raise InputError(
-            f"the model's link {reference!r} cannot be loaded ({error}); give module:OBJECT, and "
-            "let PYTHONPATH name the folder of the module"
+            f"the model's link {reference!r} cannot be loaded ({error}); give FILE.py:OBJECT, or "
+            "give module:OBJECT and let PYTHONPATH name the folder of the module"
         ) from error
     if not isinstance(found, Link):
         raise InputError(
             f"the model's link {reference!r} is of the type {type(found).__name__}; give an "
             "antecede.checker.prove.link.Link"
         )
+    return found
+
+
+def _link_in_file(reference: str) -> Link:
+    def refused() -> InputError:
+        return InputError("give FILE.py:OBJECT")
+
+    try:
+        found: Link = resolved(reference, {}, LINKS, refused, imported_already(reference))
+    except ProtocolError:
+        raise
+    except InputError as error:
+        raise InputError(f"the model's link {reference!r} cannot be loaded: {error}") from error
     return found
 
 
@@ -308,5 +374,6 @@ def link_object(found: Linked) -> dict[str, Any]:
         },
         "actions_that_never_happened": list(found.idle),
         "packets_in_flight_compared": found.compares_channels,
+        "whole_states_compared": found.compares_states,
         "run": None if found.path is None else [repr(s.transition) for s in found.path.steps],
     }

@@ -42,6 +42,7 @@ from antecede.checker.prove.formula import (
 )
 from antecede.checker.prove.validate import validate
 from antecede.checker.prove.vocabulary import SORTS, Action, Conjunct, Model, Update
+from antecede.checker.render.prose import Wording
 from antecede.checker.search.graph import StateGraph
 from antecede.checker.semantics.reached import Edge
 from antecede.checker.semantics.transition import (
@@ -66,8 +67,20 @@ Values: TypeAlias = dict[str, Any]
 """Relation name -> bit mask; for a ghost, one mask per marked message; `dst` -> actor numbers."""
 
 
+@frozen
+class Element:
+    """A message or another element of a small system, which a report names as its run does."""
+
+    sort: str
+    number: int
+
+
 class Mismatch(Exception):
-    """Model and Python differ; the message says how."""
+    """Model and Python differ; the texts and elements in `args` say together how."""
+
+    def text(self, name: Callable[[Element], str]) -> str:
+        """Return how they differ, with the names of elements."""
+        return "".join(name(part) if isinstance(part, Element) else str(part) for part in self.args)
 
 
 class BrokenConjunct(Mismatch):
@@ -166,6 +179,8 @@ class Linked:
         breaks_conjunct: model and Python agree, and the run breaks a conjunct of the invariant.
         idle: the names of the model's actions that never happened.
         compares_channels: the link declares the packets in flight, so they were compared, too.
+        alike: two explored states of an actor, as texts, for which `local` returns one value, so
+            only a part of each state was compared; None if there are no two such states.
     """
 
     system: System
@@ -178,6 +193,12 @@ class Linked:
     breaks_conjunct: bool = False
     idle: tuple[str, ...] = ()
     compares_channels: bool = True
+    alike: tuple[str, str] | None = None
+
+    @property
+    def compares_states(self) -> bool:
+        """Whether the link distinguishes all explored states of each actor."""
+        return self.alike is None
 
 
 @define(eq=False)
@@ -260,9 +281,12 @@ class Machine:
         name, elements = str(event[0]), [int(k) for k in event[1:]]
         for guard, memo in self.guards[name]:
             if not memo.value(values, *elements):
+                params = next(a.params for a in self.model.actions if a.name == name)
+                sorts = [param.sort().name() for param in params]
                 raise Mismatch(
-                    f"the Python takes a step that the model forbids: {self._said(event)}; "
-                    f"its guard {guard!r} is false"
+                    "the Python takes a step that the model forbids: ",
+                    *_atom(name, sorts, elements),
+                    f"; its guard {guard!r} is false",
                 )
         after = dict(values)
         for relation, memo in self.updates[name]:
@@ -344,18 +368,18 @@ class Machine:
                     f"the Python does not take the action {action.name!r}, which the model would "
                     "take at once"
                 )
-        self._judge(self.plain, values, "")
+        self._judge(self.plain, values)
         for marked in self.marked(values):
             for where in range(self.sizes["Actor"]):
                 marked["D"] = where
-                self._judge(self.about_r, marked, f", R being message {marked['R']}")
+                self._judge(self.about_r, marked, ", R being ", Element("Message", marked["R"]))
                 if "to" not in values:
                     break
 
-    def _judge(self, conjuncts: Sequence[Judged], values: Values, where: str) -> None:
+    def _judge(self, conjuncts: Sequence[Judged], values: Values, *where: str | Element) -> None:
         for one, memo in conjuncts:
             if not memo.value(values):
-                raise BrokenConjunct(f"the conjunct {one.name!r} is not true ({one.says}){where}")
+                raise BrokenConjunct(f"the conjunct {one.name!r} is not true ({one.says})", *where)
 
 
 def link(
@@ -438,7 +462,8 @@ class _Linker:
                     break
         except Mismatch as mismatch:
             last = () if transition is None else (transition,)
-            difference, path = str(mismatch), replay(self.system, (*graph.path_to(here), *last))
+            path = replay(self.system, (*graph.path_to(here), *last))
+            difference = mismatch.text(self._namer(path))
             breaks = isinstance(mismatch, BrokenConjunct)
         if difference is None and stopped is None:
             self._refuse_nothing_compared(len(graph.states))
@@ -455,7 +480,22 @@ class _Linker:
                 a.name for a in self.machine.model.actions if a.name not in self.machine.happened
             ),
             self.link.channels is not None,
+            next((found for states in self.mapped if (found := _alike(states))), None),
         )
+
+    def _namer(self, path: Path) -> Callable[[Element], str]:
+        """Return the function that names elements as the report of a run does."""
+        words, view = Wording.of(path), self.view({})
+        messages = {view.number(message): name for message, name in words.names.items()}
+
+        def name(element: Element) -> str:
+            if element.sort == "Message":
+                return messages.get(element.number, "a message that was not causal-sent")
+            if element.sort == "Actor":
+                return words.actor(element.number)
+            return str(element.number)
+
+        return name
 
     def _refuse_nothing_compared(self, states: int) -> None:
         """Refuse to call a model linked if no delivery or no actor's state was compared.
@@ -566,21 +606,25 @@ class _Linker:
             if of_python == of_model:
                 continue
             told = (self._gained(was, after) for after in (of_python, of_model))
+            of_python_only, of_model_only = told
             raise Mismatch(
                 "the causal-sends and deliveries of this step differ between the Python and the "
-                "model:\n  Python: {}\n  model:  {}".format(*told)
+                "model:\n  Python: ",
+                *of_python_only,
+                "\n  model:  ",
+                *of_model_only,
             )
 
-    def _gained(self, was: dict[str, int], after: dict[str, int] | None) -> str:
-        """Return what an event of the application adds to the relations, as atoms."""
+    def _gained(self, was: dict[str, int], after: dict[str, int] | None) -> Sequence[str | Element]:
+        """Return what an event of the application adds to the relations, as parts of a text."""
         atoms = [
-            f"{name}({', '.join(map(str, elements))})"
+            (", ", *_atom(name, self.sorts[name], elements))
             for name in APPLICATION
             for elements in product(*(range(self.sizes[sort]) for sort in self.sorts[name]))
             if after is not None
             and (after[name] & ~was[name]) >> index_of(self.sizes, self.sorts[name], elements) & 1
         ]
-        return ", ".join(atoms) or "nothing"
+        return [part for atom in atoms for part in atom][1:] or ["nothing"]
 
     def _addressed(self, values: Values, message: Message) -> Values:
         """Set the destinations of a new message; until now they were arbitrary."""
@@ -604,7 +648,7 @@ class _Linker:
             if python != model:
                 raise Mismatch(
                     f"the state of actor {actor} differs between the Python and the model:\n"
-                    f"  Python: {python}\n  model:  {model}"
+                    f"  Python: {python}\n  model:  {model}{_if_texts_are_equal(python, model)}"
                 )
         if self.link.channels is not None:
             self._compare_channels(state, view)
@@ -630,7 +674,50 @@ class _Linker:
                 "the packets in flight differ between the Python and the model:\n"
                 f"  only in the Python: {list((python - model).elements())}\n"
                 f"  only in the model:  {list((model - python).elements())}"
+                + _if_texts_are_equal(
+                    sorted(map(str, (python - model).elements())),
+                    sorted(map(str, (model - python).elements())),
+                )
             )
+
+
+def _atom(name: str, sorts: Sequence[str], elements: Sequence[int]) -> Iterator[str | Element]:
+    """Yield the parts of the text NAME(ELEMENT, ...)."""
+    yield f"{name}("
+    for at, (sort, number) in enumerate(zip(sorts, elements, strict=True)):
+        if at:
+            yield ", "
+        yield Element(sort, number)
+    yield ")"
+
+
+def _if_texts_are_equal(python: Any, model: Any) -> str:
+    """Return why two values with equal texts may differ, and the remedy; else nothing."""
+    if str(python) != str(model):
+        return ""
+    classes = [f"{type(one).__module__}.{type(one).__qualname__}" for one in (python, model)]
+    differ = "" if classes[0] == classes[1] else f" ({' and '.join(classes)})"
+    return (
+        f"\n  The two texts are equal, but the values{differ} are not. Perhaps a file was loaded "
+        "twice, so that two classes have the same name. Then import the protocol in the file of "
+        "the proof, and name it there, such as protocol='mine_proof.py:MINE'. Perhaps a class "
+        "compares its objects by identity. Then define __eq__."
+    )
+
+
+def _alike(mapped: Mapping[Any, Any]) -> tuple[str, str] | None:
+    """Return the texts of two states that are mapped to one value, or None if there are none."""
+    first: dict[Any, Any] = {}
+    unhashable: list[tuple[Any, Any]] = []
+    for state, value in mapped.items():
+        try:
+            known = first.setdefault(value, state)
+        except TypeError:
+            known = next((other for other, same in unhashable if same == value), state)
+            unhashable.append((state, value))
+        if known is not state:
+            return str(known), str(state)
+    return None
 
 
 def _of_application(values: Values) -> dict[str, int]:

@@ -195,7 +195,7 @@ class Model:
     """An abstract model of a protocol, its claims, and the invariant that proves them.
 
     Attributes:
-        protocol: the name of the modelled protocol.
+        protocol: the name or FILE.py:OBJECT of the modelled protocol.
         source: citations of the protocol and of its pen-and-paper proof, if there is one.
         relations: all relations, including ghosts.
         conjuncts: the parts of the inductive invariant.
@@ -203,7 +203,7 @@ class Model:
         axioms: assumptions about the system (for example, about trees); rigid.
         at_rest: liveness at rest, if it is claimed.
         expected: PROVED, or FAILED for a model of a broken protocol.
-        link: module:OBJECT of the link to the Python, or None.
+        link: FILE.py:OBJECT or module:OBJECT of the link to the Python, or None.
     """
 
     protocol: str

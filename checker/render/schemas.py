@@ -247,6 +247,7 @@ def _link() -> Schema:
             "stopped_by": or_null(TEXT),
             "actions_that_never_happened": a_list(TEXT),
             "packets_in_flight_compared": FLAG,
+            "whole_states_compared": FLAG,
             "run": or_null(a_list(TEXT)),
         }
     )

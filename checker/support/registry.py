@@ -49,6 +49,10 @@ _objects: dict[str, Protocol] = {}
 """Protocols that a program gave as objects, by name; see `objects_named`."""
 
 
+_sources: dict[str, bytes] = {}
+"""Module name -> the text of the file when `import_file` imported it."""
+
+
 @contextlib.contextmanager
 def objects_named(protocols: Mapping[str, Protocol]) -> Iterator[None]:
     """Let names stand for protocols within this block, even if others are registered under them.
@@ -102,8 +106,12 @@ def protocol_names() -> tuple[str, ...]:
     return tuple(importlib.import_module("antecede.protocols").REGISTRY)
 
 
-def protocol_named(reference: str) -> Protocol:
+def protocol_named(reference: str, module: ModuleType | None = None) -> Protocol:
     """Return a registered protocol, or the protocol of FILE.py:OBJECT or pipe:COMMAND.
+
+    Args:
+        reference: the name, file or command.
+        module: the module of the file, if it is imported already.
 
     Raises:
         InputError: no such name, file, object or program, or the file cannot be imported.
@@ -122,7 +130,7 @@ def protocol_named(reference: str) -> Protocol:
             return InputError(f"there is no file or folder {reference!r}")
         return unknown("protocol", reference, registry)
 
-    return _adapted(resolved(reference, registry, PROTOCOLS, refused))
+    return _adapted(resolved(reference, registry, PROTOCOLS, refused, module))
 
 
 @frozen
@@ -162,6 +170,37 @@ def resolved(
     if not path.endswith(".py"):
         raise refused()
     return _object(path, name, kind, module or import_file(Path(path)))
+
+
+def names_file(reference: str) -> bool:
+    """Return whether a reference is FILE.py or FILE.py:OBJECT."""
+    return _parts(reference)[0].endswith(".py")
+
+
+def imported_already(reference: str) -> ModuleType | None:
+    """Return the module of FILE.py or FILE.py:OBJECT if it is imported already, or None.
+
+    Other files import a file under its own name, such as `mine`, and `import_file` under another
+    one. The two modules have two classes of each name. So the module of its own name comes first,
+    then a script that is running, then the module of `import_file` if the file is unchanged.
+    """
+    file = _place_of(Path(_parts(reference)[0]))
+    if not os.path.isfile(file):
+        return None
+    own = _name_of(file)
+    unchanged = _sources.get(own) == file.read_bytes()
+    real = os.path.realpath(file)
+    of_file = {
+        name: module
+        for name, module in [*sys.modules.items()]
+        if isinstance(module, ModuleType)
+        and isinstance(place := vars(module).get("__file__"), str)
+        and os.path.basename(place) == file.name
+        and os.path.realpath(place) == real
+        and (name != own or unchanged)
+    }
+    ranked = sorted(of_file, key=lambda name: (name == own, name == "__main__"))
+    return of_file[ranked[0]] if ranked else None
 
 
 def _parts(reference: str) -> tuple[str, str, str]:
@@ -255,6 +294,7 @@ def import_file(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module
+    _sources[module.__name__] = path.read_bytes()
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.append(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -34,6 +35,7 @@ from antecede.checker.prove.vocabulary import (
 from antecede.checker.support.errors import InputError
 from antecede.checker.support.registry import load, protocol_named
 from antecede.cli import main
+from antecede.protocols import mfss_proof
 from tests.campaigns.variations import delivers_early
 
 x, y = messages("x y")
@@ -110,6 +112,7 @@ def test_causal_sends_and_deliveries_are_compared_whatever_the_link_declares(
     difference = linked(ANY_ORDER, unseeing(events), "fifo").difference
     assert difference is not None
     assert "the causal-sends and deliveries of this step differ" in difference
+    assert re.search(r"Python: (sent\(m1\)|delivered\(m\d\))\n", difference)
 
 
 def test_a_link_whose_states_are_all_equal_is_refused() -> None:
@@ -292,3 +295,44 @@ def test_a_function_of_a_link_that_raises_is_named(name: str) -> None:
     model = evolve(ANY_ORDER, link=f"{__name__}:{name}")
     with pytest.raises(InputError, match=f"the function '{name.lower()}' of the link raised"):
         front.linked(model, 2, 1, "knowledge")
+
+
+COUNTS = evolve(
+    mfss_proof.LINK,
+    local=lambda state: state.unacknowledged,
+    rebuild=lambda view, actor: len(mfss_proof.waiting(view, actor)),
+    channels=None,
+)
+REARRANGES = evolve(
+    mfss_proof.LINK,
+    local=lambda state: [state.unacknowledged, *state.OB],
+    rebuild=lambda view, actor: [
+        len(mfss_proof.waiting(view, actor)),
+        *mfss_proof.buffered(view, actor),
+    ],
+)
+
+
+def report_of(name: str) -> tuple[str, bool]:
+    """Return the report on MFSS with a link of this file, and its JSON on whole states."""
+    model = evolve(model_named("mfss"), link=f"{__name__}:{name}")
+    found = front.linked(model, 2, 2, "knowledge")
+    whole: bool = front.link_object(found)["whole_states_compared"]
+    return " ".join(front.link_text(model, found).split()), whole
+
+
+def test_a_link_that_compares_a_part_of_each_state_says_so() -> None:
+    shown, whole = report_of("COUNTS")
+    assert "LINKED" in shown
+    assert "describes a part of the state of each actor in the Python code." in shown
+    assert "compares a part of each state: the value of its function `local`" in shown
+    assert "for example: Mfss(OB=" in shown
+    assert "the packets in flight, so they were not compared" in shown
+    assert not whole
+
+
+def test_a_link_that_rearranges_each_state_compares_all_of_it() -> None:
+    shown, whole = report_of("REARRANGES")
+    assert "the model describes the state of the Python code." in shown
+    assert "a part" not in shown
+    assert whole

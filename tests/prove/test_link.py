@@ -325,6 +325,7 @@ def test_a_difference_is_shown_as_a_run(capsys: pytest.CaptureFixture[str]) -> N
     assert broken in shown
     assert "DIFFERENT" not in shown
     assert "causal-sends m2" in shown
+    assert ", R being m1\n" in shown
 
 
 def test_a_model_that_differs_is_not_as_expected_even_if_its_proof_fails(
