@@ -58,11 +58,62 @@ SENDS_TWO = Case(
 )
 
 
+RAISES_LATE = Case(
+    kind="machine",
+    rules=(
+        (
+            (
+                ("from-below", ("send-to-least", "hold", "send-to-least"), 0),
+                ("to-above", ("hold",), 0),
+                ("always", ("mark", "send-by-way", "mark"), 1),
+            ),
+            (("always", ("deliver",), 1),),
+            (("always", ("flush", "flush-by-receiver", "count"), 1),),
+        ),
+        (
+            (("has-credit", ("hold",), 1), ("always", ("send",), 1)),
+            (("has-held", ("answer",), 0), ("always", ("answer-twin",), 0)),
+            (
+                ("from-below", ("flush-by-receiver", "flush-by-receiver", "mark"), 1),
+                ("from-below", ("nothing",), 1),
+                ("always", ("nothing", "flush"), 1),
+            ),
+        ),
+    ),
+    credit=2,
+    resends=False,
+    actors=3,
+    messages=1,
+    network="unordered",
+    workload="any",
+    sends="split",
+    clock_at="causal-send",
+    properties=("causal-delivery", "integrity", "all-delivered", "fifo-delivery"),
+    crashes="2:of=1,0",
+    to_crashed="kept",
+    restarts="forgets",
+)
+"""Some runs end with undelivered messages; one transition later, a handler returns a Twin."""
+
+
 @pytest.mark.parametrize("number", SYSTEMS)
 def test_whatever_explores_a_random_system_finds_the_same(number: int) -> None:
     own = f"{SEED}/{number}"
     wrong = disagreements(drawn(own), own, spark=False, tally=Counter())
     assert [] == wrong
+
+
+def test_a_handler_that_fails_in_the_next_level_does_not_hide_a_violation_on_spark() -> None:
+    """The driver calls it for some states of the next level already."""
+    here = "--engine spark --spark-threshold 30 --partitions 3 --no-symmetry --memory keep # here"
+    expected = compare.searched(
+        RAISES_LATE, "knowledge", compare.ENGINES["--threads 1"], compare.LARGE
+    )
+    actual = compare.searched(
+        RAISES_LATE, "knowledge", compare.IN_THE_DRIVER[here], compare.LARGE, in_the_driver=True
+    )
+    assert expected == actual
+    assert "VIOLATED" == actual["verdicts"]["all-delivered"]
 
 
 def newest_first(channel: Channel) -> tuple[tuple[object, Channel], ...]:

@@ -69,7 +69,7 @@ from antecede.checker.engine.tabulated.transport import (
     Totals,
 )
 from antecede.checker.search.options import Options
-from antecede.checker.support.errors import ClusterError, InputError
+from antecede.checker.support.errors import ClusterError, InputError, ProtocolError
 
 
 def _new_run() -> str:
@@ -127,6 +127,7 @@ class SparkTransport:
     _setup: Setup = field(init=False)
     _combinations: list[tuple[int, Words]] = field(factory=list)
     _preview: tuple[Words, Codec] | None = None
+    _ahead: ProtocolError | None = None
     _run: str = field(factory=_new_run)
 
     def __attrs_post_init__(self) -> None:
@@ -236,6 +237,9 @@ class SparkTransport:
             rows = sum(r.following + r.visited for r in second.values())
             self._jobs.relocate(rows, report.frontier, self.threshold)
         state.rounds[-1]["seconds"] = time.monotonic() - began
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and not (report.shown or level.combinations or level.last):
+            raise ahead  # otherwise, this level may decide the search, or the next one raises
         return report
 
     def _next_level(
@@ -279,7 +283,10 @@ class SparkTransport:
         if self._preview is not None:
             (flat, codec), self._preview = self._preview, None
             following = self.tables.learn(NOTHING, widened(flat, codec, self.tables.own.codec))
-            self.tables.learn(NOTHING, following)
+            try:
+                self.tables.learn(NOTHING, following)
+            except ProtocolError as error:
+                self._ahead = error
 
     def _learn_missed(self, reports: Collection[ExpandReport], codec: Codec) -> None:
         """Fill what postponed rows miss, and number composites that have no number.
