@@ -171,7 +171,8 @@ class SparkTransport:
     def _prepare(self, cluster: Cluster, setup: Setup) -> Jobs:
         """Give the cluster all tables."""
         self._setup, folder = setup, None
-        self._preview = None  # its rows mean something in the former tables only
+        # Both are about the former tables only.
+        self._preview = self._ahead = None
         if self.options.spark_files and cluster.sc.master.startswith("local["):
             folder = str(cluster.folder.path / "blocks")
         forgets_by = setup.weights if self.state.graded or setup.weights else None
