@@ -662,6 +662,15 @@ def test_a_check_without_a_counterexample_writes_no_trace(
     assert [] == os.listdir(tmp_path)
 
 
+@pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="needs /dev/stdin")
+def test_a_trace_may_come_through_a_pipe() -> None:
+    """So it must be read only once."""
+    trace = (ROOT / "docs/claims/matrix-loss.json").read_bytes()
+    replay = (*COMMAND, "replay", "/dev/stdin")
+    ran = subprocess.run(replay, input=trace, capture_output=True, check=False)
+    assert b"still VIOLATED" in ran.stdout, ran.stderr
+
+
 def test_a_trace_of_an_own_protocol_is_replayed_from_anywhere(
     antecede: Command, tmp_path: Path
 ) -> None:

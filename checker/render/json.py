@@ -246,11 +246,13 @@ class Trace:
         spec: the question; its only property is the violated one, if there is one.
         keys: the keys of the transitions, as `checker.paths.path` makes them.
         loop: (after, sender, number, ending) of a run whose last steps repeat for ever.
+        saved: the property that the file names, even if `spec` asks for another one.
     """
 
     spec: Spec
     keys: tuple[str, ...]
     loop: tuple[int, int, int, str] | None = None
+    saved: str | None = None
 
 
 def replay_file(
@@ -277,7 +279,6 @@ def replay_file(
         ReplayError: the trace no longer fits the protocol; the error names the step.
         InputError: the file is not a trace.
     """
-    named = trace_in(text_in(file, "the trace"), file).spec.properties
     trace = trace_in_file(file, protocol, prop, own)
     try:
         system = trace.spec.system
@@ -291,7 +292,7 @@ def replay_file(
     (judged,) = system.properties
     if not holds_along(path, judged):
         path = evolve(path, violates=judged.name)
-    return path, judged.name, next(iter(named), None)
+    return path, judged.name, trace.saved
 
 
 def _looped(path: Path, trace: Trace) -> Path:
@@ -395,7 +396,7 @@ def trace_of(table: Mapping[str, Any], file: str) -> Trace:
     try:
         prop = None if table.get("property", "") is None else _get(table, "property", str)
         keys = (_key(table, number) for number in range(1, len(_transitions(table)) + 1))
-        return Trace(_spec(table, prop), tuple(keys), _loop(table))
+        return Trace(_spec(table, prop), tuple(keys), _loop(table), prop)
     except InputError as error:
         raise type(error)(f"{file}: {error}") from None
 
