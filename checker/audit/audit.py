@@ -190,9 +190,10 @@ def _plain(
     with contextlib.closing(_Plain(crowded, how, [log.source.name for log in logs])) as judge:
         for log in logs:
             judge.read(log, tick)
-        _check_logs(judge.read_of, logs)
+        foreign = [foreign_of(log.source) for log in logs]
+        _check_logs(judge.read_of, logs, foreign)
         moments = judge.take_spans(tick)
-        result = judge.result([foreign_of(log.source) for log in logs])
+        result = judge.result(foreign)
         return result if moments is None else in_every_order(result, moments)
 
 
@@ -222,14 +223,13 @@ def _compiled(logs: Sequence[Log], tick: Callable[[int, int], None], how: How) -
         for log in logs:
             found[log.source.whole] += judge.read(log.source, log.fields, tick)
         judge.wait()
-        _check_logs(found, logs)
         foreign = [foreign_of(log.source) for log in logs]
+        _check_logs(found, logs, foreign)
         return judge.result(foreign, unfinished=how.unfinished)
 
 
-def _check_logs(found: Mapping[str, int], logs: Sequence[Log]) -> None:
+def _check_logs(found: Mapping[str, int], logs: Sequence[Log], foreign: Sequence[Foreign]) -> None:
     """Refuse logs with more other lines than events, given the number of events per log."""
-    foreign = [foreign_of(log.source) for log in logs]
     wholes = [log.source.whole for log in logs]
     check_events(found, [(log.source.whole, log.format) for log in logs], foreign, wholes)
 

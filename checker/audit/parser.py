@@ -84,7 +84,7 @@ class Parser:
         if self.wholes[-1:] != [source.whole]:
             self.wholes.append(source.whole)
         self._begin(source)
-        names = (fields.actor, fields.event, fields.message, fields.to)
+        names = fields.used
         words = (*names, *fields.sends, *fields.delivers)
         vocabulary = k.Vocabulary(
             np.frombuffer("".join(words).encode(), np.uint8),

@@ -142,7 +142,7 @@ def line_events(source: Source, number: int, line: str, fields: Fields) -> list[
 
 def _may_repeat(line: str, fields: Fields) -> bool:
     """Return whether a field of an event may occur twice; this is much faster than parsing."""
-    for name in (fields.actor, fields.event, fields.message, fields.to):
+    for name in fields.used:
         if line.count(f'"{name}"') > 1:
             return True
         if "." in name and any(line.count(f'"{part}"') > 1 for part in name.split(".")):
@@ -165,7 +165,7 @@ def _object_of(pairs: list[tuple[str, Any]]) -> _Object:
 
 
 def _check_repeated(where: str, text: str, fields: Fields) -> None:
-    """Refuse an object in which a field of an event is repeated; other texts are accepted.
+    """Refuse an object that repeats a field of an event; other texts are accepted.
 
     Raises:
         InputError: one is. JSON readers take one of the two values without a word.
@@ -174,7 +174,7 @@ def _check_repeated(where: str, text: str, fields: Fields) -> None:
         record = json.loads(text, object_pairs_hook=_object_of)
     except (ValueError, RecursionError):
         return
-    for name in (fields.actor, fields.event, fields.message, fields.to):
+    for name in fields.used:
         _check_once(where, record, name, name)
 
 

@@ -61,7 +61,7 @@ def _check_repeated(where: str, names: Sequence[str], fields: Fields) -> None:
     Raises:
         InputError: there are two.
     """
-    for name in (fields.actor, fields.event, fields.message, fields.to):
+    for name in fields.used:
         if names.count(name) > 1:
             raise InputError(
                 f"{where}: {names.count(name)} columns are named {name!r}; keep one of them"

@@ -605,14 +605,12 @@ class _Linker:
         for was, of_python, of_model in zip_longest(python, python[1:], model[1:]):
             if of_python == of_model:
                 continue
-            told = (self._gained(was, after) for after in (of_python, of_model))
-            of_python_only, of_model_only = told
             raise Mismatch(
                 "the causal-sends and deliveries of this step differ between the Python and the "
                 "model:\n  Python: ",
-                *of_python_only,
+                *self._gained(was, of_python),
                 "\n  model:  ",
-                *of_model_only,
+                *self._gained(was, of_model),
             )
 
     def _gained(self, was: dict[str, int], after: dict[str, int] | None) -> Sequence[str | Element]:
