@@ -39,7 +39,7 @@ class Finding:
         events: for `causal-delivery`, the events along the chain in causal order, then the two
             deliveries in their order. Otherwise the events of `first` that show the error, which
             may include deliveries that never happen. Only the first findings have events.
-        what: what is wrong, more precisely than `kind`: a key of `checker.audit.findings.KINDS`.
+        what: the fault, more precisely than `kind`: a key of `checker.audit.findings.KINDS`.
         missing: for `undelivered`, the receivers that did not deliver the message.
     """
 
@@ -107,9 +107,9 @@ class Audit:
         foreign: the logs that have lines which are no events.
         clocks: the number of vector clocks that were checked.
         executions: the names of the executions in a log with several ones, and the audit of each.
-        left_out: what was not judged, and why.
+        left_out: the parts that were not judged, and why.
         undecided: why the verdict depends on an order that the logs do not say, or an empty text.
-        warnings: what may make findings wrong.
+        warnings: reasons why findings may be wrong.
         unfinished: messages may still be in transit.
     """
 

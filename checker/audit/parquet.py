@@ -34,7 +34,7 @@ class ParquetLines:
         groups: the row groups to read, in order; None: all.
         used: the names of the fields of an event. A column with such a name must have a type that
             is read. A null in it is written, unless the field may be missing.
-        optional: the one of these that may be missing.
+        optional: the name in `used` that may be missing.
     """
 
     path: str

@@ -58,8 +58,8 @@ SENDS_TWO = Case(
 )
 
 
-RAISES_LATE = Case(
-    kind="machine",
+RAISES_LATE = evolve(
+    SENDS_TWO,
     rules=(
         (
             (
@@ -81,13 +81,10 @@ RAISES_LATE = Case(
         ),
     ),
     credit=2,
-    resends=False,
     actors=3,
     messages=1,
     network="unordered",
-    workload="any",
     sends="split",
-    clock_at="causal-send",
     properties=("causal-delivery", "integrity", "all-delivered", "fifo-delivery"),
     crashes="2:of=1,0",
     to_crashed="kept",

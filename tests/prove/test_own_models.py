@@ -129,6 +129,12 @@ def _modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
+def write_proof(modules: Path, before: str, protocol: str, link: str) -> None:
+    """Write the file mine_proof.py: some code, and a model with this protocol and link."""
+    proof = PROOF.format(protocol=protocol, link=link)
+    (modules / "mine_proof.py").write_text(f"{before}\n{proof}")
+
+
 LINKS = ("mine_proof:LINK", "mine_proof.py:LINK", "mine_proof.py")
 
 
@@ -138,8 +144,7 @@ def test_a_protocol_in_another_file_has_the_classes_of_its_link(
     protocol: str, link: str, modules: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (modules / "mine.py").write_text(MINE)
-    proof = PROOF.format(protocol=protocol, link=link)
-    (modules / "mine_proof.py").write_text(f"from mine import MINE, State\n{proof}")
+    write_proof(modules, "from mine import MINE, State", protocol, link)
     assert main(["prove", "mine_proof.py:MODEL", "--link", "--actors", "2"]) == 0
     assert "LINKED" in capsys.readouterr().out
 
@@ -148,8 +153,7 @@ def test_a_protocol_in_another_file_has_the_classes_of_its_link(
 def test_a_protocol_in_the_file_of_its_proof_has_the_classes_of_its_link(
     link: str, modules: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    proof = PROOF.format(protocol="mine_proof.py:MINE", link=link)
-    (modules / "mine_proof.py").write_text(f"{MINE}\n{proof}")
+    write_proof(modules, MINE, "mine_proof.py:MINE", link)
     assert main(["prove", "mine_proof.py:MODEL", "--link", "--actors", "2"]) == 0
     assert "LINKED" in capsys.readouterr().out
 
@@ -168,8 +172,9 @@ def test_equal_texts_of_different_classes_are_explained(
 ) -> None:
     (modules / "mine.py").write_text(MINE)
     (modules / "copy_of_mine.py").write_text(MINE)
-    proof = PROOF.format(protocol="copy_of_mine.py:MINE", link="mine_proof.py:LINK")
-    (modules / "mine_proof.py").write_text(f"from mine import MINE, State\n{proof}")
+    write_proof(
+        modules, "from mine import MINE, State", "copy_of_mine.py:MINE", "mine_proof.py:LINK"
+    )
     assert main(["prove", "mine_proof.py:MODEL", "--link", "--actors", "2"]) == 1
     shown = " ".join(capsys.readouterr().out.split())
     assert "DIFFERENT" in shown
@@ -180,8 +185,7 @@ def test_equal_texts_of_different_classes_are_explained(
 def test_a_link_that_a_file_does_not_have_is_named(
     modules: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    proof = PROOF.format(protocol="mine_proof.py:MINE", link="mine_proof.py:LONK")
-    (modules / "mine_proof.py").write_text(f"{MINE}\n{proof}")
+    write_proof(modules, MINE, "mine_proof.py:MINE", "mine_proof.py:LONK")
     assert main(["prove", "mine_proof.py:MODEL", "--link", "--actors", "2"]) == 2
     refused = " ".join(capsys.readouterr().err.split())
     assert "the model's link 'mine_proof.py:LONK' cannot be loaded: " in refused

@@ -197,7 +197,7 @@ class Tables(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """The arrays in which a kernel records what the tables lack, so that Python can add it.
+    """The arrays where a kernel records missing table entries, so that Python can add them.
 
     Attributes:
         misses: int64 of shape (n, 1 + words): records, each of a key of the table of results (0,
@@ -290,11 +290,11 @@ class Memo(NamedTuple):
 
 
 class Told(NamedTuple):
-    """The arrays in which `expand` returns its results, other than the successors.
+    """The arrays where `expand` returns its results, except for the successors.
 
     Attributes:
         postponed: indices of rows that miss something; control[POSTPONED] counts them.
-        misses: what the tables lack; see `Missing`.
+        misses: the missing table entries; see `Missing`.
         shown: (n, 3): property bit set, row index * owners + me, index of the transition (-1: the
             state itself); control[FOUND] counts them.
         fired: per kind, the number of transitions taken.
@@ -325,7 +325,7 @@ class Frontier(NamedTuple):
 
 
 class Composites(NamedTuple):
-    """How many composites there are, and how many there may be.
+    """The number of composites, and the room for them.
 
     A composite is the number that stands for the content of one part of a state, usually of an
     actor.
@@ -365,13 +365,13 @@ class Met(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """The arrays in which `descend` and `wander` return their results.
+    """The arrays where `descend` and `wander` return their results.
 
     Attributes:
-        misses: what the tables lack; see `Missing`.
+        misses: the missing table entries; see `Missing`.
         fired: per kind of transition, the number taken.
         kinds: per kind, the number of transitions that led to a new state.
-        control: the slots named below, and some of those of `expand`.
+        control: the slots named below, and some slots of `expand`.
     """
 
     misses: np.ndarray[Any, Any]
