@@ -117,7 +117,7 @@ class Variation:
     @property
     def model(self) -> Model:
         """The base model after all changes."""
-        model = evolve(BASES[self.base][1](), protocol="drawn", link=None, expected="PROVED")
+        model = evolve(BASES[self.base][1](), link=None, expected="PROVED")
         for name, seed in self.changes:
             model = CHANGES[name][1](random.Random(seed), model)
         return model
