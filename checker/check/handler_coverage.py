@@ -20,7 +20,14 @@ from attrs import frozen
 
 from antecede.checker.model import Protocol
 from antecede.checker.semantics.tracing import Tracer, Turn, is_users, lines_of
-from antecede.checker.support.sources import code_of, codes_in, function_of, last_line, names_in
+from antecede.checker.support.sources import (
+    code_of,
+    codes_in,
+    function_of,
+    last_line,
+    names_in,
+    syntax_tree,
+)
 
 Condition: TypeAlias = ast.If | ast.While | ast.For
 
@@ -148,7 +155,7 @@ def _lines(code: CodeType) -> Iterator[int]:
 def _conditions(file: str, first: int, last: int) -> Iterator[Condition]:
     """Yield the conditions in some lines whose body begins on a line of its own."""
     try:
-        tree = ast.parse("\n".join(lines_of(file)))
+        tree = syntax_tree("\n".join(lines_of(file)))
     except (SyntaxError, ValueError, RecursionError):
         return
     found = [node for node in ast.walk(tree) if isinstance(node, Condition)]

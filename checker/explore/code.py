@@ -30,7 +30,7 @@ from antecede.checker.semantics.crashes import CRASH, RECOVER
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.tracing import Tracer, is_users, lines_of
 from antecede.checker.support.errors import ProtocolError
-from antecede.checker.support.sources import code_of, codes_in, last_line
+from antecede.checker.support.sources import code_of, codes_in, last_line, syntax_tree
 
 NO_SOURCE = "The source is not available. Define the protocol in a file or in a notebook to see it."
 CHANGED = "The file has changed since it was read, so the page does not show its lines."
@@ -167,7 +167,7 @@ def _whole_statements(lines: list[str], ran: set[int]) -> Iterator[int]:
     """
     yield from ran
     try:
-        nodes = [n for n in ast.walk(ast.parse("\n".join(lines))) if isinstance(n, ast.stmt)]
+        nodes = [n for n in ast.walk(syntax_tree("\n".join(lines))) if isinstance(n, ast.stmt)]
     except (SyntaxError, ValueError, RecursionError):
         return
     for node in nodes:

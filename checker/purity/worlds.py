@@ -20,7 +20,7 @@ from antecede.checker.purity.effects import is_of_user
 from antecede.checker.purity.usable import children, copied
 from antecede.checker.semantics.values import canonical, field_names
 from antecede.checker.support.errors import ProtocolError
-from antecede.checker.support.sources import codes_in, names_in
+from antecede.checker.support.sources import codes_in, names_in, syntax_tree
 
 Order: TypeAlias = Callable[[list[Any]], list[Any]]
 
@@ -331,7 +331,7 @@ def _with_set_calls(function: FunctionType) -> CodeType:
 def _recompiled(source: str, filename: str) -> dict[Any, CodeType]:
     """Return the code of each function of a module with set displays as calls, by `_identity`."""
     try:
-        tree = ast.parse(source, filename)
+        tree = syntax_tree(source, filename)
         plain = compile(tree, filename, "exec", dont_inherit=True)
         changed = compile(_SetCalls().visit(tree), filename, "exec", dont_inherit=True)
         pairs = zip(codes_in(plain), codes_in(changed), strict=True)

@@ -15,6 +15,8 @@ from typing import Any, get_args
 
 from attrs import define, field
 
+from antecede.checker.support.sources import syntax_tree
+
 NOT_PACKETS = ("builtins", "typing", "collections.abc", "antecede.checker.model")
 """Where classes come from that say nothing of what a packet is."""
 
@@ -73,7 +75,7 @@ class _Reader:
 
 def _definition(function: FunctionType) -> ast.FunctionDef | None:
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        tree = syntax_tree(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError, ValueError, RecursionError):
         return None
     first = tree.body[0] if tree.body else None

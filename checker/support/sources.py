@@ -20,8 +20,10 @@ import functools
 import hashlib
 import inspect
 import io
+import os
 import sys
 import sysconfig
+import threading
 import tokenize
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -48,6 +50,17 @@ _ATOMS = (type(None), bool, int, float, complex, str, range)
 
 Files: TypeAlias = dict[str, Path]
 """Module -> its file."""
+
+_parsing = threading.Lock()
+"""Held while a syntax tree is made: before 3.11.8, Python fails if two threads make trees at one
+time (CPython's issue 106905). A fork waits for it, so that it is free in the child process."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_parsing.acquire,
+        after_in_parent=_parsing.release,
+        after_in_child=_parsing.release,
+    )
 
 
 def digest_of(data: bytes) -> str:
@@ -120,11 +133,27 @@ def _imports(file: Path, module: str) -> Iterator[str]:
         yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
 
 
+def syntax_tree(source: str | bytes, file: str = "<unknown>") -> ast.Module:
+    """Return the syntax tree of Python code, as `ast.parse` does, also while other threads parse.
+
+    Args:
+        source: the code.
+        file: the name of its file, for the text of a SyntaxError.
+
+    Raises:
+        SyntaxError: the code is not Python.
+        ValueError: the code has a null byte.
+        RecursionError: the code is nested too deeply.
+    """
+    with _parsing:
+        return ast.parse(source, file)
+
+
 @functools.lru_cache(maxsize=1_000)
 def _written_imports(source: bytes) -> tuple[tuple[int, str], ...]:
     """Return the imports in a source, as (number of leading dots, name)."""
     try:
-        nodes = list(ast.walk(ast.parse(source)))
+        nodes = list(ast.walk(syntax_tree(source)))
     except (SyntaxError, ValueError, RecursionError):
         return ()
     imports = list[tuple[int, str]]()

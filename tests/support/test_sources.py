@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import gc
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +20,7 @@ from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.engine.rows.fingerprint import fingerprint
 from antecede.checker.search.options import Options
 from antecede.checker.support.registry import import_file, protocol_named, protocol_names
-from antecede.checker.support.sources import bare, imported_by, is_followed, sources_of
+from antecede.checker.support.sources import bare, imported_by, is_followed, sources_of, syntax_tree
 from tests.conftest import ROOT
 
 WORDY = """# A comment, with "quotes".
@@ -241,3 +244,31 @@ def test_the_files_in_the_command_of_a_program_count(tmp_path: Path) -> None:
     before = sources_of(protocol).digests()
     file.write_text(f"# changed\n{answers}")
     assert before[str(file)] != sources_of(protocol).digests()[str(file)]
+
+
+def test_two_threads_may_parse_at_one_time() -> None:
+    """The second one begins while a collection of garbage interrupts the first one."""
+    source = "\n".join(f"x{number} = [{number}]" for number in range(2_000))
+    trees: list[ast.Module] = []
+    begun, ended = threading.Event(), threading.Event()
+
+    def parse_too() -> None:
+        begun.wait()
+        trees.append(syntax_tree(source))
+        ended.set()
+
+    def let_the_other_begin(*_anything: object) -> None:
+        if threading.current_thread() is not other and not begun.is_set():
+            begun.set()
+            ended.wait(0.5)
+
+    other = threading.Thread(target=parse_too)
+    other.start()
+    gc.callbacks.append(let_the_other_begin)
+    try:
+        trees.append(syntax_tree(source))
+    finally:
+        gc.callbacks.remove(let_the_other_begin)
+        begun.set()
+        other.join()
+    assert [2_000, 2_000] == [len(tree.body) for tree in trees]
