@@ -172,6 +172,9 @@ WRONG = [
     (("explore", "mfss", "--property", ""), "names nothing; give a name, or leave it out"),
     (("simulate", "--figure", "cykas-4", " "), "names nothing; give a name, or leave it out"),
     (("sweep", "--protocol", ","), "names nothing; give a name, or leave it out"),
+    (("sweep", "mfss", "--actors", "2,,3"), "an item of the list '2,,3' is empty"),
+    (("simulate", "mfss,,rst"), "an item of the list 'mfss,,rst' is empty"),
+    (("simulate", "mfss", "--actors", "2,,3"), "actors is ''; give a whole number"),
     (("sweep", "mfss", "--property", ""), "names nothing; give a name, or leave it out"),
     (
         ("check", "mfss", "--property", "witness:x"),

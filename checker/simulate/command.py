@@ -125,11 +125,7 @@ def check_drawable(grids: Sequence[Grid]) -> None:
 
 def _axes(values: Mapping[str, str | None]) -> dict[str, list[Any]]:
     """Return the parsed values of the given parameters."""
-    axes = {name: parsed_list(name, text) for name, text in values.items() if text is not None}
-    for name, listed in axes.items():
-        if not listed:
-            raise InputError(f"--{name.replace('_', '-')} has no value")
-    return axes
+    return {name: parsed_list(name, text) for name, text in values.items() if text is not None}
 
 
 def runner_of(name: str, workers: int | None, master: str | None, *, log: bool) -> Runner:

@@ -119,7 +119,7 @@ def parsed_list(name: str, text: str) -> list[Any]:
     Raises:
         InputError: the field cannot have one of these values.
     """
-    return [parsed(name, part) for part in text.split(",") if part.strip()]
+    return [parsed(name, part) for part in text.split(",")]
 
 
 def _quantity(text: str, units: Mapping[str, int]) -> float | None:

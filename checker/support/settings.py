@@ -247,18 +247,24 @@ def names_in(text: str | None) -> tuple[str, ...]:
     """Return the names in a list such as a,b,c; commas within brackets do not separate names.
 
     Raises:
-        InputError: the list is empty.
+        InputError: the list is empty, or an item of it is.
     """
+    if text is None:
+        return ()
     parts, depth = [""], 0
-    for character in text or "":
+    for character in text:
         depth += (character in "[{(") - (character in "]})")
         if character == "," and depth <= 0:
             parts.append("")
         else:
             parts[-1] += character
-    names = tuple(part.strip() for part in parts if part.strip())
-    if text is not None and not names:
+    names = tuple(part.strip() for part in parts)
+    if not any(names):
         raise InputError(f"{text!r} names nothing; give a name, or leave it out")
+    if not all(names):
+        raise InputError(
+            f"an item of the list {text!r} is empty; remove a comma, or write the item"
+        )
     return names
 
 

@@ -154,7 +154,7 @@ def test_a_quick_figure_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[s
         ([], "there is nothing to simulate; name protocols, or a --figure"),
         (["mfs"], "did you mean 'mfss'"),
         (["mfss", "--delay", "5"], "give a time such as"),
-        (["mfss", "--delay", ""], "--delay has no value"),
+        (["mfss", "--delay", ""], "delay is ''; give a time such as"),
         (["mfss", "--quick"], "--quick is for --figure"),
         (["--figure", "cykas-5", "--delay", "1ms,2ms"], "give one value of a parameter"),
         (["mfss", "--svg", "x"], "--svg is for --figure"),
