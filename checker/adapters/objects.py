@@ -596,7 +596,10 @@ def _keeper_of(
     if copies not in COPIES:
         raise unknown(f"copies of {name}", copies, COPIES)
     if copies == "deepcopy" and key is None:
-        raise InputError(f"{name} has no key; copies by deepcopy cannot be compared without")
+        raise InputError(
+            f"{name} has no key, so antecede cannot compare copies by deepcopy; add a method "
+            "key(self) that returns everything that decides what the object does"
+        )
     return _Keeper(name, make, copies, key, reused)
 
 
@@ -623,6 +626,8 @@ def _check_parameters(function: Any, given: tuple[Any, ...], wanted: str) -> Non
     try:
         inspect.signature(function).bind(*given)
     except TypeError as error:
-        raise InputError(f"{wanted} cannot be called by the checker: {error}") from None
+        raise InputError(
+            f"antecede cannot call {wanted}: {error}; let it take these arguments"
+        ) from None
     except ValueError:
         return  # it is not written in Python

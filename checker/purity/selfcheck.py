@@ -498,20 +498,17 @@ class _Watch:
             try:
                 result = self.handler(*args)
             except RefusedCall:
-                raise self._error(before, f"{faults[0]}; {_ADVICE}") from None
+                raise self._error(_shown(args, before), f"{faults[0]}; {_ADVICE}") from None
         tracing.stop()
         if self.memory.variables.clocks:
             faults += Variables.of(self.handler).clocks
         if faults and not interrupts.was_interrupted():  # the caller ends an interrupted call
-            raise self._error(before, f"{faults[0]}; {_ADVICE}")
+            raise self._error(_shown(args, before), f"{faults[0]}; {_ADVICE}")
         drew = self.memory.has_drawn(luck)
         self._compare_arguments(before, args)
         if not self._is_of_expected_type(result):
             return result  # for the caller to report
-        # Stand-ins for real objects cannot change, and errors alone need their text.
-        shown = tuple(
-            arg if stands_for_another(arg) else text for arg, text in zip(args, before, strict=True)
-        )
+        shown = _shown(args, before)
         self._inspect(shown, result)
         value = self._read(result)
         call = _Call(args, shown, _Outcome(value), drew)
@@ -740,6 +737,16 @@ def _components(result: Any) -> Iterator[tuple[str, Any]]:
     yield "state", result.state
     for at, send in enumerate(result.sends if isinstance(result.sends, tuple) else ()):
         yield f"sends[{at}]", send
+
+
+def _shown(args: Args, texts: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return arguments as errors show them: texts, or the stand-ins for real objects.
+
+    A stand-in cannot change, and only an error needs its readable text, which `str` makes.
+    """
+    return tuple(
+        arg if stands_for_another(arg) else text for arg, text in zip(args, texts, strict=True)
+    )
 
 
 def _contrast(first: _Outcome, other: _Outcome) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -176,9 +177,15 @@ class Coin(Node):
             out.deliver(packet[1])
 
 
+class Punctual(Node):
+    def receive(self, out: Out, src: int, packet: Any) -> None:
+        self.since = time.time()
+
+
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
+        (Punctual, r"calls time\.time\(\), .* it was called as receive\({'me': "),
         (Eager, "receive of Eager is async"),
         (Talkative, "returned .*; say what it does with out.send"),
         (Coin, "returned different results|returned another result"),

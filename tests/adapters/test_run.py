@@ -131,12 +131,12 @@ def test_a_program_that_hangs_when_it_is_started_ends_in_time(
         ),
         (
             "class Node:\n    def __init__(self): ...\n    causal_send = receive = None",
-            "Node(actor, actors) cannot be called by the checker",
+            "antecede cannot call Node(actor, actors): too many",
         ),
         (
             "class Node:\n    def __init__(self, a, b): ...\n"
             "    def causal_send(self, message): ...\n    def receive(self, out, src, packet): ...",
-            "Node.causal_send(out, message) cannot be called by the checker",
+            "antecede cannot call Node.causal_send(out, message): too many",
         ),
         ("x = 1", "defines no protocol; give an antecede.Protocol, or a class with"),
     ],
