@@ -178,18 +178,27 @@ def _sends_to_all(path: Path) -> bool:
 
 
 def _further(report: CheckReport) -> list[tuple[str, str]]:
-    """Return how to check a larger bound of a protocol that holds, and how to prove it."""
-    spec = report.spec
-    size = str(attrs.fields(Question).actors.default)
-    asked = attrs.evolve(as_asked(spec), messages=spec.messages + 1)
-    words = [f"antecede check {shlex.quote(spec.protocol)}"]
-    for option, value in options_of(asked):
-        if (option, value) != ("--actors", size):
-            words.append(f"{option} {shlex.quote(value)}")
-    growing = spec.workload in ("any", "broadcast", "multicast", "self")
-    steps = [("check more", " ".join(words))] if growing else []
+    """Return how to check more of a protocol that holds, and how to prove it."""
+    spec, asked = report.spec, as_asked(report.spec)
+    steps: list[tuple[str, str]] = []
+    if spec.workload in ("any", "broadcast", "multicast", "self"):
+        larger = attrs.evolve(asked, messages=spec.messages + 1)
+        steps.append(("check more", _check_of(larger)))
+    # Timeouts can go on for ever, and all-delivered says nothing about runs that never end.
+    repeats = report.system.protocol.timeout is not None
+    if repeats and "all-delivered" in report.result.properties:
+        reachable = attrs.evolve(asked, properties=("can-deliver",))
+        steps.append(("endless runs", _check_of(reachable)))
     # A proof is about causal delivery, and about actors that do not crash.
     answers = spec.network in (None, "unordered", "fifo") and spec.crashes == "0"
     if answers and not spec.properties and spec.protocol in proof_names() and is_installed("prove"):
         steps.append(("try a proof", f"antecede prove {spec.protocol}"))
     return steps
+
+
+def _check_of(question: Question) -> str:
+    """Return the command that checks a question."""
+    size = str(attrs.fields(Question).actors.default)
+    options = (pair for pair in options_of(question) if pair != ("--actors", size))
+    words = [f"{option} {shlex.quote(value)}" for option, value in options]
+    return " ".join([f"antecede check {shlex.quote(question.protocol)}", *words])

@@ -146,10 +146,10 @@ def _no_way_back(path: Path, prop: Property) -> Explanation:
     left = (m for i in range(path.system.actors) for m in undelivered(path.last, i))
     stuck = [words.message(m) for m in left]
     if not stuck:
-        return Explanation(f"From here on no state can be reached that respects {prop.name}.")
+        return Explanation(f"From here on, no state can be reached that satisfies {prop.name}.")
     return Explanation(
-        f"From here on nothing that can happen delivers all of {listed(stuck)}: "
-        "every state that can still be reached leaves some of it undelivered."
+        "No continuation of this run reaches a state in which every message is delivered. "
+        f"Here, {listed(stuck)} {'is' if len(stuck) == 1 else 'are'} undelivered."
     )
 
 

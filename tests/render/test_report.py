@@ -474,6 +474,21 @@ def test_what_to_do_next_depends_on_the_result_and_on_what_was_saved() -> None:
     assert next_steps(reported("mfss", bounds=Bounds(max_states=5))) is None
 
 
+def test_runs_that_never_end_are_mentioned_only_for_protocols_with_timeouts() -> None:
+    lossy = {"messages": 1, "network": "lossy:1"}
+    steps = str(next_steps(reported("hybrid-basic", **lossy)))
+    assert "--actors 2 --messages 1 --network lossy:1 --property can-deliver" in steps
+    safety = reported("hybrid-basic", properties=("integrity",), **lossy)
+    assert "can-deliver" not in str(next_steps(safety)), "nobody asked about undelivered messages"
+    assert "can-deliver" not in str(next_steps(reported("mfss"))), "each of its runs ends"
+
+
+def test_a_message_that_can_no_longer_be_delivered_is_named() -> None:
+    lost = reported("mfss", messages=1, network="lossy:1", properties=("can-deliver",))
+    text = joined(report.check_text(lost))
+    assert "reaches a state in which every message is delivered. Here, m1 is undelivered." in text
+
+
 def test_a_proof_is_offered_only_if_the_solver_is_installed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
