@@ -39,7 +39,7 @@ NETWORK_SENT = -2
 COMPOSE = 1
 """The kind of misses that are composites, not table look-ups.
 
-The first word of such a record is 256 * COMPOSE + actor. The local words follow.
+The first word of such a record is 256 * COMPOSE + part. The local words of the part follow.
 """
 
 # Columns of an actor's local words; the channels to other actors follow.

@@ -51,7 +51,7 @@ class Traces:
             places = [*self._places_to(address), *([place] if place >= 0 else [])]
             return self.run(places, prop)
         except LookupError:
-            raise ReplayError(f"no run for {prop.name} has the links of the states.") from None
+            raise ReplayError(f"the parents of states give no run that shows {prop.name}") from None
 
     def _places_to(self, address: Address) -> list[int]:
         """Return the places of the transitions that lead from the initial state to another one."""

@@ -394,10 +394,9 @@ class Expansion:
     def drop_composites(self) -> None:
         """Forget the composites that no state of the new level has, if no other states are kept.
 
-        Under `full` there is about one composite for every ten states. With symmetry, they are kept
-        if
-        parents are kept: a composite that was forgotten and is met again could change which
-            renaming of a state is its representative, and its path could not be traced back.
+        Under `full` there is about one composite for every ten states. With symmetry, composites
+        are kept if parents are kept: a composite that was forgotten and is met again could change
+        which renaming of a state is its representative, and its path could not be traced back.
         """
         layout = self.filler.layout
         had = int(layout.counts.sum())

@@ -142,7 +142,9 @@ def take_next(stack, frames, depth, row_words, visited, told):
         depth: the number of frames; the others are as in `descend`.
 
     Returns:
-        OK, RAISES, or FULL_SET; then nothing was changed.
+        OK if the transition was taken; its properties are in control[SHOWN]. RAISES if a handler
+        raised in it; the frame then goes on with its next entry. FULL_SET if the set of visited
+        states must grow first; nothing was changed then.
     """
     control, figures = told.control, visited.figures
     top = frame_at(depth - 1)
@@ -277,7 +279,9 @@ def step_at_random(rows, row_words, count, places, generator, visited, told):
     """Make one of the `count` successors in `rows` the current state.
 
     Returns:
-        OK, RAISES, or FULL_SET; then nothing was changed, and the same step is drawn again.
+        OK if the step was made; its properties are in control[SHOWN]. RAISES if a handler raised in
+        it; the step is then the last one in `places`. FULL_SET if the set of visited states must
+        grow first; the same step is drawn again then.
     """
     control = told.control
     stride = row_words + 1
