@@ -230,8 +230,8 @@ def converted(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
         InputError: a value cannot be used; the error names the argument.
     """
     known = {each.name: each for each in settings_of(record)}
-    if isinstance(bound := values.get("bound"), str):
-        values = {**values, "bound": (bound,)}
+    if "bound" in values:
+        values = {**values, "bound": texts("bound", values["bound"], "mode=3")}
     return {
         name: _value(known[name], value) if name in known else value
         for name, value in values.items()
@@ -327,10 +327,29 @@ def check_place(on: str) -> None:
         raise InputError(f"on is {on!r}; give 'here' or 'spark'")
 
 
-def check_amount(name: str, value: Any) -> None:
-    """Raise InputError if an argument is neither None nor a whole number of at least 1."""
-    if value is not None and not (is_kind(value, int) and value >= 1):
-        raise InputError(f"{name} is {shown(value)}; give a whole number, at least 1")
+def check_amount(name: str, value: Any, least: int = 1) -> None:
+    """Raise InputError if an argument is neither None nor a whole number of at least `least`."""
+    if value is not None and not (is_kind(value, int) and value >= least):
+        raise InputError(f"{name} is {shown(value)}; give a whole number, at least {least}")
+
+
+def texts(name: str, value: Any, example: str) -> tuple[str, ...]:
+    """Return the texts of an argument that takes one text or a list of texts.
+
+    Args:
+        name: the name of the argument, for the error.
+        value: the value that was given.
+        example: a text that the argument could have, for the error.
+
+    Raises:
+        InputError: the value is neither a text nor a list of texts.
+    """
+    several = [value] if isinstance(value, str) else value
+    if not isinstance(several, list | tuple) or not all(isinstance(e, str) for e in several):
+        raise InputError(
+            f"{name} is {shown(value)}; give a text such as {example!r}, or a list of texts"
+        )
+    return tuple(several)
 
 
 def axis(known: Setting, value: Any) -> tuple[Any, ...]:

@@ -183,6 +183,9 @@ def audit(
     check_place(on)
     seconds = converted(Bounds, {"max_seconds": max_seconds})["max_seconds"]
     known = _fields(fields)
+    for name, value in {"event": event, "parser": parser, "delimiter": delimiter}.items():
+        if not isinstance(value, str | None):
+            raise InputError(f"{name} is {shown(value)}; give a regular expression as a text")
     if redelivery not in ("error", "ok"):
         raise unknown("redelivery", str(redelivery), ("error", "ok"))
     reached = f"max_seconds={seconds:g} reached" if seconds is not None else ""
@@ -234,4 +237,9 @@ def _file(log: Any, file: Path) -> str:
 def _fields(given: Mapping[str, Any] | str | None) -> Fields:
     if given is None or isinstance(given, str):
         return fields_from(given)
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"fields is {shown(given)}; give a dictionary such as "
+            '{"actor": "host", "message": "id"}'
+        )
     return fields_from(",".join(f"{name}={field}" for name, field in given.items()))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
-from antecede.checker.api.arguments import NoArguments, converted, described, record_of
+from antecede.checker.api.arguments import NoArguments, converted, described, record_of, texts
 from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import Given, named
 from antecede.checker.api.results import Report, Run
@@ -139,7 +139,7 @@ def classes(
         with limited(bounds):
             found = placements.placed(
                 spec,
-                [workload] if isinstance(workload, str) else workload,
+                texts("workload", workload, "any"),
                 max_messages,
                 bounds,
                 watch=lambda now: ticker.show(report.progress(now)),

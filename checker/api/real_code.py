@@ -11,6 +11,7 @@ from antecede.checker.adapters import run as adapters
 from antecede.checker.api.arguments import (
     RECORDS,
     AdapterArguments,
+    check_amount,
     described,
     record_of,
     with_names,
@@ -91,6 +92,7 @@ def test(
         >>> test(Node, actors=2, messages=2, engine="plain").counterexample  # doctest: +SKIP
         <Run: causal-delivery VIOLATED after 4 transitions>
     """
+    check_amount("walks", walks, least=0)
     given: dict[str, Any] = {"engine": engine, "seed": seed, "walks": max(walks, 1)}
     given |= with_names(arguments)
     with named(adapter) as (name,), progress() as ticker:

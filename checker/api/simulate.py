@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from antecede.checker.api.arguments import ScenarioArguments, check_amount, check_place, described
+from antecede.checker.api.arguments import (
+    ScenarioArguments,
+    check_amount,
+    check_place,
+    described,
+    texts,
+)
 from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import Given, named, refuse_lists
 from antecede.checker.api.results import RowsReport
@@ -135,7 +141,7 @@ def simulate(
     check_place(on)
     check_amount("workers", workers)
     check_amount("seeds", seeds)
-    figures = (figure,) if isinstance(figure, str) else tuple(figure)
+    figures = texts("figure", figure, "cykas-4")
     values = {name: _text(value) for name, value in parameters.items()}
     with named(*protocols) as names, progress() as ticker, rows_file(output) as file:
         grids = simulations.grids_of(names, figures, values, seeds, quick=quick, drawn=False)

@@ -36,7 +36,7 @@ from antecede.checker.semantics.question import Question
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError, unknown
 from antecede.checker.support.registry import is_object
-from antecede.checker.support.settings import settings_of, taken
+from antecede.checker.support.settings import settings_of, shown, taken
 from antecede.checker.sweep import smallest as smallests
 from antecede.checker.sweep import sweep as sweeps
 
@@ -238,6 +238,8 @@ def rows_file(output: str | Path | None) -> Iterator[Path]:
         output: the name of the file. With None, the file is temporary, and is deleted after the
             block.
     """
+    if not isinstance(output, str | Path | None):
+        raise InputError(f"output is {shown(output)}; give the name of a file")
     if output is not None:
         yield Path(output)
         return

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from antecede import audit, check, prove, replay, simulate, sweep
+from antecede import audit, check, classes, prove, replay, simulate, sweep
+from antecede import test as test_code
 from antecede.checker.api.results import Report
 from antecede.checker.support.errors import InputError
 from antecede.protocols.fifo import FIFO
@@ -51,6 +52,16 @@ Call = Callable[..., Any]
         (prove, {"max_states": -1}, "max_states is -1; give at least 1"),
         (prove, {"expect": "x"}, "unknown expect 'x'"),
         (audit, {"fields": {"zz": "a"}}, "fields: 'zz=a' names no field"),
+        (test_code, {"walks": "x"}, "walks is 'x'; give a whole number, at least 0"),
+        (test_code, {"walks": -1}, "walks is -1; give a whole number, at least 0"),
+        (audit, {"fields": ["a"]}, "fields is ['a']; give a dictionary"),
+        (audit, {"parser": re.compile("a")}, "give a regular expression as a text"),
+        (check, {"bound": 3}, "bound is 3; give a text such as 'mode=3', or a list of texts"),
+        (check, {"bound": [3]}, "bound is [3]; give a text such as 'mode=3', or a list of texts"),
+        (simulate, {"figure": 3}, "figure is 3; give a text such as 'cykas-4'"),
+        (simulate, {"output": 3}, "output is 3; give the name of a file"),
+        (sweep, {"output": 3}, "output is 3; give the name of a file"),
+        (classes, {"workload": 3}, "workload is 3; give a text such as 'any'"),
     ],
 )
 def test_an_error_names_the_argument(call: Call, arguments: dict[str, Any], sentence: str) -> None:
