@@ -14,6 +14,9 @@ destinations, the keys that must be delivered here before). A receive is (the ke
 
 A property is one of the names that `FAULTS` and `explore` know, or a `Property` with a predicate.
 
+It ignores a protocol's timeout, and knows only the networks in `CHANNELS`: none of them loses or
+duplicates a packet.
+
 A packet is (source, destination, what the protocol sent, its past). Only on the network `causal`,
 the past has packets: those that were sent before, as far as its source knew.
 """
