@@ -73,14 +73,19 @@ def is_object(name: str) -> bool:
     return name in _objects
 
 
-def with_objects(call: Callable[[Item], Value]) -> Callable[[Item], Value]:
-    """Return a call that knows the protocols of `objects_named` in other processes, too.
+def with_objects(
+    call: Callable[[Item], Value], protocols: Mapping[str, Protocol] | None = None
+) -> Callable[[Item], Value]:
+    """Return a call that knows some protocols by name in other processes, too.
 
     Functions of a notebook's cells cannot be imported there, so they are sent with their code.
+
+    Args:
+        call: the call.
+        protocols: the protocols by name; by default those of `objects_named`.
     """
-    if not _objects:
-        return call
-    return partial(_called_with_objects, with_code(_objects), call)
+    named = _objects if protocols is None else protocols
+    return partial(_called_with_objects, with_code(dict(named)), call) if named else call
 
 
 def with_code(value: Any) -> bytes:
