@@ -188,7 +188,8 @@ class Site:
                 again = read_again(self.tree, self._files.files)
                 watch = Watch.of(again, self._files.contents)
             except (InputError, OSError) as error:
-                if isinstance(error, OSError):  # an editor is replacing a file
+                if isinstance(error, OSError) or isinstance(error.__cause__, OSError):
+                    # An editor is replacing a file, perhaps by the one that was just noticed.
                     self._files.contents = {}
                 said = f"{str(error)[:MOST_SAID]}. The page explores the protocol from before."
                 self._broken = Note(f"{said[:1].upper()}{said[1:]}", wrong=True)

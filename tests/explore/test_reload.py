@@ -18,6 +18,8 @@ from antecede.checker.explore.search import Search
 from antecede.checker.explore.server import Server
 from antecede.checker.explore.tree import Tree
 from antecede.checker.search.options import Bounds
+from antecede.checker.support.errors import ProtocolError
+from antecede.checker.support.sources import Files
 from tests.explored import fetch, post, searched, serving, token_of
 
 
@@ -218,6 +220,22 @@ def test_a_file_that_an_editor_is_replacing_is_read_when_it_is_there(
             assert 200 == fetch(server, "/changed").status
             assert 200 == fetch(server, "/?path=0").status
     fetch(server, "/?path=0")
+    assert "5" in [each.words for each in fetch(server, "/?path=0").found("ins")]
+
+
+def test_an_import_without_the_file_is_tried_again_with_the_file(
+    server: Server, file: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file was gone during the import only, so later it has not changed once more."""
+
+    def without_file(_tree: Tree, _files: Files) -> Tree:
+        raise ProtocolError("importing mine.py failed") from FileNotFoundError(2, "No such file")
+
+    change(file, "state + 1", "state + 5")
+    with monkeypatch.context() as patch:
+        patch.setattr("antecede.checker.explore.site.read_again", without_file)
+        assert "failed" in fetch(server, "/?path=0").one("p", id="note").words
+    assert "read again" in fetch(server, "/?path=0").one("p", id="note").words
     assert "5" in [each.words for each in fetch(server, "/?path=0").found("ins")]
 
 
