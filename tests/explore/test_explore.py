@@ -740,7 +740,7 @@ def test_a_run_of_a_protocol_that_has_changed_is_not_shown(
         file.write_text((ROOT / "protocols/unordered.py").read_text())
         page = searched(server, "path=&property=causal-delivery")
         assert 422 == page.status
-        assert "the protocol has changed" in page.one("p", id="note").words
+        assert "The protocol has changed" in page.one("p", id="note").words
         assert [] == page.found("span", class_="badge")
 
 
