@@ -10,8 +10,10 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -55,6 +57,40 @@ def _runs(program: str | None) -> bool:
     if program is None:
         return False
     return not subprocess.run([program, "--version"], capture_output=True, check=False).returncode
+
+
+def patient(page: Page) -> Page:
+    """Return a page that was opened without `Tabs`, and wait for it as long as for the others."""
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
+@contextmanager
+def site_of(html: Callable[[], str]) -> Iterator[int]:
+    """Serve one page on this machine, and yield the port.
+
+    A browser opens connections before it needs them, and says nothing on some. A server that
+    answers one connection after the other would wait for such a one, and so would the test.
+    """
+
+    class Answering(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(html().encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Keep quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @define

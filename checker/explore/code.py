@@ -7,7 +7,6 @@ this call takes the same branches.
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import CodeType
@@ -120,9 +119,8 @@ def code_of_step(path: Path, step: PathStep) -> Code | None:
     if not tracer.ran:
         return Code(call.title, missing=NO_SOURCE)
     file = next(iter(tracer.ran)).co_filename
-    linecache.checkcache(file)
     codes = {code: ran for code, ran in tracer.ran.items() if code.co_filename == file}
-    lines = lines_of(file)
+    lines = lines_of(file, now=True)
     if not _known(codes) <= _known(_written_in(lines, file)):
         return Code(call.title, missing=CHANGED)
     return Code(call.title, tuple(_functions(codes, lines)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path as FilePath
+from types import MappingProxyType
 
 from attrs import define, evolve, field
 
@@ -34,17 +35,27 @@ class Watch:
         self.contents = self._now()
 
     @classmethod
-    def of(cls, tree: Tree) -> Watch:
-        """Watch the files of an explored protocol."""
+    def of(cls, tree: Tree, before: Mapping[FilePath, str] = MappingProxyType({})) -> Watch:
+        """Watch the files of an explored protocol.
+
+        Args:
+            before: the contents of some files before the protocol was imported. A file that has
+                changed since then, for example while the import took its time, is read again.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
         name = tree.spec.protocol
         if name in protocol_names() or name.startswith(PIPE) or tree.objects:
             return cls({})
         files = sources_of(tree.system.protocol).files
-        return cls({m: f for m, f in files.items() if m.partition(".")[0] != "antecede"})
+        watch = cls({m: f for m, f in files.items() if m.partition(".")[0] != "antecede"})
+        known = {file: before[file] for file in watch.files.values() if file in before}
+        watch.contents = {**watch.contents, **known}
+        return watch
 
     def _now(self) -> dict[FilePath, str]:
-        files = (file for file in self.files.values() if file.is_file())
-        return {file: digest_of(file.read_bytes()) for file in files}
+        return contents_of(self.files.values())
 
     @property
     def stale(self) -> bool:
@@ -55,6 +66,15 @@ class Watch:
         """Return the files that have changed since the last call, or since they were read."""
         before, self.contents = self.contents, self._now()
         return [f for f in {**before, **self.contents} if before.get(f) != self.contents.get(f)]
+
+
+def contents_of(files: Iterable[FilePath]) -> dict[FilePath, str]:
+    """Return the digests of the files that can be read; an editor may be replacing one."""
+    contents = {}
+    for file in files:
+        with suppress(OSError):
+            contents[file] = digest_of(file.read_bytes())
+    return contents
 
 
 def read_again(tree: Tree, files: Files) -> Tree:

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import atexit
 import multiprocessing
-import os
 import pickle
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from pathlib import Path as FilePath
 from typing import Any
 
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.check.pipeline import check, self_checking
 from antecede.checker.check.spec import Spec
+from antecede.checker.explore.reload import contents_of
 from antecede.checker.explore.where import searched_for
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path, replay_keys, transition_key
@@ -33,11 +34,16 @@ from antecede.checker.search.result import Result
 from antecede.checker.semantics.transition import EndlessSystem, System
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import InputError, ProtocolError
-from antecede.checker.support.registry import objects_named, with_objects
-from antecede.checker.sweep.processes import KILLED, SAFE_PATH, begin_apart, starting_safely
+from antecede.checker.support.registry import with_objects
+from antecede.checker.sweep.processes import KILLED, begin_apart, starting_safely
 
 PAUSE = 0.1
 """Seconds between two reports of a search about its progress."""
+
+CHANGED = "the protocol has changed since the search was asked for; search again"
+
+STARTING = 5.0
+"""The time in seconds to wait for a search that is being started when the server ends."""
 
 KEPT = 8
 """The number of searches whose results can still be asked for."""
@@ -50,12 +56,15 @@ class Asked:
     Attributes:
         spec: the system, with the properties to violate or the witness to show.
         before: the keys of the transitions that lead to the state from which to search.
+        contents: the files of the protocol, with the digests of their contents in the page's
+            process. The process of the search imports them again.
         expression: searches for a state where it is true, in place of the properties.
     """
 
     spec: Spec
     before: tuple[str, ...]
     bounds: Bounds
+    contents: Mapping[FilePath, str] = field(factory=dict)
     expression: str = ""
 
 
@@ -106,6 +115,8 @@ def plainly(
 
 def _looked(asked: Asked, watch: Callable[[Progress], None]) -> Ending:
     system = asked.spec.system
+    if contents_of(asked.contents) != asked.contents:
+        raise InputError(CHANGED)
     if asked.expression:
         prop = searched_for(asked.expression, system)
         checking = self_checking(evolve(system, properties=()), "on")
@@ -198,6 +209,7 @@ class Searches:
     _all: dict[str, Search] = field(factory=dict, init=False)
     _lock: threading.Lock = field(factory=threading.Lock, init=False)
     _started: int = field(default=0, init=False)
+    _closed: bool = field(default=False, init=False)
     _no_abort: Callable[[], None] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -221,10 +233,12 @@ class Searches:
             objects: the protocols that have no file, by name.
 
         Raises:
-            InputError: a search for something else is under way, or a protocol cannot be sent to
-                another process.
+            InputError: a search for something else is under way, a protocol cannot be sent to
+                another process, or the server has ended.
         """
         with self._lock:
+            if self._closed:
+                raise InputError("the server has ended")
             running = self.under_way()
             if running is not None:
                 if running.asked != asked:
@@ -241,10 +255,9 @@ class Searches:
         self._started += 1
         context = multiprocessing.get_context("spawn")
         reading, writing = context.Pipe(duplex=False)
-        keeps_safe_path = SAFE_PATH in os.environ
         try:
-            with objects_named(objects), starting_safely():
-                arguments = (with_objects(_Reporting(writing)), asked, keeps_safe_path)
+            with starting_safely() as keeps_safe_path:
+                arguments = (with_objects(_Reporting(writing), objects), asked, keeps_safe_path)
                 process = context.Process(target=_begin, args=arguments)
                 process.start()
         except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
@@ -257,7 +270,10 @@ class Searches:
         return Search(self._started, asked, process, reading)
 
     def close(self) -> None:
-        """End the search under way."""
+        """End the search under way. There is none after it, which the process would wait for."""
+        self._closed = True
+        if self._lock.acquire(timeout=STARTING):
+            self._lock.release()  # no other thread is about to start a search
         running = self.under_way()
         if running is not None:
             running.cancel()

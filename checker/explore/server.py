@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from antecede.checker.explore.page import refusal
 from antecede.checker.explore.site import Answer, Refused, Site, query_in
 from antecede.checker.explore.tree import NoSuchState
+from antecede.checker.explore.turns import pass_on
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import InputError
 
@@ -30,6 +31,9 @@ HOST, PORT = "127.0.0.1", 8642
 
 PATIENCE = 10.0
 """The time in seconds for a call of a handler, or for an expression, to return."""
+
+HELD_UP = 2.0
+"""The time in seconds of one call after which the other requests no longer wait for it."""
 
 LARGEST = 16 * 2**20
 """The greatest size of an uploaded trace, in bytes."""
@@ -77,6 +81,12 @@ class Server(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+
+    request_queue_size = 128
+    """The number of connections that can wait for the server, because many tabs ask at once.
+
+    The system ignores any further one, and the browser tries again after a second or more.
+    """
 
     def __init__(self, site: Site, port: int = PORT, *, framed: bool = False) -> None:
         self.site, self.security = site, headers(framed=framed)
@@ -185,6 +195,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.rfile.read(int(length)).decode()
         except UnicodeDecodeError:
             raise Refused(HTTPStatus.BAD_REQUEST, "the request is not UTF-8 text") from None
+        except TimeoutError:
+            said = f"the rest of the request has not come for {self.timeout} seconds"
+            raise Refused(HTTPStatus.REQUEST_TIMEOUT, said) from None
 
     def _write(self, answer: Answer) -> None:
         body, kind = answer.content, answer.kind
@@ -237,6 +250,8 @@ def _in_time(answer: Callable[[], Answer]) -> Answer:
         thread.join(interrupts.PERIOD)
         interrupts.name_hanging(of_thread)
         for hanging in of_thread[-1:]:
+            if time.monotonic() - hanging.started > min(HELD_UP, PATIENCE):
+                pass_on(thread)
             if time.monotonic() - hanging.started > PATIENCE:
                 raise InputError(
                     f"the page cannot be shown, because {hanging.unfinished()}. Correct it, end "

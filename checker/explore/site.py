@@ -26,8 +26,9 @@ from antecede.checker.explore.page import (
     text,
 )
 from antecede.checker.explore.reload import Watch, kept, read_again
-from antecede.checker.explore.search import Asked, Ending, Search, Searches, plainly
+from antecede.checker.explore.search import CHANGED, Asked, Ending, Search, Searches, plainly
 from antecede.checker.explore.tree import MOST_STEPS, Numbers, Tree, numbers_in
+from antecede.checker.explore.turns import turn
 from antecede.checker.explore.where import Watched, check_watched, searched_for, watched
 from antecede.checker.model import Property
 from antecede.checker.paths.path import Path, transition_key
@@ -123,24 +124,39 @@ class Site:
 
     def get(self, address: str, query: Mapping[str, str]) -> Answer:
         """Answer a GET request, which has no side effects."""
-        answers: dict[str, Callable[[], Answer]] = {
-            "/": lambda: Answer(self._page(self._place(query))),
-            "/search": lambda: self._looked_at(query),
-            "/trace": lambda: self._saved(query),
-            "/graph": lambda: Answer(graph_text(self.tree, self._place(query)), "image/svg+xml"),
+        without_calls: dict[str, Callable[[], Answer]] = {
             "/changed": lambda: Answer("changed" if self._files.stale else "", "text/plain"),
             "/explore.css": lambda: Answer(style_sheet(), "text/css"),
             "/explore.js": lambda: Answer(script(), "text/javascript"),
             "/explore.svg": lambda: Answer(ICON, "image/svg+xml"),
         }
+        if address in without_calls:
+            return without_calls[address]()
+        answers: dict[str, Callable[[], Answer]] = {
+            "/": lambda: Answer(self._page(self._place(query))),
+            "/search": lambda: self._looked_at(query),
+            "/trace": lambda: self._saved(query),
+            "/graph": lambda: Answer(graph_text(self.tree, self._place(query)), "image/svg+xml"),
+        }
         if address not in answers:
             raise Refused(HTTPStatus.NOT_FOUND, f"there is no page {address[:80]!r}")
-        if address == "/" and (reloaded := self._reloaded(query)) is not None:
-            return reloaded
-        return answers[address]()
+        if address == "/search":
+            self._numbered(query).over.wait(LOOK)
+        with turn():
+            if address == "/" and (reloaded := self._reloaded(query)) is not None:
+                return reloaded
+            return answers[address]()
 
     def post(self, address: str, query: Mapping[str, str], body: str) -> Answer:
         """Answer a POST request, which searches or reads a trace."""
+        if address == "/cancel":
+            search = self._numbered(query_in(body))
+            search.cancel()
+            search.over.wait()
+        with turn():
+            return self._posted(address, query, body)
+
+    def _posted(self, address: str, query: Mapping[str, str], body: str) -> Answer:
         reloaded = self._reloaded(query if address == "/load" else query_in(body))
         if reloaded is not None:
             return reloaded
@@ -153,7 +169,7 @@ class Site:
         if address == "/watch":
             return self._watched(query_in(body))
         if address == "/cancel":
-            return self._cancelled(query_in(body))
+            return self._looked_at(query_in(body))
         if address == "/load":
             return self._loaded(query, body)
         raise Refused(HTTPStatus.NOT_FOUND, f"nothing can be sent to {address[:80]!r}")
@@ -170,17 +186,32 @@ class Site:
             names = ", ".join(sorted(file.name for file in files))
             try:
                 again = read_again(self.tree, self._files.files)
-            except InputError as error:
+                watch = Watch.of(again, self._files.contents)
+            except (InputError, OSError) as error:
+                if isinstance(error, OSError) or isinstance(error.__cause__, OSError):
+                    # An editor is replacing a file, perhaps by the one that was just noticed.
+                    self._files.contents = {}
                 said = f"{str(error)[:MOST_SAID]}. The page explores the protocol from before."
                 self._broken = Note(f"{said[:1].upper()}{said[1:]}", wrong=True)
                 return Answer(self._page(self._place(query)))
-            path = self.tree.path(numbers_in(query.get("path", "")))
-            self.tree, self._broken, self._files = again, None, Watch.of(again)
+            path = self._path_before(query)
+            self.tree, self._broken, self._files = again, None, watch
             if (running := self._searches.under_way()) is not None:
                 running.cancel()
+                running.over.wait()
             numbers, said = kept(path, again)
             note = Note(f"{names} has changed and was read again. {said}.")
             return Answer(self._page(self._at(numbers, query), note))
+
+    def _path_before(self, query: Mapping[str, str]) -> Path:
+        """Return the path of a query, or the start if this tree does not have the path.
+
+        The page of another tab may be older than the last two changes of the file.
+        """
+        try:
+            return self.tree.path(numbers_in(query.get("path", "")))
+        except InputError:
+            return self.tree.path(())
 
     def _place(self, query: Mapping[str, str]) -> Place:
         return self._at(numbers_in(query.get("path", "")), query)
@@ -245,6 +276,7 @@ class Site:
                 evolve(self.tree.spec, properties=tuple(prop.name for prop in props)),
                 tuple(map(transition_key, place.path.transitions)),
                 self.bounds,
+                self._files.contents,
             )
             search = self._searches.begin(asked, self.tree.objects)
         except InputError as error:
@@ -300,6 +332,7 @@ class Site:
                 self.tree.spec,
                 tuple(map(transition_key, place.path.transitions)),
                 self.bounds,
+                self._files.contents,
                 query.get("expression", ""),
             )
             search = self._searches.begin(asked, self.tree.objects)
@@ -315,22 +348,22 @@ class Site:
 
     def _looked_at(self, query: Mapping[str, str]) -> Answer:
         """Return the page of a search that was started: its progress, or what it found."""
+        search = self._numbered(query)
+        return self._shown(self._place_of(search, query), search, query)
+
+    def _numbered(self, query: Mapping[str, str]) -> Search:
         search = self._searches.numbered(query.get("search", ""))
         if search is None:
             raise Refused(HTTPStatus.NOT_FOUND, "there is no such search; start it again")
-        search.over.wait(LOOK)
-        return self._shown(self._place_of(search, query), search, query)
-
-    def _cancelled(self, query: Mapping[str, str]) -> Answer:
-        search = self._searches.numbered(query.get("search", ""))
-        if search is None:
-            raise Refused(HTTPStatus.NOT_FOUND, "there is no such search")
-        search.cancel()
-        search.over.wait()
-        return self._shown(self._place_of(search, query), search, query)
+        return search
 
     def _place_of(self, search: Search, query: Mapping[str, str]) -> Place:
-        return self._at(self.tree.numbers_of_keys(search.asked.before), query)
+        """Return the place where a search began; the start if the protocol has no such path now."""
+        try:
+            numbers = self.tree.numbers_of_keys(search.asked.before)
+        except InputError:
+            numbers = ()
+        return self._at(numbers, query)
 
     def _shown(self, place: Place, search: Search, query: Mapping[str, str]) -> Answer:
         if not search.over.is_set():
@@ -340,6 +373,8 @@ class Site:
         if search.ended is None:
             note = Note(f"The search was cancelled ({search.progress}).")
             return Answer(self._page(place, note))
+        if search.asked.contents != self._files.contents:
+            return self._unchanged(place, InputError(CHANGED))
         return self._ended(place, search.ended, query, search.asked.expression)
 
     def _ended(
@@ -351,8 +386,7 @@ class Site:
         try:
             there = self._at(self.tree.numbers_of_keys(ending.keys), query)
         except ReplayError:
-            changed = "the run that was found cannot be replayed: the protocol has changed"
-            return self._unchanged(place, InputError(f"{changed}; search again"))
+            return self._unchanged(place, InputError(CHANGED))
         more = there.path.length - place.path.length
         if expression:
             prop = searched_for(expression, self.tree.system)

@@ -24,6 +24,7 @@ from typing import Any
 
 from attrs import define, field
 
+from antecede.checker.support.alone import alone
 from antecede.checker.support.errors import ProtocolError
 
 REFUSED: dict[Callable[..., Any], str] = {
@@ -102,16 +103,21 @@ class Effects:
     def observed(self) -> Iterator[list[str]]:
         """Observe a block, and collect its faults. Another profiler is left alone."""
         self.faults.clear()
-        before, _observing[:] = _observing[:], [(threading.get_ident(), self)]
-        alone = sys.getprofile() is None
-        if alone:
-            sys.setprofile(self._on_call)
+        thread = threading.get_ident()
+        before = _observing.get(thread)
+        _observing[thread] = self
+        is_free = sys.getprofile() is None
+        if is_free:
+            _profile_with(self._on_call)
         try:
             yield self.faults
         finally:
-            if alone:
-                sys.setprofile(None)
-            _observing[:] = before
+            if is_free:
+                _profile_with(None)
+            if before is None:
+                del _observing[thread]
+            else:
+                _observing[thread] = before
 
     def _on_call(self, frame: FrameType, event: str, function: Any) -> None:
         if event == "c_call":
@@ -149,16 +155,21 @@ class Effects:
             self.faults.append(f"changes the file {path!r}, {_READ}")
 
 
-_observing: list[tuple[int, Effects]] = []
-"""The thread of the call that is observed, and its observer."""
+def _profile_with(function: Any) -> None:
+    """Set the profiler of this thread."""
+    with alone:
+        sys.setprofile(function)
+
+
+_observing: dict[int, Effects] = {}
+"""Thread -> the observer of the call that the thread makes."""
 
 
 def _on_audit(event: str, arguments: tuple[Any, ...]) -> None:
     if not _observing or not (event == "open" or event in _CHANGES or event in _ENVIRONMENT):
         return
-    thread, effects = _observing[0]
-    is_named = isinstance(arguments[0], str | bytes | os.PathLike)
-    if is_named and thread == threading.get_ident():
+    effects = _observing.get(threading.get_ident())
+    if effects is not None and isinstance(arguments[0], str | bytes | os.PathLike):
         effects.on_audit(event, arguments, sys._getframe(1))
 
 

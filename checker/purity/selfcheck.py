@@ -27,10 +27,8 @@ import functools
 import math
 import operator
 import random
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import redirect_stdout
 from types import FunctionType
 from typing import Any, TypeAlias
 
@@ -58,6 +56,7 @@ from antecede.checker.semantics.limits import AnyLimit, Constraint, Limit
 from antecede.checker.semantics.values import Values, same, stands_for_another
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import AdapterError, HandlerError, ProtocolError, unknown
+from antecede.checker.support.streams import printing_to_stderr
 
 MODES = {
     "on": "check the first distinct calls of each handler, and a sample of later ones",
@@ -239,7 +238,7 @@ def look_back(protocol: Protocol, *, elsewhere: bool = False) -> None:
     Raises:
         ProtocolError: one of them has another result now.
     """
-    with redirect_stdout(sys.stderr):
+    with printing_to_stderr():
         watches = list(_watches(protocol).values())
         for watch in watches:
             watch.look_back()

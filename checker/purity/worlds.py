@@ -11,13 +11,13 @@ import builtins
 import collections
 import copy
 import functools
-import linecache
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeAlias
 
 from antecede.checker.purity.effects import is_of_user
 from antecede.checker.purity.usable import children, copied
+from antecede.checker.semantics.tracing import lines_of
 from antecede.checker.semantics.values import canonical, field_names
 from antecede.checker.support.errors import ProtocolError
 from antecede.checker.support.sources import codes_in, names_in, syntax_tree
@@ -322,8 +322,7 @@ class _SetCalls(ast.NodeTransformer):
 def _with_set_calls(function: FunctionType) -> CodeType:
     """Return the function's code with set displays as calls; unchanged if it has no source."""
     code = function.__code__
-    linecache.checkcache(code.co_filename)
-    source = "".join(linecache.getlines(code.co_filename, function.__globals__))
+    source = "\n".join(lines_of(code.co_filename, function.__globals__, now=True))
     return _recompiled(source, code.co_filename).get(_identity(code), code)
 
 

@@ -24,6 +24,7 @@ from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
 from antecede.checker.semantics import tracing
 from antecede.checker.semantics.values import Values, message_in
 from antecede.checker.support import interrupts
+from antecede.checker.support.alone import alone
 from antecede.checker.support.errors import HandlerError, InputError, ProtocolError
 from antecede.checker.support.registry import shown_place
 
@@ -256,7 +257,10 @@ def called(
     call = _Call(protocol, name, args, time.monotonic(), title)
     works = interrupts.works()
     works.append(call)
-    stdout, sys.stdout = sys.stdout, sys.stderr
+    stdout = sys.stdout
+    redirects = stdout is not sys.stderr  # see streams.printing_to_stderr
+    if redirects:
+        sys.stdout = sys.stderr
     try:
         if tracing.current is None:
             result = function(*args)
@@ -279,7 +283,8 @@ def called(
             raise interrupts.again() from None
         raise HandlerError(_raised(call, error)) from error
     finally:
-        sys.stdout = stdout
+        if redirects:
+            sys.stdout = stdout
         works.remove(call)
 
 
@@ -296,25 +301,28 @@ def _line(error: BaseException) -> str:
 
     An error may be raised further on, in a library that this code calls.
     """
-    theirs = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_theirs(frame)]
-    own = [frame for frame in theirs if not frame.filename.startswith(_LIBRARIES)]
+    places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
+    theirs = [place for place in places if _is_theirs(place[0])]
+    own = [place for place in theirs if not place[0].startswith(_LIBRARIES)]
     if not theirs:
         return ""
-    last = (own or theirs)[-1]
-    return f" (line {last.lineno} of {shown_place(last.filename)})"
+    file, line = (own or theirs)[-1]
+    return f" (line {line} of {shown_place(file)})"
 
 
 def traceback_of(failure: HandlerError) -> str:
     """Return the traceback of the exception in a handler, without frames of the checker, or ""."""
     if failure.__cause__ is None:
         return ""
-    told = traceback.TracebackException.from_exception(failure.__cause__)
-    told.stack = traceback.StackSummary.from_list([f for f in told.stack if _is_theirs(f)])
-    return "".join(told.format()).rstrip()
+    with alone:  # it reads source lines, and parses them
+        told = traceback.TracebackException.from_exception(failure.__cause__)
+        frames = [frame for frame in told.stack if _is_theirs(frame.filename)]
+        told.stack = traceback.StackSummary.from_list(frames)
+        return "".join(told.format()).rstrip()
 
 
-def _is_theirs(frame: traceback.FrameSummary) -> bool:
-    return not frame.filename.startswith(_OURS + os.sep)
+def _is_theirs(file: str) -> bool:
+    return not file.startswith(_OURS + os.sep)
 
 
 def _fault(step: Any, actors: int) -> str | None:

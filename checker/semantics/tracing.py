@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import linecache
 import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
@@ -14,6 +13,7 @@ from typing import Any, TypeAlias
 
 from attrs import define, field
 
+from antecede.checker.support.alone import alone
 from antecede.checker.support.registry import inside
 from antecede.checker.support.sources import is_followed
 
@@ -21,9 +21,6 @@ Turn: TypeAlias = tuple[int, int]
 """A line, and the line that ran next in the same call of its function; LEFT if it returned."""
 
 LEFT = 0
-
-_setting = threading.Lock()
-"""Held while a trace function is set: Python 3.11 fails if two threads set theirs at one time."""
 
 
 @define(eq=False)
@@ -76,7 +73,7 @@ class Tracer:
 
 def _set(function: Any) -> None:
     """Set the trace function of this thread."""
-    with _setting:
+    with alone:
         sys.settrace(function)
 
 
@@ -120,6 +117,18 @@ def _module_of(file: Path) -> str:
     return file.stem if ours is None else ".".join(("antecede", *ours.with_suffix("").parts))
 
 
-def lines_of(file: str) -> list[str]:
-    """Return the lines of a file, without their ends."""
-    return [line.rstrip("\n") for line in linecache.getlines(file)]
+def lines_of(
+    file: str, variables: Mapping[str, Any] | None = None, *, now: bool = False
+) -> list[str]:
+    """Return the lines of a file, without their ends; none if the file cannot be read.
+
+    Args:
+        file: its name.
+        variables: of its module, which may know how to read it.
+        now: whether to look if the file has changed since its lines were read.
+    """
+    with alone:
+        if now:
+            linecache.checkcache(file)
+        lines = linecache.getlines(file, variables)  # type: ignore[arg-type]
+    return [line.rstrip("\n") for line in lines]

@@ -22,6 +22,7 @@ from attrs import evolve, frozen
 from antecede.checker.model import Predicate, Property, Protocol
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import InputError, ProtocolError, unknown
+from antecede.checker.support.streams import printing_to_stderr
 
 PIPE = "pipe:"
 """The prefix of a command whose program is connected over a pipe."""
@@ -73,14 +74,19 @@ def is_object(name: str) -> bool:
     return name in _objects
 
 
-def with_objects(call: Callable[[Item], Value]) -> Callable[[Item], Value]:
-    """Return a call that knows the protocols of `objects_named` in other processes, too.
+def with_objects(
+    call: Callable[[Item], Value], protocols: Mapping[str, Protocol] | None = None
+) -> Callable[[Item], Value]:
+    """Return a call that knows some protocols by name in other processes, too.
 
     Functions of a notebook's cells cannot be imported there, so they are sent with their code.
+
+    Args:
+        call: the call.
+        protocols: the protocols by name; by default those of `objects_named`.
     """
-    if not _objects:
-        return call
-    return partial(_called_with_objects, with_code(_objects), call)
+    named = _objects if protocols is None else protocols
+    return partial(_called_with_objects, with_code(dict(named)), call) if named else call
 
 
 def with_code(value: Any) -> bytes:
@@ -299,8 +305,7 @@ def import_file(path: Path) -> ModuleType:
     if folder not in sys.path:
         sys.path.append(folder)
     try:
-        # Standard output may be for results.
-        with contextlib.redirect_stdout(sys.stderr), interrupts.at_work(f"the import of {path}"):
+        with printing_to_stderr(), interrupts.at_work(f"the import of {path}"):
             spec.loader.exec_module(module)
         if interrupts.was_interrupted():
             raise interrupts.again()
@@ -327,14 +332,15 @@ def _name_of(path: Path) -> str:
 def _line(error: BaseException, path: Path) -> str:
     """Return where the import of a file raised: the last line of a file in its folder."""
     folder = str(path.resolve().parent) + os.sep
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if os.path.realpath(frame.filename).startswith(folder)
-        and "site-packages" not in frame.filename
-        and os.path.isfile(frame.filename)
+    places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
+    own = [
+        f" (line {line} of {file})"
+        for file, line in places
+        if os.path.realpath(file).startswith(folder)
+        and "site-packages" not in file
+        and os.path.isfile(file)
     ]
-    return f" (line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
+    return own[-1] if own else ""
 
 
 def defined_in(reference: str) -> tuple[dict[str, Protocol], dict[str, Property]]:

@@ -20,10 +20,8 @@ import functools
 import hashlib
 import inspect
 import io
-import os
 import sys
 import sysconfig
-import threading
 import tokenize
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -36,6 +34,8 @@ from typing import Any, TypeAlias
 
 import attrs
 from attrs import define, field, frozen
+
+from antecede.checker.support.alone import alone
 
 _OWN = ("antecede.protocols.", "antecede.properties.")
 _INSTALLED = tuple(
@@ -50,17 +50,6 @@ _ATOMS = (type(None), bool, int, float, complex, str, range)
 
 Files: TypeAlias = dict[str, Path]
 """Module -> its file."""
-
-_parsing = threading.Lock()
-"""Held while a syntax tree is made: before 3.11.8, Python fails if two threads make trees at one
-time (CPython's issue 106905). A fork waits for it, so that it is free in the child process."""
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_parsing.acquire,
-        after_in_parent=_parsing.release,
-        after_in_child=_parsing.release,
-    )
 
 
 def digest_of(data: bytes) -> str:
@@ -145,7 +134,7 @@ def syntax_tree(source: str | bytes, file: str = "<unknown>") -> ast.Module:
         ValueError: the code has a null byte.
         RecursionError: the code is nested too deeply.
     """
-    with _parsing:
+    with alone:
         return ast.parse(source, file)
 
 

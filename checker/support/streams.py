@@ -132,6 +132,24 @@ def replace(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
     sys.stderr = io.TextIOWrapper(errors, **{**_settings(sys.stderr), "write_through": True})
 
 
+@contextmanager
+def printing_to_stderr() -> Iterator[None]:
+    """Redirect standard output to standard error in this block, because it may be for results.
+
+    Threads share the stream. A block that finds it redirected leaves that to the other block. If
+    it restored what it found, standard output would stay redirected after two blocks that overlap.
+    """
+    stdout = sys.stdout
+    redirects = stdout is not sys.stderr
+    if redirects:
+        sys.stdout = sys.stderr
+    try:
+        yield
+    finally:
+        if redirects:
+            sys.stdout = stdout
+
+
 def _settings(stream: Any) -> dict[str, Any]:
     """Return the settings of a text stream, or defaults if there is none."""
     kept = ("encoding", "errors", "line_buffering", "write_through")

@@ -41,6 +41,9 @@ PAUSE = 0.2
 
 KILLED = "its process was killed, most likely for want of memory"
 
+_starting = threading.RLock()
+"""Held by the thread that starts processes."""
+
 
 @frozen(eq=False)
 class _Worker:
@@ -127,9 +130,8 @@ class Workers:
 
 def _worker() -> _Worker:
     context = multiprocessing.get_context("spawn")
-    asked = SAFE_PATH in os.environ
     last, writing = context.Pipe(duplex=False)
-    with starting_safely():  # the pool's semaphores start a process, too
+    with starting_safely() as asked:  # the pool's semaphores start a process, too
         pool = ProcessPoolExecutor(
             1, mp_context=context, initializer=_begin, initargs=(asked, writing)
         )
@@ -137,7 +139,7 @@ def _worker() -> _Worker:
 
 
 @contextmanager
-def starting_safely() -> Iterator[None]:
+def starting_safely() -> Iterator[bool]:
     """Let the processes that start meanwhile import no module from the current folder.
 
     Their interpreters would look there first, for example for a file signal.py.
@@ -147,22 +149,28 @@ def starting_safely() -> Iterator[None]:
 
     The processes do not run the user's program again to import it, which a new process usually
     does. A program that starts a sweep would start it once more.
+
+    One thread at a time starts processes, because what this changes belongs to all threads.
+
+    Yields:
+        Whether SAFE_PATH was set before.
     """
-    program, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
-    before = os.environ.get(SAFE_PATH)
-    os.environ[SAFE_PATH] = "1"
-    if not WINDOWS:
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = program
+    with _starting:
+        program, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+        before = os.environ.get(SAFE_PATH)
+        os.environ[SAFE_PATH] = "1"
         if not WINDOWS:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        if before is None:
-            del os.environ[SAFE_PATH]
-        else:
-            os.environ[SAFE_PATH] = before
+            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
+        try:
+            yield before is not None
+        finally:
+            sys.modules["__main__"] = program
+            if not WINDOWS:
+                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            if before is None:
+                del os.environ[SAFE_PATH]
+            else:
+                os.environ[SAFE_PATH] = before
 
 
 def _kill(workers: list[_Worker]) -> None:

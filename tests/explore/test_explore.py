@@ -25,6 +25,7 @@ from antecede.checker.check.spec import Spec
 from antecede.checker.explore import server as serving_module
 from antecede.checker.explore import start
 from antecede.checker.explore.page import command_of
+from antecede.checker.explore.search import Searches
 from antecede.checker.explore.server import HEADERS, LARGEST, PORT, Server
 from antecede.checker.explore.tree import MOST_STEPS, Tree, numbers_in, text_of
 from antecede.checker.paths.path import Path, replay
@@ -659,6 +660,32 @@ def test_a_server_that_closes_ends_its_search() -> None:
     assert not process.is_alive()
 
 
+def test_a_search_that_begins_while_the_server_closes_ends_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Python would wait for its process at the end."""
+    start_search, starts = Searches._start, threading.Event()
+    begun: list[Any] = []
+
+    def slow(*arguments: Any) -> Any:
+        starts.set()
+        time.sleep(0.5)
+        begun.append(start_search(*arguments))
+        return begun[0]
+
+    monkeypatch.setattr(Searches, "_start", slow)
+    with serving(never_ending(), Bounds()) as server:
+        tab = threading.Thread(target=post, args=(server, "/search", "path=0&property="))
+        tab.start()
+        assert starts.wait(600)
+        server.site.close()
+        tab.join()
+        begun[0].process.join(30)
+        assert not begun[0].process.is_alive()
+        later = post(server, "/search", "path=0&property=")
+        assert (422, "The server has ended.") == (later.status, later.one("p", id="note").words)
+
+
 def test_a_search_whose_process_is_killed_says_so(lasting: Server) -> None:
     number = number_of(post(lasting, "/search", "path=0&property="))
     process_of(lasting).kill()
@@ -713,7 +740,7 @@ def test_a_run_of_a_protocol_that_has_changed_is_not_shown(
         file.write_text((ROOT / "protocols/unordered.py").read_text())
         page = searched(server, "path=&property=causal-delivery")
         assert 422 == page.status
-        assert "the protocol has changed" in page.one("p", id="note").words
+        assert "The protocol has changed" in page.one("p", id="note").words
         assert [] == page.found("span", class_="badge")
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import threading
+import socket
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path as FilePath
+from urllib.request import urlopen
 
 import pytest
 
@@ -27,7 +27,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe i
 
 from playwright.sync_api import Browser, Page, expect  # noqa: E402
 
-from tests.browsing import Tabs, chromium, tabs_of  # noqa: E402
+from tests.browsing import Tabs, chromium, patient, site_of, tabs_of  # noqa: E402
 
 SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
 
@@ -65,6 +65,11 @@ def at(page: Page, path: str) -> None:
     expect(page.locator(f'main[data-path="{path}"]')).to_be_visible()
 
 
+def has_address(page: Page, end: str) -> None:
+    """Wait until the address of the page ends so; a busy browser tells it late."""
+    expect(page).to_have_url(re.compile(f"{re.escape(end)}$"))
+
+
 def focused(page: Page) -> str | None:
     """Return the path that the button with the focus leads to."""
     value: str | None = page.locator(":focus").get_attribute("value")
@@ -78,7 +83,7 @@ def test_clicks_walk_and_the_browser_goes_back_and_forth(unordered: Server, tabs
     page = tabs.open(unordered.address)
     page.get_by_role("button", name="Bob causal-sends m1 to Alice").click()
     at(page, "1")
-    assert page.url.endswith("/?path=1")
+    has_address(page, "/?path=1")
     assert "Step 1" in page.title()
     page.get_by_role("button", name=re.compile("^0 Alice causal-sends m2 to Bob")).click()
     at(page, "1.0")
@@ -233,7 +238,7 @@ def test_a_long_search_takes_one_where_it_leads_by_itself(tabs: Tabs) -> None:
         page.keyboard.press("v")
         expect(page.locator(".badge")).to_have_text("VIOLATED")
         expect(page.locator("#cancel")).to_have_count(0)
-        assert "?path=" in page.url
+        expect(page).to_have_url(re.compile("[?]path="))
         page.context.close()
 
 
@@ -249,7 +254,7 @@ def test_a_key_takes_random_steps(unordered: Server, tabs: Tabs) -> None:
     page = tabs.open(unordered.address)
     page.keyboard.press("r")
     expect(page.locator("#note")).to_contain_text("A random walk of")
-    assert "?path=" in page.url
+    expect(page).to_have_url(re.compile("[?]path="))
     page.go_back()
     at(page, "")
 
@@ -276,7 +281,7 @@ def test_a_watched_expression_stays_while_one_walks_and_its_address_shares_it(ta
         page.keyboard.press("Enter")
         expect(page.locator(".values tbody tr")).to_have_count(1)
         expect(page.get_by_label("Expression of state")).to_be_focused()
-        assert page.url.endswith("/?path=&watch=len%28state.held%29+%23+jkuocvr")
+        has_address(page, "/?path=&watch=len%28state.held%29+%23+jkuocvr")
         page.locator(".choice").first.click()
         at(page, "0")
         page.locator(".choice").nth(2).click()
@@ -289,14 +294,17 @@ def test_a_watched_expression_stays_while_one_walks_and_its_address_shares_it(ta
         expect(other.locator(".values tbody tr")).to_have_count(3)
         other.get_by_role("link", name="Remove").click()
         expect(other.locator(".values")).to_have_count(0)
-        assert other.url.endswith("/?path=0.2")
+        has_address(other, "/?path=0.2")
         other.go_back()
         expect(other.locator(".values td.changed")).to_have_text("1")
+        page.context.close()  # before the server, of which it may be asking something
+        other.context.close()
     with serving(tree_of(keeping, 2, 2)) as server:
         stranger = tabs.open(f"{server.address}?path=0.2&watch=len(state.held)")
         expect(stranger.locator(".values")).to_have_count(0)
         stranger.get_by_role("button", name="Run it").click()
         expect(stranger.locator(".values td.changed")).to_have_text("1")
+        stranger.context.close()
 
 
 def test_the_code_of_any_step_opens_in_the_list_of_steps(cykas: Server, tabs: Tabs) -> None:
@@ -371,7 +379,7 @@ def test_a_path_is_saved_and_loaded(unordered: Server, tabs: Tabs, tmp_path: Fil
     other = tabs.open(unordered.address)
     other.get_by_label("Load a trace").set_input_files(tmp_path / "trace.json")
     at(other, "0.1.2")
-    assert other.url.endswith("/?path=0.1.2")
+    has_address(other, "/?path=0.1.2")
     expect(other.get_by_role("status")).to_contain_text("Loaded a trace of 3 steps.")
 
 
@@ -430,7 +438,7 @@ def test_hostile_names_run_nothing(tabs: Tabs) -> None:
 def test_a_name_that_resolves_to_this_machine_does_not_do(
     unordered: Server, browser: Browser
 ) -> None:
-    page = browser.new_page()
+    page = patient(browser.new_page())
     answer = page.goto(f"http://evil.example:{unordered.server_port}/")
     assert answer is not None
     assert 403 == answer.status
@@ -445,33 +453,31 @@ STRANGER = """<!DOCTYPE html><title>stranger</title>
 def test_a_strange_page_can_link_here_and_do_nothing_else(
     unordered: Server, browser: Browser
 ) -> None:
-    class Stranger(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(STRANGER.format(own=unordered.address).encode())
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep quiet."""
-
-    with HTTPServer(("127.0.0.1", 0), Stranger) as other:
-        threading.Thread(target=other.serve_forever, args=(0.01,), daemon=True).start()
-        page = browser.new_page()
-        page.goto(f"http://localhost:{other.server_port}/")
+    own = unordered.address
+    with site_of(lambda: STRANGER.format(own=own)) as port:
+        page = patient(browser.new_page())
+        page.goto(f"http://localhost:{port}/")
         assert 0 == page.evaluate("document.images[0].naturalWidth")
         assert "Alice" not in "".join(frame.content() for frame in page.frames)
-        fetched = f"fetch('{unordered.address}').then(() => 'read', () => 'refused')"
+        fetched = f"fetch('{own}').then(() => 'read', () => 'refused')"
         assert "refused" == page.evaluate(fetched)
         with page.expect_navigation() as navigation:
             page.evaluate("document.forms[0].submit()")
         assert 403 == navigation.value.status
-        page.goto(f"http://localhost:{other.server_port}/")
+        page.goto(f"http://localhost:{port}/")
         with page.expect_navigation() as navigation:
-            page.evaluate(f"location.href = '{unordered.address}?path=0'")
+            page.evaluate(f"location.href = '{own}?path=0'")
         assert 200 == navigation.value.status
         page.close()
-        other.shutdown()
+
+
+def test_the_site_of_a_test_answers_while_a_connection_says_nothing() -> None:
+    with (
+        site_of(lambda: "here") as port,
+        socket.create_connection(("127.0.0.1", port)),
+        urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer,
+    ):
+        assert b"here" == answer.read()
 
 
 # Accessibility
@@ -550,7 +556,7 @@ def test_the_trace_page_steps_with_keys_and_buttons(written: tuple[Path, str], t
     assert path.length == shown(page)
     page.keyboard.press("k")
     assert path.length - 1 == shown(page)
-    assert page.url.endswith(f"#step-{path.length - 1}")
+    has_address(page, f"#step-{path.length - 1}")
     page.keyboard.press("Home")
     assert 0 == shown(page)
     page.keyboard.press("j")
@@ -627,26 +633,10 @@ def test_the_trace_page_has_no_barriers(
 
 def test_axe_sees_a_barrier_where_there_is_one(browser: Browser) -> None:
     """So that a silent axe cannot pass for a good page."""
-    page = browser.new_page()
+    page = patient(browser.new_page())
     page.set_content("<html><body><button></button></body></html>")
     assert any(each.startswith("button-name") for each in barriers(page))
     page.close()
-
-
-class Notebook(BaseHTTPRequestHandler):
-    """A page that shows the HTML of a cell."""
-
-    cell = ""
-
-    def do_GET(self) -> None:
-        """Answer with the page."""
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(f"<!DOCTYPE html><title>notebook</title>{self.cell}".encode())
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep quiet."""
 
 
 @pytest.mark.parametrize(("host", "shown"), [("localhost", True), ("evil.example", False)])
@@ -654,18 +644,16 @@ def test_a_notebook_on_this_machine_shows_the_page_and_another_site_does_not(
     browser: Browser, host: str, shown: bool
 ) -> None:
     explorer = explore("unordered", actors=2)
-    handler = type("Cell", (Notebook,), {"cell": explorer._repr_html_()})
-    with HTTPServer(("127.0.0.1", 0), handler) as other:
-        threading.Thread(target=other.serve_forever, args=(0.01,), daemon=True).start()
-        page = browser.new_page()
-        page.goto(f"http://{host}:{other.server_port}/")
-        cell = page.frame_locator("iframe")
+    cell = f"<!DOCTYPE html><title>notebook</title>{explorer._repr_html_()}"
+    with site_of(lambda: cell) as port:
+        page = patient(browser.new_page())
+        page.goto(f"http://{host}:{port}/")
+        frame = page.frame_locator("iframe")
         if shown:
-            cell.get_by_role("button", name="Take me to a violation").click()
-            expect(cell.locator(".badge")).to_have_text("VIOLATED")
+            frame.get_by_role("button", name="Take me to a violation").click()
+            expect(frame.locator(".badge")).to_have_text("VIOLATED")
         else:
             page.wait_for_load_state("networkidle")
-            expect(cell.locator("main")).to_have_count(0)
+            expect(frame.locator("main")).to_have_count(0)
         page.close()
-        other.shutdown()
     explorer.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import py_compile
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 from urllib.parse import urlencode
@@ -12,9 +13,14 @@ from urllib.parse import urlencode
 import pytest
 
 from antecede.checker.check.spec import Spec
+from antecede.checker.explore.reload import Watch
+from antecede.checker.explore.search import Search
 from antecede.checker.explore.server import Server
 from antecede.checker.explore.tree import Tree
-from tests.explored import fetch, post, serving, token_of
+from antecede.checker.search.options import Bounds
+from antecede.checker.support.errors import ProtocolError
+from antecede.checker.support.sources import Files
+from tests.explored import fetch, post, searched, serving, token_of
 
 
 @pytest.fixture
@@ -169,3 +175,110 @@ def test_a_change_comes_before_a_search_and_keeps_what_is_watched(
     assert "0" == page.path
     assert "read again" in page.one("p", id="note").words
     assert "5" in [each.words for each in page.found("td", class_="changed")]
+
+
+def test_a_change_is_not_lost_if_the_tab_that_notices_it_shows_an_old_path(
+    server: Server, file: FilePath
+) -> None:
+    """Two other changes took the path away before."""
+    change(file, "state + 1", "state + 5")
+    page = fetch(server, "/?path=7.7.7")
+    assert (200, "") == (page.status, page.path)
+    said = page.one("p", id="note").words
+    assert "mine.py has changed and was read again. The page is at the start." == said
+    assert "5" in [each.words for each in fetch(server, "/?path=0").found("ins")]
+
+
+def test_a_change_during_the_import_is_noticed(server: Server, file: FilePath) -> None:
+    """The import ends with the change, as if an editor saved the file twice."""
+    text = file.read_text()
+    later = text.replace("state + 1", "state + 7")
+    file.write_text(f"{text}\nimport pathlib\npathlib.Path(__file__).write_text({later!r})\n")
+    assert "read again" in fetch(server, "/").one("p", id="note").words
+    assert "changed" == fetch(server, "/changed").body
+    assert "read again" in fetch(server, "/").one("p", id="note").words
+    assert "7" in [each.words for each in fetch(server, "/?path=0").found("ins")]
+
+
+def test_a_file_that_an_editor_is_replacing_is_read_when_it_is_there(
+    server: Server, file: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between a look at the file and its reading, it is gone for a moment."""
+    change(file, "state + 1", "state + 5")
+    with monkeypatch.context() as patch:
+        read_bytes, calls = FilePath.read_bytes, 0
+
+        def now_and_then(path: FilePath) -> bytes:
+            nonlocal calls
+            calls += path == file
+            if path == file and calls % 2:
+                raise FileNotFoundError(2, "No such file or directory", str(path))
+            return read_bytes(path)
+
+        patch.setattr(FilePath, "read_bytes", now_and_then)
+        for _ in range(6):
+            assert 200 == fetch(server, "/changed").status
+            assert 200 == fetch(server, "/?path=0").status
+    fetch(server, "/?path=0")
+    assert "5" in [each.words for each in fetch(server, "/?path=0").found("ins")]
+
+
+def test_an_import_without_the_file_is_tried_again_with_the_file(
+    server: Server, file: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file was gone during the import only, so later it has not changed once more."""
+
+    def without_file(_tree: Tree, _files: Files) -> Tree:
+        raise ProtocolError("importing mine.py failed") from FileNotFoundError(2, "No such file")
+
+    change(file, "state + 1", "state + 5")
+    with monkeypatch.context() as patch:
+        patch.setattr("antecede.checker.explore.site.read_again", without_file)
+        assert "failed" in fetch(server, "/?path=0").one("p", id="note").words
+    assert "read again" in fetch(server, "/?path=0").one("p", id="note").words
+    assert "5" in [each.words for each in fetch(server, "/?path=0").found("ins")]
+
+
+def test_the_result_of_a_search_before_a_change_is_not_shown(
+    server: Server, file: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tab asks for the result only after another tab has read the repaired protocol."""
+    monkeypatch.setattr("antecede.checker.explore.site.FEW", Bounds(max_states=2))
+    begun = post(server, "/search", "path=0&property=causal-delivery")
+    number = begun.one("span", id="searching").attributes["data-search"]
+    search = server.site._searches.numbered(number)
+    assert search is not None
+    assert search.over.wait(600)
+    change(file, "if allows(packet) else ()", "if packet.number > 1 else ()")
+    assert "read again" in fetch(server, "/?path=0").one("p", id="note").words
+    page = fetch(server, f"/search?search={number}")
+    assert (422, "0") == (page.status, page.path)
+    said = page.one("p", id="note").words
+    assert "The protocol has changed since the search was asked for; search again." == said
+
+
+def test_a_search_that_read_a_later_protocol_is_not_shown(
+    server: Server, file: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The later protocol delivers nothing, so it violates nothing that the page could show."""
+    monkeypatch.setattr("antecede.checker.explore.site.FEW", Bounds(max_states=2))
+    monkeypatch.setattr(Watch, "changed", lambda _watch: [])
+    change(file, "if allows(packet) else ()", "if packet.number > 1 else ()")
+    page = searched(server, "path=0&property=causal-delivery")
+    assert (422, "0") == (page.status, page.path)
+    assert "The protocol has changed" in page.one("p", id="note").words
+
+
+def test_a_search_can_begin_as_soon_as_a_change_has_ended_the_one_before(
+    server: Server, file: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cancel(search: Search) -> None:
+        search.cancelled = True
+        threading.Timer(0.5, search.end).start()  # a busy machine takes its time to kill it
+
+    monkeypatch.setattr("antecede.checker.explore.site.FEW", Bounds(max_states=2))
+    monkeypatch.setattr(Search, "cancel", cancel)
+    post(server, "/search", "path=0&property=causal-delivery")
+    change(file, "state + 1", "state + 5")
+    assert "read again" in fetch(server, "/?path=0").one("p", id="note").words
+    assert 200 == post(server, "/search", "path=0.0&property=causal-delivery").status

@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from antecede.checker.support.errors import CapacityError
-from antecede.checker.sweep.processes import KILLED, SAFE_PATH, Workers
+from antecede.checker.sweep.processes import KILLED, SAFE_PATH, Workers, starting_safely
 from tests.conftest import ROOT, begun
 from tests.support.test_interrupts import WITHIN, started, until
 
@@ -29,6 +30,27 @@ def test_a_killed_worker_is_one_failure_among_results() -> None:
     assert {1: 1, 3: 9, 4: 16} == {k: v for k, v in found.items() if k != 2}
     assert isinstance(found[2], CapacityError)
     assert KILLED == str(found[2])
+
+
+def test_two_threads_may_start_processes_at_one_time() -> None:
+    """Each restores what it changes for the new processes, which belongs to both."""
+    program, began, ended = sys.modules["__main__"], threading.Event(), threading.Event()
+    marked = list[bool]()
+
+    def start_too() -> None:
+        with starting_safely() as was_set:
+            marked.append(was_set)
+            began.set()
+            ended.wait(0.5)
+
+    other = threading.Thread(target=start_too)
+    with starting_safely() as was_set:
+        other.start()
+        began.wait(0.5)
+    ended.set()
+    other.join()
+    assert program is sys.modules["__main__"]
+    assert [was_set] == marked == [SAFE_PATH in os.environ]
 
 
 def failing(number: int) -> int:
