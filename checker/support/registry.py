@@ -50,7 +50,7 @@ _objects: dict[str, Protocol] = {}
 
 
 _sources: dict[str, bytes] = {}
-"""Module name -> the text of the file when `import_file` imported it."""
+"""Module name -> the text of the file when `import_file` imported it, if this did not fail."""
 
 
 @contextlib.contextmanager
@@ -188,7 +188,7 @@ def imported_already(reference: str) -> ModuleType | None:
     if not os.path.isfile(file):
         return None
     own = _name_of(file)
-    unchanged = _sources.get(own) == file.read_bytes()
+    unchanged = own in _sources and _sources[own] == file.read_bytes()
     real = os.path.realpath(file)
     of_file = {
         name: module
@@ -294,16 +294,17 @@ def import_file(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module
-    _sources[module.__name__] = path.read_bytes()
-    folder = str(path.resolve().parent)
+    folder, is_imported = str(path.resolve().parent), False
     if folder not in sys.path:
         sys.path.append(folder)
     try:
+        _sources[module.__name__] = path.read_bytes()
         # Standard output may be for results.
         with contextlib.redirect_stdout(sys.stderr), interrupts.at_work(f"the import of {path}"):
             spec.loader.exec_module(module)
         if interrupts.was_interrupted():
             raise interrupts.again()
+        is_imported = True
     except SyntaxError as error:
         raise ProtocolError(
             f"{error.filename}, line {error.lineno}: {error.msg}; the file is not valid Python"
@@ -316,6 +317,9 @@ def import_file(path: Path) -> ModuleType:
         raise ProtocolError(
             f"importing {path} failed: {type(error).__name__}: {error}{_line(error, path)}"
         ) from error
+    finally:
+        if not is_imported:
+            _sources.pop(module.__name__, None)
     return module
 
 
