@@ -40,6 +40,7 @@ from antecede.checker.support.registry import (
     protocol_named,
     resolved,
 )
+from antecede.checker.support.settings import shown
 
 
 def _models_in(module: ModuleType) -> Mapping[str, Model]:
@@ -86,8 +87,15 @@ def accepted(model: Model, expect: str | None = None) -> Model:
     """Return a model whose protocol exists, with the expected answer `expect` if it is given.
 
     Raises:
-        InputError: the model names a protocol that does not exist, or that cannot be imported.
+        InputError: the model names a protocol that does not exist, or that cannot be imported, or
+            the name of its protocol or link is no text.
     """
+    for name, kind in (("protocol", str), ("link", str | None)):
+        if not isinstance(value := getattr(model, name), kind):
+            raise InputError(
+                f"the {name} of the model {model.title!r} is {shown(value)}; give its name as a "
+                "text, such as 'FILE.py:OBJECT'"
+            )
     package = importlib.import_module("antecede.protocols")
     # Models of classes of algorithms, such as sps, have no protocol in Python.
     if model.protocol not in package.PROOFS:

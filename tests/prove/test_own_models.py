@@ -13,7 +13,7 @@ from attrs import evolve
 from antecede import prove
 from antecede.checker.prove import obligations
 from antecede.checker.prove.front import model_named
-from antecede.checker.support.errors import InputError
+from antecede.checker.support.errors import InputError, ProtocolError
 from antecede.checker.support.registry import import_file, imported_already
 from antecede.cli import main
 from tests.conftest import ROOT
@@ -59,6 +59,13 @@ def test_python_refuses_a_model_whose_protocol_does_not_exist(protocol: str) -> 
     with pytest.raises(InputError, match="which is not found") as refused:
         prove(evolve(model_named("mfss"), protocol=protocol))
     assert MISSING[protocol] in str(refused.value)
+
+
+@pytest.mark.parametrize("part", ["protocol", "link"])
+def test_a_model_whose_protocol_or_link_is_no_text_is_refused(part: str) -> None:
+    """For example, the link itself instead of its name."""
+    with pytest.raises(InputError, match=f"the {part} of the model .* is 5; give its name as a te"):
+        prove(evolve(model_named("mfss"), **{part: 5}))
 
 
 @pytest.mark.usefixtures("folder")
@@ -164,6 +171,28 @@ def test_a_file_that_changed_is_imported_again(modules: Path) -> None:
     module = import_file(file)
     assert module is imported_already("mine_proof.py:X")
     file.write_text("X = 22\n")
+    assert imported_already("mine_proof.py:X") is None
+
+
+def test_a_file_whose_import_failed_is_imported_again(modules: Path) -> None:
+    """Perhaps it failed because another module was missing."""
+    (modules / "mine_proof.py").write_text("import not_there\n")
+    for _ in range(2):
+        with pytest.raises(ProtocolError, match="No module named 'not_there'"):
+            import_file(modules / "mine_proof.py")
+        assert imported_already("mine_proof.py:X") is None
+
+
+def test_a_file_that_cannot_be_read_is_named(
+    modules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_path: Path) -> bytes:
+        raise PermissionError("not allowed")
+
+    write_proof(modules, MINE, "mine_proof.py:MINE", "mine_proof.py:LINK")
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(ProtocolError, match=r"importing mine_proof\.py failed: PermissionError"):
+        import_file(Path("mine_proof.py"))
     assert imported_already("mine_proof.py:X") is None
 
 
