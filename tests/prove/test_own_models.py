@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -64,8 +65,10 @@ def test_python_refuses_a_model_whose_protocol_does_not_exist(protocol: str) -> 
 @pytest.mark.parametrize("part", ["protocol", "link"])
 def test_a_model_whose_protocol_or_link_is_no_text_is_refused(part: str) -> None:
     """For example, the link itself instead of its name."""
+    wrong: dict[str, Any] = {part: 5}
+    model = evolve(model_named("mfss"), **wrong)
     with pytest.raises(InputError, match=f"the {part} of the model .* is 5; give its name as a te"):
-        prove(evolve(model_named("mfss"), **{part: 5}))
+        prove(model)
 
 
 @pytest.mark.usefixtures("folder")
