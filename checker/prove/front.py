@@ -103,14 +103,16 @@ def accepted(model: Model, expect: str | None = None) -> Model:
     return model if expect is None else evolve(model, expected=expect.upper())
 
 
-def _protocol_of(model: Model) -> Protocol:
-    """Return the protocol in Python that a model names.
+def _protocol_of(model: Model, *, current: bool = False) -> Protocol:
+    """Return the protocol in Python that a model names, with its present code if it is `current`.
 
     Raises:
-        InputError: there is no such name, file or object, or the file cannot be imported.
+        InputError: there is no such name, file or object, or the file cannot be imported or has
+            changed.
     """
+    module = imported_already(model.protocol, current=current)
     try:
-        return protocol_named(model.protocol, imported_already(model.protocol))
+        return protocol_named(model.protocol, module)
     except ProtocolError:
         raise
     except InputError as error:
@@ -241,7 +243,7 @@ def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Li
         history=history,
     )
     # The link is imported by now, and the protocol's states must be of the classes that it names.
-    return _named_if_wrong(found), system_of(spec, _protocol_of(model))
+    return _named_if_wrong(found), system_of(spec, _protocol_of(model, current=True))
 
 
 ITERATED = ("events", "channels")
@@ -300,7 +302,8 @@ def _link_in_file(reference: str) -> Link:
         return InputError("give FILE.py:OBJECT")
 
     try:
-        found: Link = resolved(reference, {}, LINKS, refused, imported_already(reference))
+        module = imported_already(reference, current=True)
+        found: Link = resolved(reference, {}, LINKS, refused, module)
     except ProtocolError:
         raise
     except InputError as error:

@@ -53,6 +53,10 @@ _sources: dict[str, bytes] = {}
 """Module name -> the text of the file when `import_file` imported it, if this did not fail."""
 
 
+_seen: dict[str, tuple[Any, bytes]] = {}
+"""Name of a module that another file imported -> its spec, and the text of its file then."""
+
+
 @contextlib.contextmanager
 def objects_named(protocols: Mapping[str, Protocol]) -> Iterator[None]:
     """Let names stand for protocols within this block, even if others are registered under them.
@@ -177,12 +181,16 @@ def names_file(reference: str) -> bool:
     return _parts(reference)[0].endswith(".py")
 
 
-def imported_already(reference: str) -> ModuleType | None:
+def imported_already(reference: str, *, current: bool = False) -> ModuleType | None:
     """Return the module of FILE.py or FILE.py:OBJECT if it is imported already, or None.
 
     Other files import a file under its own name, such as `mine`, and `import_file` under another
     one. The two modules have two classes of each name. So the module of its own name comes first,
     then a script that is running, then the module of `import_file` if the file is unchanged.
+
+    Raises:
+        InputError: `current` is true, and the file has changed since an earlier call, but the
+            module of its own name has not been reloaded.
     """
     file = _place_of(Path(_parts(reference)[0]))
     if not os.path.isfile(file):
@@ -200,7 +208,23 @@ def imported_already(reference: str) -> ModuleType | None:
         and (name != own or unchanged)
     }
     ranked = sorted(of_file, key=lambda name: (name == own, name == "__main__"))
-    return of_file[ranked[0]] if ranked else None
+    if not ranked:
+        return None
+    module = of_file[ranked[0]]
+    if ranked[0] != own and _has_changed(module, file) and current:
+        raise InputError(
+            f"{str(file)!r} has changed since Python imported the module {module.__name__!r}; "
+            "restart Python, or reload the module with importlib.reload"
+        )
+    return module
+
+
+def _has_changed(module: ModuleType, file: Path) -> bool:
+    """Return whether a module's file has changed since the first call; a reload counts as new."""
+    name, spec, text = module.__name__, module.__spec__, file.read_bytes()
+    if name not in _seen or _seen[name][0] is not spec:
+        _seen[name] = spec, text
+    return spec is not None and _seen[name][1] != text
 
 
 def _parts(reference: str) -> tuple[str, str, str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +177,21 @@ def test_a_file_that_changed_is_imported_again(modules: Path) -> None:
     assert module is imported_already("mine_proof.py:X")
     file.write_text("X = 22\n")
     assert imported_already("mine_proof.py:X") is None
+
+
+def test_a_link_does_not_compare_an_old_module_of_a_file_that_changed(modules: Path) -> None:
+    """Python keeps the module that the file of the proof imported."""
+    protocol = modules / "mine.py"
+    protocol.write_text(MINE)
+    write_proof(modules, "from mine import MINE, State", "mine.py:MINE", "mine_proof.py:LINK")
+    linked = partial(prove, "mine_proof.py:MODEL", link=True, actors=2, messages=1)
+    assert linked().verdict == "PROVED"
+    protocol.write_text(MINE.replace("deliveries=(packet.message,)", "deliveries=()"))
+    with pytest.raises(InputError, match=r"'mine\.py' has changed since Python imported"):
+        linked()
+    assert prove("mine_proof.py:MODEL").verdict == "PROVED", "it is about the model only"
+    importlib.reload(sys.modules["mine"])
+    assert "DIFFERENT" in str(linked())
 
 
 def test_a_file_whose_import_failed_is_imported_again(modules: Path) -> None:
