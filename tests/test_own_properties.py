@@ -638,8 +638,7 @@ def test_replay_says_that_it_judged_another_property_than_the_saved_one(
     code, said = replayed("own.py:EQUAL")
     assert 0 == code
     assert said.endswith(
-        "The run does not violate own.py:EQUAL. It was saved as a run that violates another "
-        "property, own.py:NOEND."
+        "The run does not violate own.py:EQUAL. It was saved as a run that violates own.py:NOEND."
     )
     assert "no longer" not in said
     code, said = replayed("own.py:NEVER")
@@ -656,3 +655,40 @@ def test_replay_says_that_it_judged_another_property_than_the_saved_one(
     antecede(*asked, "--sample", "longest", "--trace", "sample.json", cwd=tmp_path)
     code, said = replayed("own.py:EQUAL", "sample.json")
     assert (0, True) == (code, said.endswith("saved as a run that violates no property."))
+
+
+ONLY = """
+from antecede import Property, What, Where
+
+ONLY = Property("only", "", What.UNDELIVERED, Where.AT_FINAL_STATES, lambda missing: False)
+"""
+
+
+def test_replay_knows_the_only_property_of_a_file_by_both_names(
+    antecede: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "own.py"
+    asked = ("check", "fifo", "--actors", 2, "--messages", 1, "--engine", "plain")
+    for name, other in (("own.py", "own.py:ONLY"), ("own.py:ONLY", "own.py")):
+        file.write_text(ONLY)
+        saved = antecede(*asked, "--property", name, "--trace", "run.json", cwd=tmp_path)
+        assert 1 == saved.code, saved.err
+        for said in ("still VIOLATED", f"can still be taken and no longer violate {other}"):
+            ran = antecede("replay", "run.json", "--property", other, cwd=tmp_path)
+            assert said in " ".join(ran.out.split())
+            file.write_text(ONLY.replace("missing: False", "missing: True"))
+
+
+def test_replay_does_not_call_a_property_another_one_if_a_program_saved_the_run(
+    antecede: Command, tmp_path: Path
+) -> None:
+    """The run has the property's own name, which is not the name of the file."""
+    (tmp_path / "own.py").write_text(ONLY.replace("missing: False", "missing: True"))
+    only = Property("only", "", What.UNDELIVERED, Where.AT_FINAL_STATES, lambda _missing: False)
+    found = check("fifo", actors=2, messages=1, engine="plain", properties=[only])
+    assert found.counterexample is not None
+    found.counterexample.save(tmp_path / "run.json")
+    ran = antecede("replay", "run.json", "--property", "own.py:ONLY", cwd=tmp_path)
+    assert "violate own.py:ONLY. It was saved as a run that violates only." in " ".join(
+        ran.out.split()
+    )

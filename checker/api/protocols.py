@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, TypeAlias
 
 from antecede.checker.model import Protocol
 from antecede.checker.support.errors import InputError
-from antecede.checker.support.registry import load, objects_named, protocol_names
+from antecede.checker.support.registry import PIPE, load, objects_named, protocol_names
 from antecede.checker.support.settings import shown
 
 Given: TypeAlias = Protocol | type | str | Path
@@ -53,9 +54,9 @@ def refuse_lists(protocols: Sequence[Any]) -> None:
     for each in protocols:
         if isinstance(each, list | tuple | set | frozenset):
             parts = [*each]
-        elif isinstance(each, str) and "," in each and not Path(each).exists():
+        elif isinstance(each, str) and not each.startswith(PIPE) and not os.path.exists(each):
             parts = [part.strip() for part in each.split(",")]
-            parts = parts if set(parts) & {*protocol_names()} else []
+            parts = parts if len(parts) > 1 and {*parts} & {*protocol_names()} else []
         else:
             parts = []
         if parts:

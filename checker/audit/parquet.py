@@ -76,28 +76,30 @@ def _check_columns(schema: Any, asked: ParquetLines) -> None:
     Raises:
         OSError: there is one; the message names its type, or says that the column is repeated.
     """
-    from pyarrow import types
-
     for name in asked.used:
         column = name if name in schema.names else name.partition(".")[0]
         if (times := schema.names.count(column)) > 1:
             raise OSError(f"{times} columns are named {column!r}; keep one of them")
         kind = schema.field(column).type if times else None
-        if kind is None or _is_read(kind) or (name == asked.optional and types.is_null(kind)):
+        if kind is None or _is_read(kind):
             continue
         what = "lists of texts" if name == asked.optional else "texts or whole numbers"
         raise OSError(f"the column {column!r} has the type {kind}; give a column of {what}")
 
 
 def _is_read(kind: Any) -> bool:
-    """Return whether a column may be a field of an event: texts, numbers, and lists of them."""
+    """Return whether a column may be a field of an event: texts, numbers, and lists of them.
+
+    Writers give the type null to a column, or to the members of lists, without any value.
+    """
     from pyarrow import types
 
     if types.is_list(kind) or types.is_large_list(kind):
         return _is_read(kind.value_type)
     if types.is_dictionary(kind):
         return _is_read(kind.value_type)
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind))
+    kinds = (types.is_string, types.is_large_string, types.is_integer, types.is_null)
+    return any(is_one(kind) for is_one in kinds)
 
 
 def _lines(batch: Any, written: Set[str]) -> bytes:

@@ -74,6 +74,8 @@ WHAT_A_LINE_IS = (
     "other logs, see --log-format and --parser)"
 )
 
+_DECODER = json.JSONDecoder()
+
 MOST_SHOWN = 12
 """The most fields that an error lists when a field is missing."""
 
@@ -120,8 +122,9 @@ def line_events(source: Source, number: int, line: str, fields: Fields) -> list[
     its number is added to `source.torn`. A line that is no event is counted in `source`. Other
     text may come before the object, such as the name of a container.
     """
+    where = f"{source.name}, line {number}"
     try:
-        objects, torn = _objects(line, fields)
+        objects, torn = _objects(line, fields, _NOTING if _may_repeat(line, fields) else _DECODER)
     except NoEvent as error:
         source.note_foreign(number, str(error))
         return []
@@ -133,10 +136,11 @@ def line_events(source: Source, number: int, line: str, fields: Fields) -> list[
             events.append(record_event(source.name, number, each, fields))
         except NoEvent as error:
             why.append(str(error))
+            continue
+        for name in fields.used:
+            _check_once(where, each, name, name)
     if why and not events:
         source.note_foreign(number, why[0])
-    if events and _may_repeat(line, fields):
-        _check_repeated(f"{source.name}, line {number}", behind_text(line), fields)
     return events
 
 
@@ -164,22 +168,16 @@ def _object_of(pairs: list[tuple[str, Any]]) -> _Object:
     return found
 
 
-def _check_repeated(where: str, text: str, fields: Fields) -> None:
-    """Refuse an object that repeats a field of an event; other texts are accepted.
-
-    Raises:
-        InputError: one is. JSON readers take one of the two values without a word.
-    """
-    try:
-        record = json.loads(text, object_pairs_hook=_object_of)
-    except (ValueError, RecursionError):
-        return
-    for name in fields.used:
-        _check_once(where, record, name, name)
+_NOTING = json.JSONDecoder(object_pairs_hook=_object_of)
+"""Makes each object an `_Object`."""
 
 
 def _check_once(where: str, record: Any, name: str, path: str) -> None:
-    """Refuse an object that has two values at `name`, which is the end of `path`."""
+    """Refuse an object that has two values at `name`, which is the end of `path`.
+
+    Raises:
+        InputError: it has. JSON readers take one of the two values without a word.
+    """
     if not isinstance(record, _Object):
         return
     first, dot, rest = (name, "", "") if name in record else name.partition(".")
@@ -202,17 +200,19 @@ def behind_text(line: str) -> str:
     return line if begin is None or line.lstrip(" \t\r")[0] == "{" else line[begin.start() :]
 
 
-def _objects(line: str, fields: Fields) -> tuple[list[dict[str, Any]], bool]:
+def _objects(
+    line: str, fields: Fields, decoder: json.JSONDecoder = _DECODER
+) -> tuple[list[dict[str, Any]], bool]:
     """Return the objects of a line, and whether it is torn.
 
     Raises:
         NoEvent: it has no objects.
     """
     try:
-        value = parsed("", line, "")
+        value = parsed("", line, "", decoder)
     except InputError as error:
-        pieces = records(behind_text(line), lambda each: _has_event(each, fields))
-        if pieces is None and (last := _at_end(line, fields)) is not None:
+        pieces = records(behind_text(line), lambda each: _has_event(each, fields), decoder)
+        if pieces is None and (last := _at_end(line, fields, decoder)) is not None:
             pieces = [last], False
         if pieces is None:
             raise NoEvent(f"{str(error).removeprefix(': ')}; {WHAT_A_LINE_IS}") from None
@@ -226,13 +226,13 @@ def _has_event(record: Mapping[str, Any], fields: Fields) -> bool:
     return isinstance(value_at(record, fields.event), str | int)
 
 
-def _at_end(line: str, fields: Fields) -> dict[str, Any] | None:
+def _at_end(line: str, fields: Fields, decoder: json.JSONDecoder) -> dict[str, Any] | None:
     """Return the object with an event at the end of a line whose text has other objects, too."""
     for begin in islice(_BEGIN.finditer(line), MOST_BEGINS if line.lstrip()[0] != "{" else 0):
         with contextlib.suppress(ValueError, RecursionError):
-            value = json.loads(line[begin.start() :])
+            value: dict[str, Any] = decoder.decode(line[begin.start() :])
             if _has_event(value, fields):
-                return dict(value)
+                return value
     return None
 
 
@@ -306,10 +306,10 @@ def _destinations(where: str, key: str, to: Any) -> tuple[str, ...] | None:
     return tuple(map(str, to))
 
 
-def parsed(where: str, text: str, what: str) -> Any:
+def parsed(where: str, text: str, what: str, decoder: json.JSONDecoder = _DECODER) -> Any:
     """Parse JSON text; `what` names the text in errors."""
     try:
-        return json.loads(text)
+        return decoder.decode(text)
     except json.JSONDecodeError as error:
         raise InputError(f"{where}: {what}no JSON ({error.msg} at column {error.colno})") from None
     except (ValueError, RecursionError):

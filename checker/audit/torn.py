@@ -17,14 +17,13 @@ MOST_STARTS = 1_000
 MOST_LOST = 16
 """The most torn records in a row before a complete one."""
 
-_DECODER = json.JSONDecoder()
 _START = re.compile(r"\{\s*\"")
 _HALF = re.compile(r"\\u[0-9a-fA-F]{0,4}$|[:,\[ ]-$|[0-9](?:\.|[eE][+-]?)$")
 """Matches half an escape or half a number at the end of a text."""
 
 
 def records(
-    text: str, is_record: Callable[[dict[str, Any]], bool]
+    text: str, is_record: Callable[[dict[str, Any]], bool], decoder: json.JSONDecoder
 ) -> tuple[list[dict[str, Any]], bool] | None:
     """Return the JSON objects of a line that is not one object, and whether a part was lost.
 
@@ -34,10 +33,10 @@ def records(
     objects, torn, position = [], False, 0
     text = text.strip()
     while position < len(text):
-        value, end = _object_at(text, position)
+        value, end = _object_at(text, position, decoder)
         if value is None:
             torn = True
-            value, end = _record_behind(text, position, is_record)
+            value, end = _record_behind(text, position, is_record, decoder)
             if value is None and not _is_lost(text[position:]):
                 return None
         if value is not None:
@@ -46,21 +45,21 @@ def records(
     return objects, torn
 
 
-def _object_at(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
+def _object_at(text: str, at: int, decoder: json.JSONDecoder) -> tuple[dict[str, Any] | None, int]:
     """Return the object that begins at `at`, and its end."""
     try:
-        value, end = _DECODER.raw_decode(text, at)
+        value, end = decoder.raw_decode(text, at)
     except (ValueError, RecursionError):
         return None, at
     return (value, end) if isinstance(value, dict) else (None, at)
 
 
 def _record_behind(
-    text: str, at: int, is_record: Callable[[dict[str, Any]], bool]
+    text: str, at: int, is_record: Callable[[dict[str, Any]], bool], decoder: json.JSONDecoder
 ) -> tuple[dict[str, Any] | None, int]:
     """Return the first record behind a lost part, and its end."""
     for begin in _starts(text, at + 1):
-        value, end = _object_at(text, begin)
+        value, end = _object_at(text, begin, decoder)
         if value is not None and is_record(value) and _is_lost(text[at:begin]):
             return value, end
     return None, len(text)

@@ -40,6 +40,7 @@ from antecede.checker.support.registry import (
     protocol_named,
     resolved,
 )
+from antecede.checker.support.settings import shown
 
 
 def _models_in(module: ModuleType) -> Mapping[str, Model]:
@@ -86,8 +87,15 @@ def accepted(model: Model, expect: str | None = None) -> Model:
     """Return a model whose protocol exists, with the expected answer `expect` if it is given.
 
     Raises:
-        InputError: the model names a protocol that does not exist, or that cannot be imported.
+        InputError: the model names a protocol that does not exist, or that cannot be imported, or
+            the name of its protocol or link is no text.
     """
+    for name, kind in (("protocol", str), ("link", str | None)):
+        if not isinstance(value := getattr(model, name), kind):
+            raise InputError(
+                f"the {name} of the model {model.title!r} is {shown(value)}; give its name as a "
+                "text, such as 'FILE.py:OBJECT'"
+            )
     package = importlib.import_module("antecede.protocols")
     # Models of classes of algorithms, such as sps, have no protocol in Python.
     if model.protocol not in package.PROOFS:
@@ -95,14 +103,16 @@ def accepted(model: Model, expect: str | None = None) -> Model:
     return model if expect is None else evolve(model, expected=expect.upper())
 
 
-def _protocol_of(model: Model) -> Protocol:
-    """Return the protocol in Python that a model names.
+def _protocol_of(model: Model, *, current: bool = False) -> Protocol:
+    """Return the protocol in Python that a model names, with its present code if it is `current`.
 
     Raises:
-        InputError: there is no such name, file or object, or the file cannot be imported.
+        InputError: there is no such name, file or object, or the file cannot be imported or has
+            changed.
     """
+    module = imported_already(model.protocol, current=current)
     try:
-        return protocol_named(model.protocol, imported_already(model.protocol))
+        return protocol_named(model.protocol, module)
     except ProtocolError:
         raise
     except InputError as error:
@@ -233,7 +243,7 @@ def declared(model: Model, actors: int, messages: int, history: str) -> tuple[Li
         history=history,
     )
     # The link is imported by now, and the protocol's states must be of the classes that it names.
-    return _named_if_wrong(found), system_of(spec, _protocol_of(model))
+    return _named_if_wrong(found), system_of(spec, _protocol_of(model, current=True))
 
 
 ITERATED = ("events", "channels")
@@ -292,7 +302,8 @@ def _link_in_file(reference: str) -> Link:
         return InputError("give FILE.py:OBJECT")
 
     try:
-        found: Link = resolved(reference, {}, LINKS, refused, imported_already(reference))
+        module = imported_already(reference, current=True)
+        found: Link = resolved(reference, {}, LINKS, refused, module)
     except ProtocolError:
         raise
     except InputError as error:

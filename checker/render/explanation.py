@@ -262,7 +262,7 @@ def _places(path: Path, words: Wording, missing: list[Message]) -> str:
 def _fate(names: str, single: bool, step: int | None, place: str) -> str:
     """Return a clause on messages that a step lost, or that are stuck in a place."""
     if step is not None:
-        rest = f" and {'remains' if single else 'remain'} only in {place}" if place else ""
+        rest = f" and {'remains' if single else 'remain'} in {place}" if place else ""
         return f"{names} {'was' if single else 'were'} lost in step {step}{rest}"
     where = f"stuck in {place}" if place else "no longer in any actor's state"
     return f"{names} {'is' if single else 'are'} {where}"

@@ -44,7 +44,7 @@ from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.failing import FAILURES, failure_in
 from antecede.checker.semantics.transition import EndlessSystem, System
 from antecede.checker.support.amounts import counted, memory
-from antecede.checker.support.registry import default_properties
+from antecede.checker.support.registry import default_properties, names_file
 
 WIDEST = 150
 """Columns of the widest diagram that is worth printing."""
@@ -510,7 +510,8 @@ def replay_text(path: Path, prop: str | None, saved: str | None, file: str) -> s
             f"{file}: the {counted(path.length, 'transition')} can still be taken and no longer "
             f"{verb} {prop}"
         )
-    about = "no property" if saved is None else f"another property, {printable(saved)}"
+    # The two names may mean one property, which a program gave as an object.
+    about = "no property" if saved is None else printable(saved)
     return wrapped(
         f"{file}: {every} of this run can still be taken. The run does not violate {prop}. It was "
         f"saved as a run that violates {about}."
@@ -518,7 +519,13 @@ def replay_text(path: Path, prop: str | None, saved: str | None, file: str) -> s
 
 
 def _is_same_property(one: str, other: str) -> bool:
-    """Return whether two names are equal, except that a file may be found at another place."""
-    if ".py:" not in one or ".py:" not in other:
+    """Return whether two names are equal, except that a file may be found at another place.
+
+    FILE.py also names the only property of a file, which is FILE.py:OBJECT.
+    """
+    if not (names_file(one) and names_file(other)):
         return one == other
-    return FilePath(one).name == FilePath(other).name
+    (file, _, part), (other_file, _, other_part) = (each.rpartition(".py") for each in (one, other))
+    return FilePath(file).name == FilePath(other_file).name and (
+        part == other_part or not part or not other_part
+    )

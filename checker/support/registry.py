@@ -51,7 +51,11 @@ _objects: dict[str, Protocol] = {}
 
 
 _sources: dict[str, bytes] = {}
-"""Module name -> the text of the file when `import_file` imported it."""
+"""Module name -> the text of the file when `import_file` imported it, if this did not fail."""
+
+
+_seen: dict[str, tuple[Any, bytes]] = {}
+"""Name of a module that another file imported -> its spec, and the text of its file then."""
 
 
 @contextlib.contextmanager
@@ -183,18 +187,22 @@ def names_file(reference: str) -> bool:
     return _parts(reference)[0].endswith(".py")
 
 
-def imported_already(reference: str) -> ModuleType | None:
+def imported_already(reference: str, *, current: bool = False) -> ModuleType | None:
     """Return the module of FILE.py or FILE.py:OBJECT if it is imported already, or None.
 
     Other files import a file under its own name, such as `mine`, and `import_file` under another
     one. The two modules have two classes of each name. So the module of its own name comes first,
     then a script that is running, then the module of `import_file` if the file is unchanged.
+
+    Raises:
+        InputError: `current` is true, and the file has changed since an earlier call, but the
+            module of its own name has not been reloaded.
     """
     file = _place_of(Path(_parts(reference)[0]))
     if not os.path.isfile(file):
         return None
     own = _name_of(file)
-    unchanged = _sources.get(own) == file.read_bytes()
+    unchanged = own in _sources and _sources[own] == file.read_bytes()
     real = os.path.realpath(file)
     of_file = {
         name: module
@@ -206,7 +214,23 @@ def imported_already(reference: str) -> ModuleType | None:
         and (name != own or unchanged)
     }
     ranked = sorted(of_file, key=lambda name: (name == own, name == "__main__"))
-    return of_file[ranked[0]] if ranked else None
+    if not ranked:
+        return None
+    module = of_file[ranked[0]]
+    if ranked[0] != own and _has_changed(module, file) and current:
+        raise InputError(
+            f"{str(file)!r} has changed since Python imported the module {module.__name__!r}; "
+            "restart Python, or reload the module with importlib.reload"
+        )
+    return module
+
+
+def _has_changed(module: ModuleType, file: Path) -> bool:
+    """Return whether a module's file has changed since the first call; a reload counts as new."""
+    name, spec, text = module.__name__, module.__spec__, file.read_bytes()
+    if name not in _seen or _seen[name][0] is not spec:
+        _seen[name] = spec, text
+    return spec is not None and _seen[name][1] != text
 
 
 def _parts(reference: str) -> tuple[str, str, str]:
@@ -300,15 +324,16 @@ def import_file(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module
-    _sources[module.__name__] = path.read_bytes()
-    folder = str(path.resolve().parent)
+    folder, is_imported = str(path.resolve().parent), False
     if folder not in sys.path:
         sys.path.append(folder)
     try:
+        _sources[module.__name__] = path.read_bytes()
         with printing_to_stderr(), interrupts.at_work(f"the import of {path}"):
             spec.loader.exec_module(module)
         if interrupts.was_interrupted():
             raise interrupts.again()
+        is_imported = True
     except SyntaxError as error:
         raise ProtocolError(
             f"{error.filename}, line {error.lineno}: {error.msg}; the file is not valid Python"
@@ -321,6 +346,9 @@ def import_file(path: Path) -> ModuleType:
         raise ProtocolError(
             f"importing {path} failed: {type(error).__name__}: {error}{_line(error, path)}"
         ) from error
+    finally:
+        if not is_imported:
+            _sources.pop(module.__name__, None)
     return module
 
 

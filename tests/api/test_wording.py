@@ -225,6 +225,16 @@ def test_several_protocols_in_one_argument_are_refused(call: Call, several: Any)
         call(several)
 
 
+@pytest.mark.parametrize("call", [simulate, sweep])
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [("pipe:false x,mfss", "exit code 1"), ("a," * 300, "unknown protocol")],
+)
+def test_a_text_with_commas_may_be_a_program_or_long(call: Call, given: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        call(given, actors=2)
+
+
 @pytest.mark.parametrize(
     ("call", "wrong", "right"),
     [(check, "property", "properties"), (replay, "properties", "property")],

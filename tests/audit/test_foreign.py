@@ -214,7 +214,7 @@ def test_a_table_in_which_another_column_is_repeated_is_read(tmp_path: Path) -> 
 HEAD = '"actor": "a", "event": "sent", "message": "m", "to": ["b"]'
 
 
-@pytest.mark.parametrize("before", ["", "web-1  | "])
+@pytest.mark.parametrize("before", ["", "web-1  | ", '{"x": 1}', '{"x": "', 'level {"x": 1} '])
 @pytest.mark.parametrize(
     ("name", "more"),
     [

@@ -153,6 +153,17 @@ def test_a_column_that_is_not_used_may_have_any_type(
     assert 2 == audits.audit([str(path)]).events
 
 
+def test_columns_without_values_are_read(tmp_path: Path) -> None:
+    """Pandas writes the type null into an empty part, and into a column of empty lists."""
+    rows(tmp_path / "part-0.parquet", "to", [["b"], None], pyarrow.list_(pyarrow.string()))
+    names = ("actor", "event", "message", "to")
+    parquet.write_table(
+        pyarrow.table({name: pyarrow.nulls(0) for name in names}), tmp_path / "part-1.parquet"
+    )
+    rows(tmp_path / "part-2.parquet", "to", [[], None], pyarrow.list_(pyarrow.null()))
+    assert 4 == audits.audit([str(tmp_path)]).events
+
+
 def test_a_parquet_file_that_is_none_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     path.write_bytes(b"PAR1 and nothing else")

@@ -24,6 +24,7 @@ SENT = {"actor": "alice", "event": "causal-send", "message": "{m1}", "to": ["bob
 OTHER = {"actor": "alice", "event": "causal-send", "message": "m2", "to": ["bob"]}
 LATE = {"actor": "bob", "event": "deliver", "message": "{m1}"}
 EARLY = {"actor": "bob", "event": "deliver", "message": "m2"}
+DECODER = json.JSONDecoder()
 
 
 def log(tmp_path: Path, *lines: str) -> Path:
@@ -63,17 +64,17 @@ def test_a_record_behind_any_start_of_an_object_is_found(
 ) -> None:
     text = json.dumps(whole, ensure_ascii=ascii_only)
     torn = text[: 1 + cut % (len(text) - 1)]
-    assert ([], True) == records(torn, lambda record: record == EARLY)
+    assert ([], True) == records(torn, lambda record: record == EARLY, DECODER)
     glued = torn + json.dumps(EARLY)
-    assert ([EARLY], True) == records(glued, lambda record: record == EARLY)
-    assert ([whole, EARLY], False) == records(text + json.dumps(EARLY), lambda _: True)
+    assert ([EARLY], True) == records(glued, lambda record: record == EARLY, DECODER)
+    assert ([whole, EARLY], False) == records(text + json.dumps(EARLY), lambda _: True, DECODER)
 
 
 @pytest.mark.parametrize(
     "line", ["x", "{]", "{,", '{"a" 1}', '{"a": 1} x', 'x {"a": 1}', "[1", "1"]
 )
 def test_what_is_no_start_of_an_object_is_not_torn(line: str) -> None:
-    assert records(line, lambda _: True) is None
+    assert records(line, lambda _: True, DECODER) is None
 
 
 def test_a_torn_line_is_skipped_and_the_record_behind_it_is_judged(tmp_path: Path) -> None:

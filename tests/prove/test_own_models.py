@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -13,7 +16,7 @@ from attrs import evolve
 from antecede import prove
 from antecede.checker.prove import obligations
 from antecede.checker.prove.front import model_named
-from antecede.checker.support.errors import InputError
+from antecede.checker.support.errors import InputError, ProtocolError
 from antecede.checker.support.registry import import_file, imported_already
 from antecede.cli import main
 from tests.conftest import ROOT
@@ -59,6 +62,15 @@ def test_python_refuses_a_model_whose_protocol_does_not_exist(protocol: str) -> 
     with pytest.raises(InputError, match="which is not found") as refused:
         prove(evolve(model_named("mfss"), protocol=protocol))
     assert MISSING[protocol] in str(refused.value)
+
+
+@pytest.mark.parametrize("part", ["protocol", "link"])
+def test_a_model_whose_protocol_or_link_is_no_text_is_refused(part: str) -> None:
+    """For example, the link itself instead of its name."""
+    wrong: dict[str, Any] = {part: 5}
+    model = evolve(model_named("mfss"), **wrong)
+    with pytest.raises(InputError, match=f"the {part} of the model .* is 5; give its name as a te"):
+        prove(model)
 
 
 @pytest.mark.usefixtures("folder")
@@ -164,6 +176,43 @@ def test_a_file_that_changed_is_imported_again(modules: Path) -> None:
     module = import_file(file)
     assert module is imported_already("mine_proof.py:X")
     file.write_text("X = 22\n")
+    assert imported_already("mine_proof.py:X") is None
+
+
+def test_a_link_does_not_compare_an_old_module_of_a_file_that_changed(modules: Path) -> None:
+    """Python keeps the module that the file of the proof imported."""
+    protocol = modules / "mine.py"
+    protocol.write_text(MINE)
+    write_proof(modules, "from mine import MINE, State", "mine.py:MINE", "mine_proof.py:LINK")
+    linked = partial(prove, "mine_proof.py:MODEL", link=True, actors=2, messages=1)
+    assert linked().verdict == "PROVED"
+    protocol.write_text(MINE.replace("deliveries=(packet.message,)", "deliveries=()"))
+    with pytest.raises(InputError, match=r"'mine\.py' has changed since Python imported"):
+        linked()
+    assert prove("mine_proof.py:MODEL").verdict == "PROVED", "it is about the model only"
+    importlib.reload(sys.modules["mine"])
+    assert "DIFFERENT" in str(linked())
+
+
+def test_a_file_whose_import_failed_is_imported_again(modules: Path) -> None:
+    """Perhaps it failed because another module was missing."""
+    (modules / "mine_proof.py").write_text("import not_there\n")
+    for _ in range(2):
+        with pytest.raises(ProtocolError, match="No module named 'not_there'"):
+            import_file(modules / "mine_proof.py")
+        assert imported_already("mine_proof.py:X") is None
+
+
+def test_a_file_that_cannot_be_read_is_named(
+    modules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_path: Path) -> bytes:
+        raise PermissionError("not allowed")
+
+    write_proof(modules, MINE, "mine_proof.py:MINE", "mine_proof.py:LINK")
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(ProtocolError, match=r"importing mine_proof\.py failed: PermissionError"):
+        import_file(Path("mine_proof.py"))
     assert imported_already("mine_proof.py:X") is None
 
 

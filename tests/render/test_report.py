@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import pytest
@@ -830,16 +831,18 @@ def test_captions_tell_workloads_in_words(workload: str, words: str) -> None:
 REMEMBERS = Protocol(
     "remembers",
     lambda _actor, _actors: (),
-    lambda known, message: Step((*known, message), ((message.receiver, Held(message)),)),
-    lambda known, _src, packet: Step(known, deliveries=(packet.message,)),
+    lambda known, message: Step(
+        (*known, message), tuple((each, Held(message)) for each in message.destinations)
+    ),
+    lambda known, _src, packet: Step((*known, packet.message), deliveries=(packet.message,)),
 )
-"""Its senders remember all messages that they sent, and never send them again."""
+"""Its actors remember all messages, and never send them again."""
 
 
 @pytest.mark.parametrize(
     ("protocol", "network", "said"),
     [
-        (REMEMBERS, "lossy:1", "m1 was lost in step 2 and remains only in Alice's state."),
+        (REMEMBERS, "lossy:1", "m1 was lost in step 2 and remains in Alice's state."),
         (FIFO, "lossy:1", "m1 was lost in step 2."),
         (LOSES, "lossy:1", "m1 is no longer in any actor's state."),
     ],
@@ -854,3 +857,15 @@ def test_a_message_whose_last_packet_is_lost_is_not_stuck(
     found = check(spec, protocol=protocol, selfcheck="off", options=Options(engine="plain"))
     assert found.result.counterexample is not None
     assert explain(found.result.counterexample).text.endswith(f"was never delivered. {said}")
+
+
+def test_a_message_that_was_lost_may_remain_in_several_states() -> None:
+    """Another destination delivered it, so the report does not say that only its sender has it."""
+    script = "script:[[[1,2]],[],[]]"
+    spec = Spec("", 3, workload=script, network="lossy:1", properties=("all-delivered",))
+    found = check(spec, protocol=REMEMBERS, selfcheck="off", options=Options(engine="plain"))
+    path = found.result.counterexample
+    assert path is not None
+    assert 2 == sum(bool(state) for state in path.last.actors)
+    text = explain(path).text
+    assert re.search(r"m1 was lost in step \d and remains in Alice's state\.$", text), text
