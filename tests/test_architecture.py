@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from collections import deque
@@ -115,6 +116,7 @@ def imported(source: str) -> set[str]:
     return names
 
 
+@functools.cache
 def imports_of(path: Path) -> set[str]:
     return imported(path.read_text(encoding="utf-8"))
 

@@ -13,8 +13,8 @@ from antecede.checker.sweep.renamings import Renamings
 from tests.campaigns.smallest import compare_smallest
 
 
-def wrong(folder: Path, *, cases: int) -> Iterator[str]:
-    for number in range(cases):
+def wrong(folder: Path, *, cases: int, first: int = 0) -> Iterator[str]:
+    for number in range(first, first + cases):
         yield from compare_smallest(f"9/{number}", folder, Counter())
 
 
@@ -31,10 +31,11 @@ def test_renamed_scripts_that_are_left_out_have_no_smaller_bound(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("name", "seeded"), [("_learn_receive", learns_nothing), ("_watched", unwatched)]
+    ("name", "seeded", "first"),  # where to begin, shortly before a case that shows the bug
+    [("_learn_receive", learns_nothing, 38), ("_watched", unwatched, 20)],
 )
 def test_a_call_that_is_not_compared_is_found(
-    name: str, seeded: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    name: str, seeded: object, first: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(Renamings, name, seeded)
-    assert any(wrong(tmp_path, cases=80))
+    assert any(wrong(tmp_path, cases=80, first=first))

@@ -5,6 +5,7 @@ They do so although their numbers for actors' parts of states differ.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,12 @@ from antecede.checker.semantics.transition import System
 from tests.conftest import method
 from tests.engine.spark.common import Nowhere, here, locally
 from tests.engine.threads.test_local import small
+
+
+@functools.cache
+def explored_of(name: str, history: str) -> tuple[Words, Words, list[TableUpdate]]:
+    """Return `explored` of a protocol with three actors and two messages each."""
+    return explored(small(name, 3, 2, history=history))
 
 
 def explored(system: System) -> tuple[Words, Words, list[TableUpdate]]:
@@ -99,11 +106,11 @@ def test_two_processes_choose_the_same_representative_of_every_state(
     name: str, history: str, keys: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If all keys are equal, only the contents decide. The seeded bug: the numbers decide."""
+    flat, states, updates = explored_of(name, history)
     if keys == "equal":
         monkeypatch.setattr(renaming_kernels, "key_orbits", lambda *_arguments: None)
     if keys == "numbers of a process":
         compare_numbers(monkeypatch)
-    flat, states, updates = explored(small(name, 3, 2, history=history))
     words = process(updates).codec.words
     count, most = len(flat) // words, len(states) // words
     rng = np.random.default_rng(1)
