@@ -56,6 +56,8 @@ Call = Callable[..., Any]
         (test_code, {"walks": -1}, "walks is -1; give a whole number, at least 0"),
         (audit, {"fields": ["a"]}, "fields is ['a']; give a dictionary"),
         (audit, {"parser": re.compile("a")}, "give a regular expression as a text"),
+        (check, {"search": ["depth"]}, "unknown search \"['depth']\""),
+        (check, {"selfcheck": ["on"]}, "unknown selfcheck \"['on']\""),
         (check, {"bound": 3}, "bound is 3; give a text such as 'mode=3', or a list of texts"),
         (check, {"bound": [3]}, "bound is [3]; give a text such as 'mode=3', or a list of texts"),
         (simulate, {"figure": 3}, "figure is 3; give a text such as 'cykas-4'"),
