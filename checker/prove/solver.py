@@ -1,4 +1,4 @@
-"""Calls of z3 that a signal can interrupt.
+"""Calls of z3 that a signal or the end of their time interrupts.
 
 Python runs a signal handler only between two of its own instructions. A signal that arrives while
 z3 works would thus wait until z3 returns. Here the signal interrupts z3, and `Ended` is raised
@@ -23,10 +23,15 @@ SEED = 1
 AGAIN = 0.05
 """Seconds between two interruptions; z3 ignores one that arrives before it has started."""
 
+LATE, MOST = 1.0, 1e6
+"""Seconds after the end of its time when z3 is interrupted, if it has missed that end; and the
+largest number of seconds that a socket is asked to wait."""
+
 
 def solver_for(timeout: float, logic: str | None = None) -> Any:
     """Return a deterministic solver with a timeout in seconds."""
     solver = z3.Solver() if logic is None else z3.SolverFor(logic)
+    solver.seconds = timeout  # for `check`
     solver.set("timeout", max(1, int(timeout * 1000)))
     solver.set("random_seed", SEED)
     # Otherwise z3 replaces the handler of SIGINT, and Ctrl-C ends only this one check.
@@ -42,12 +47,12 @@ def look() -> None:
 
 
 def check(solver: Any) -> Any:
-    """Return the answer of a solver: z3.sat, z3.unsat or z3.unknown.
+    """Return the answer of a solver of `solver_for`: z3.sat, z3.unsat or z3.unknown.
 
     Raises:
         Ended: a signal came before the answer.
     """
-    with _interrupted_by_signals(solver.ctx):
+    with _interrupted(solver.ctx, solver.seconds + LATE):
         look()
         answer = solver.check()
     look()
@@ -55,28 +60,31 @@ def check(solver: Any) -> Any:
 
 
 @contextmanager
-def _interrupted_by_signals(context: Any) -> Iterator[None]:
-    """Run a thread that interrupts z3 as soon as a signal asks the command to end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+def _interrupted(context: Any, seconds: float) -> Iterator[None]:
+    """Run a thread that interrupts z3 after some time, or if a signal asks the command to end."""
     source, target = signal_numbers()
+    source.settimeout(min(seconds, MOST))
     done = threading.Event()
+    gets_signals = threading.current_thread() is threading.main_thread()
 
     def wait() -> None:
-        while (number := source.recv(1)) and number[0] not in ENDING:
-            pass
+        try:
+            while (number := source.recv(1)) and number[0] not in ENDING:
+                pass
+        except TimeoutError:
+            number = b"late"
         while number and not done.wait(AGAIN):
             context.interrupt()
 
     thread = threading.Thread(target=wait, daemon=True)
     with source, target:
         thread.start()
-        before = signal.set_wakeup_fd(target.fileno())
+        before = signal.set_wakeup_fd(target.fileno()) if gets_signals else -1
         try:
             yield
         finally:
-            signal.set_wakeup_fd(before)
+            if gets_signals:
+                signal.set_wakeup_fd(before)
             done.set()
             target.close()
             thread.join()

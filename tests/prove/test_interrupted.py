@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,14 @@ import z3
 from antecede.checker.prove import front, mutants, suggest
 from antecede.checker.prove.front import declared, model_named
 from antecede.checker.prove.link import link
-from antecede.checker.prove.obligations import Answer, Proof, obligations, prove
+from antecede.checker.prove.obligations import Answer, Proof, ask, obligations, prove
 from antecede.checker.prove.report import short, text
 from antecede.checker.prove.solver import check, solver_for
+from antecede.checker.prove.validate import validate
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.support import interrupts
 from antecede.checker.support.interrupts import Ended
+from tests.prove.test_obligations import endless
 from tests.support.test_interrupts import WITHIN, Start, starting
 
 ENDLESS = """
@@ -184,3 +187,20 @@ def test_the_solver_is_not_asked_after_a_signal() -> None:
     with pytest.raises(Ended):
         check(solver)
     assert descriptor == signal.set_wakeup_fd(descriptor)
+
+
+@pytest.mark.parametrize("of_main_thread", [True, False])
+def test_a_solver_that_misses_the_end_of_its_time_is_interrupted(of_main_thread: bool) -> None:
+    every = obligations(validate(endless()))
+    hard = next(each for each in every if ask(each, 2.0).answer is Answer.UNKNOWN)
+    solver = solver_for(0.1)
+    solver.set("timeout", 2**32 - 1)  # as if z3 did not look at the time
+    solver.add(*hard.refutation())
+    answers = list[Any]()
+    asking = threading.Thread(target=lambda: answers.append(check(solver)))
+    if of_main_thread:
+        answers.append(check(solver))
+    else:
+        asking.start()
+        asking.join()
+    assert [z3.unknown] == answers
