@@ -30,7 +30,7 @@ def differences(case: Counting) -> list[str]:
     return [name for name, expected, actual in comparisons(case) if expected != actual]
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(12))
 def test_forms_and_counters_as_they_are_give_the_same_answers(number: int, tmp_path: Path) -> None:
     tally = Counter[str]()
     assert [] == compare_endless(f"ci/{number}", tmp_path, tally)

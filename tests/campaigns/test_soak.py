@@ -265,7 +265,7 @@ EDGES = pytest.mark.parametrize("name", ["streams", "signals", "GitHub"])
 
 @EDGES
 def test_the_edges_of_a_command_are_in_order(name: str, tmp_path: Path) -> None:
-    assert [] == [*faults_of(soak.DAYS[name], name, 5, tmp_path)]
+    assert [] == [*faults_of(soak.DAYS[name], name, 8, tmp_path)]
 
 
 BUGS = {
