@@ -3,6 +3,8 @@
 Python runs a signal handler only between two of its own instructions. A signal that arrives while
 z3 works would thus wait until z3 returns. Here the signal interrupts z3, and `Ended` is raised
 afterwards. It is never raised inside one of z3's finalizers, where it would be printed and lost.
+
+z3 has a timeout of its own. If z3 misses it, the thread that waits for signals interrupts z3, too.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ SEED = 1
 AGAIN = 0.05
 """Seconds between two interruptions; z3 ignores one that arrives before it has started."""
 
-LATE, MOST = 1.0, 1e6
-"""Seconds after the end of its time when z3 is interrupted, if it has missed that end; and the
-largest number of seconds that a socket is asked to wait."""
+LATE = 1.0
+"""Seconds after the end of its time when z3 is interrupted, if it has missed that end."""
+
+LONGEST = 1e6
+"""The most seconds to wait for a signal; a system may refuse a larger number."""
 
 
 def solver_for(timeout: float, logic: str | None = None) -> Any:
@@ -63,7 +67,7 @@ def check(solver: Any) -> Any:
 def _interrupted(context: Any, seconds: float) -> Iterator[None]:
     """Run a thread that interrupts z3 after some time, or if a signal asks the command to end."""
     source, target = signal_numbers()
-    source.settimeout(min(seconds, MOST))
+    source.settimeout(min(seconds, LONGEST))
     done = threading.Event()
     gets_signals = threading.current_thread() is threading.main_thread()
 

@@ -26,7 +26,7 @@ from antecede.checker.semantics.values import Values, message_in
 from antecede.checker.support import interrupts
 from antecede.checker.support.alone import alone
 from antecede.checker.support.errors import HandlerError, InputError, ProtocolError
-from antecede.checker.support.registry import shown_place
+from antecede.checker.support.registry import places_in, shown_place
 
 _OURS = str(Path(__file__).parent.parent)
 _LIBRARIES = (
@@ -301,8 +301,7 @@ def _line(error: BaseException) -> str:
 
     An error may be raised further on, in a library that this code calls.
     """
-    places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
-    theirs = [place for place in places if _is_theirs(place[0])]
+    theirs = [place for place in places_in(error) if _is_theirs(place[0])]
     own = [place for place in theirs if not place[0].startswith(_LIBRARIES)]
     if not theirs:
         return ""

@@ -217,20 +217,22 @@ def imported_already(reference: str, *, current: bool = False) -> ModuleType | N
     if not ranked:
         return None
     module = of_file[ranked[0]]
-    if ranked[0] != own and _has_changed(module, file) and current:
-        raise InputError(
-            f"{str(file)!r} has changed since Python imported the module {module.__name__!r}; "
-            "restart Python, or reload the module with importlib.reload"
-        )
+    if ranked[0] != own:
+        first, now = _first_text(module, file), file.read_bytes()
+        # A script that is running has no spec, so nothing tells its next run from this one.
+        if current and module.__spec__ is not None and first != now:
+            raise InputError(
+                f"{str(file)!r} has changed since Python imported the module {module.__name__!r}; "
+                "restart Python, or reload the module with importlib.reload"
+            )
     return module
 
 
-def _has_changed(module: ModuleType, file: Path) -> bool:
-    """Return whether a module's file has changed since the first call; a reload counts as new."""
-    name, spec, text = module.__name__, module.__spec__, file.read_bytes()
-    if name not in _seen or _seen[name][0] is not spec:
-        _seen[name] = spec, text
-    return spec is not None and _seen[name][1] != text
+def _first_text(module: ModuleType, file: Path) -> bytes:
+    """Return the text that a module's file had at the first call; a reload is another module."""
+    if module.__name__ not in _seen or _seen[module.__name__][0] is not module.__spec__:
+        _seen[module.__name__] = module.__spec__, file.read_bytes()
+    return _seen[module.__name__][1]
 
 
 def _parts(reference: str) -> tuple[str, str, str]:
@@ -357,13 +359,21 @@ def _name_of(path: Path) -> str:
     return f"user_protocol_{path.stem}"
 
 
+def places_in(error: BaseException) -> list[tuple[str, int]]:
+    """Return the file and the line of each frame in the traceback of an error, outermost first.
+
+    Unlike `traceback.extract_tb`, it does not read the files, which may have changed.
+    """
+    frames = traceback.walk_tb(error.__traceback__)
+    return [(frame.f_code.co_filename, line) for frame, line in frames]
+
+
 def _line(error: BaseException, path: Path) -> str:
     """Return where the import of a file raised: the last line of a file in its folder."""
     folder = str(path.resolve().parent) + os.sep
-    places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
     own = [
         f" (line {line} of {file})"
-        for file, line in places
+        for file, line in places_in(error)
         if os.path.realpath(file).startswith(folder)
         and "site-packages" not in file
         and os.path.isfile(file)
