@@ -156,10 +156,10 @@ class _Keeper:
         kept: state -> the source of the first object in that state.
         reused: an object at the end of a replay may be used after another object was made.
         live: the objects of the latest replays.
-        others: state -> the source of the latest object in that state that is another one.
-        done: state -> some calls of the first object and what they did.
+        others: state -> the source of the latest object in that state, other than the first one.
+        done: state -> some calls of the first object, with their effects.
         own: methods in COPYING of the classes of objects that were copied.
-        originals: state -> an object of which the state has a copy that such methods made.
+        originals: state -> an object whose copy is in this state; such methods made the copy.
         comparisons: the number of pairs of objects that are one state, so far.
     """
 
@@ -272,7 +272,7 @@ class _Keeper:
                 raise AdapterError(self.refusal(_attributes(first), _attributes(before), what))
 
     def _difference(self, node: Any, call: Call, step: Step) -> str | None:
-        """Make a call on an object; return how the effect differs from that of a step, or None."""
+        """Make a call on an object; return how its effect differs from a step, or None."""
         assert self.key is not None, "only keys merge objects"
         try:
             out = self._effect_of(node, call)
@@ -304,7 +304,7 @@ class _Keeper:
 
         Args:
             one, two: their attributes, in words.
-            what: what they do differently.
+            what: the difference between their behaviours.
         """
         differing = [
             f"{name} is {one.get(name, _MISSING)} and {two.get(name, _MISSING)}"

@@ -192,7 +192,7 @@ class ScenarioArguments(TypedDict, total=False):
 
 
 class NoArguments(TypedDict):
-    """No keyword arguments, for a function that names all of its arguments itself."""
+    """No keyword arguments: the function names all of its arguments itself."""
 
 
 def record_of(record: type, values: dict[str, Any]) -> Any:
@@ -217,7 +217,7 @@ def record_of(record: type, values: dict[str, Any]) -> Any:
 
 
 def converted(record: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values in the form in which a record stores them.
+    """Return values as a record stores them.
 
     A list becomes a tuple, the name of a file becomes a path, and "4G" becomes a number of bytes. A
     value whose name is not a field of the record stays unchanged.
@@ -261,7 +261,7 @@ def _value(known: Setting, value: Any) -> Any:
 
 
 def with_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values in which names stand for properties that are records, and the records as `own`.
+    """Return values with names instead of records of properties, and the records as `own`.
 
     Args:
         values: names and values of arguments.
@@ -337,9 +337,9 @@ def texts(name: str, value: Any, example: str) -> tuple[str, ...]:
     """Return the texts of an argument that takes one text or a list of texts.
 
     Args:
-        name: the name of the argument, for the error.
+        name: the name of the argument, which an error shows.
         value: the value that was given.
-        example: a text that the argument could have, for the error.
+        example: a text that the argument could have; an error shows it.
 
     Raises:
         InputError: the value is neither a text nor a list of texts.

@@ -57,10 +57,9 @@ def test(
 ) -> TestResult:
     """Run real code on a network that the checker controls, and look for violated properties.
 
-    The network is simulated: the checker tries many orders in which packets can arrive. The first
-    part of the search is breadth-first. It stops after 20,000 states, or at the bounds that you
-    give, and takes half of `max_seconds`. If it finds nothing within these limits, random walks
-    follow.
+    The network is simulated: the checker lets packets arrive in many orders. The first part of the
+    search is breadth-first. It stops after 20,000 states, or at the bounds that you give, and takes
+    half of `max_seconds`. If it finds nothing within these limits, random walks follow.
 
     Args:
         adapter: the code: a class with the methods causal_send(out, message) and receive(out, src,

@@ -72,7 +72,7 @@ def audit(
         format: one of `checker.audit.logs.FORMATS`, or None to detect it from the first line.
         fields: the names of the records' fields.
         given: expressions for a ShiViz log.
-        how: what is no error.
+        how: the kinds of events that are no errors.
         judge: `plain`, `compiled`, or `auto`: compiled for large logs of JSON objects.
         tick: called now and then with the bytes of the current log and the events of all.
 
@@ -115,7 +115,7 @@ def _check_formats(logs: Sequence[Log]) -> None:
 
 @frozen
 class How:
-    """What an audit does not report as an error.
+    """The kinds of events that an audit does not report as errors.
 
     Attributes:
         unfinished: only count undelivered messages, and do not list them.

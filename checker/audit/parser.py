@@ -24,7 +24,7 @@ LOG_SHIFT = 40
 
 @define(eq=False)
 class Batch:
-    """Events in the order of their log, and what the judge must know about them.
+    """Events in the order of their log, with the data that the judge needs about them.
 
     Attributes:
         rows: int64; five numbers per event, see `kernels.parse`.

@@ -30,7 +30,7 @@ def looks_like_table(first: str, fields: Fields) -> bool:
 
 
 def _delimiter(line: str, fields: Fields) -> str | None:
-    """Return what separates the names of the columns of an event, or None if they are not there."""
+    """Return the delimiter of a line with the columns of an event; None for any other line."""
     for delimiter in DELIMITERS:
         try:
             _columns(line, delimiter, fields)
@@ -56,7 +56,7 @@ def _columns(line: str, delimiter: str, fields: Fields) -> list[str]:
 
 
 def _check_repeated(where: str, names: Sequence[str], fields: Fields) -> None:
-    """Refuse a table in which two columns have the name of a field of an event.
+    """Refuse a table if two of its columns have the name of one field of an event.
 
     Raises:
         InputError: there are two.
@@ -70,7 +70,7 @@ def _check_repeated(where: str, names: Sequence[str], fields: Fields) -> None:
 
 @define(eq=False)
 class _Lines:
-    """The numbered lines of a table; `again` has those that are read once more."""
+    """The numbered lines of a table; `again` has lines that are read once more."""
 
     rest: Iterator[tuple[int, str]]
     again: deque[tuple[int, str]] = field(factory=deque)

@@ -4,9 +4,9 @@ A check that HOLDS says nothing about a line that never ran. Each engine calls a
 pair of a reachable local state and an event there, so all engines run the same lines. A search
 with symmetry would leave out states, so it is switched off (`antecede check --coverage`).
 
-What is counted: the handlers `causal_send`, `receive` and `timeout`, the actions, and the functions
-of the user that these call by name. What is not counted: `initial` and `in_flight`, predicates, the
-repeated calls of the self-check, and conditions within one line, such as `a if b else c`.
+The coverage counts the handlers `causal_send`, `receive` and `timeout`, the actions, and the
+functions of the user that these call by name. It leaves out `initial` and `in_flight`, predicates,
+the repeated calls of the self-check, and conditions within one line, such as `a if b else c`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class OneSided:
 
     Attributes:
         line: of the `if`, `elif`, `while` or `for`.
-        always: what it always was.
+        always: the value that it had each time.
     """
 
     line: int

@@ -161,7 +161,7 @@ def _is_inside(span: range, other: range) -> bool:
 def _whole_statements(lines: list[str], ran: set[int]) -> Iterator[int]:
     """Yield the lines of the statements that ran; of a compound statement, the lines of its head.
 
-    Python notes only the lines on which an expression begins.
+    Python notes only the first line of each expression.
     """
     yield from ran
     try:

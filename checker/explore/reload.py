@@ -22,10 +22,10 @@ from antecede.checker.support.sources import Files, digest_of, sources_of
 
 @define(eq=False)
 class Watch:
-    """The files of a protocol, and their contents when they were read last.
+    """The files of a protocol, and the digests of their contents when they were last read.
 
     Attributes:
-        files: module -> its file; empty for protocols that are not read from a file of the user.
+        files: module -> its file; empty if the protocol does not come from a file of the user.
     """
 
     files: Files
@@ -39,8 +39,8 @@ class Watch:
         """Watch the files of an explored protocol.
 
         Args:
-            before: the contents of some files before the protocol was imported. A file that has
-                changed since then, for example while the import took its time, is read again.
+            before: file -> its digest before the protocol was imported. If a file has changed since
+                then, for example during the import, it is read again.
 
         Raises:
             OSError: a file cannot be read.
@@ -59,7 +59,7 @@ class Watch:
 
     @property
     def stale(self) -> bool:
-        """Whether a file has changed since it was read."""
+        """True if a file has changed since it was read."""
         return self.contents != self._now()
 
     def changed(self) -> list[FilePath]:

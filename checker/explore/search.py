@@ -51,11 +51,11 @@ KEPT = 8
 
 @frozen
 class Asked:
-    """What a search looks for, in values that another process can read.
+    """The question of a search, in values that another process can read.
 
     Attributes:
         spec: the system, with the properties to violate or the witness to show.
-        before: the keys of the transitions that lead to the state from which to search.
+        before: the keys of the transitions that lead to the state where the search begins.
         contents: the files of the protocol, with the digests of their contents in the page's
             process. The process of the search imports them again.
         expression: searches for a state where it is true, in place of the properties.
@@ -197,14 +197,14 @@ class Search:
         self.end()
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, even while it works."""
         with suppress(Exception):
             self.process.kill()
 
 
 @define(eq=False)
 class Searches:
-    """The searches of a server, of which one is under way at a time."""
+    """The searches of a server. Only one is under way at a time."""
 
     _all: dict[str, Search] = field(factory=dict, init=False)
     _lock: threading.Lock = field(factory=threading.Lock, init=False)

@@ -1,9 +1,8 @@
 """Turns of the threads that answer requests: one thread at a time calls the user's functions.
 
-Handlers are pure, but they may keep a cache in a variable, and nobody asked their author to protect
-it from other threads. The self-check even gives variables other values for a while. Python has such
-places, too: its cache of source lines, for example, belongs to all threads. Threads of Python take
-turns at the processor in any case, so the turns of this module cost no time.
+Handlers are pure, but they may keep a cache in a variable, and their authors need not protect it
+from other threads. The self-check even gives variables other values for a while. Threads of Python
+take turns at the processor in any case, so the turns of this module cost little time.
 
 A call that does not return would keep all other tabs waiting. The server passes its turn on.
 """

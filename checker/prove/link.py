@@ -1,12 +1,12 @@
 """The link: compares an abstract model with the Python in every state of an exhaustive search.
 
 Each explored transition corresponds to a declared sequence of abstract actions, whose guards must
-be true. Whatever a link declares, these actions must causal-send and deliver the same messages in
-the same order as the Python, and the messages must satisfy the model's axioms. The relations after
-the actions determine the actors' states and the channels, which must equal the Python's. Every
-conjunct must be true with every choice of the marked message, and no urgent action may remain
-enabled. If liveness at rest is claimed, the model must be at rest wherever the Python is. So a
-guard or an update that differs between the two appears as a run.
+be true. Also, these actions must causal-send and deliver the messages that the Python causal-sends
+and delivers, in its order, and the messages must satisfy the model's axioms. No link can change
+this. The relations after the actions determine the actors' states and the channels, which must
+equal the Python's. Every conjunct must be true with every choice of the marked message, and no
+urgent action may remain enabled. If liveness at rest is claimed, the model must be at rest wherever
+the Python is. So a guard or an update that differs between the two appears as a run.
 
 A concrete state is explored once, with the relations of the first path that reached it. The history
 encoding decides which states are distinct: `full` distinguishes most histories, `knowledge` the
@@ -197,7 +197,7 @@ class Linked:
 
     @property
     def compares_states(self) -> bool:
-        """Whether the link distinguishes all explored states of each actor."""
+        """True if the link distinguishes all explored states of each actor."""
         return self.alike is None
 
 
@@ -562,7 +562,7 @@ class _Linker:
     ) -> list[dict[str, int]]:
         """Return APPLICATION before a transition, and after each causal-send and delivery of it.
 
-        The causal-sends and deliveries are the Python's, whatever the link declares.
+        The causal-sends and deliveries come from the Python, never from the link.
 
         Raises:
             Mismatch: the Python delivers a message that no model may deliver.

@@ -90,7 +90,7 @@ class Effects:
 
     Attributes:
         homes: packages that count as the user's code.
-        faults: what the latest call must not do, as clauses after "receive".
+        faults: forbidden things that the latest call did, as clauses after "receive".
         appended, read: files to which a call appends, and files that it reads.
     """
 

@@ -13,9 +13,9 @@ circumstances:
 All results must have one canonical text, and the arguments must keep theirs. Returned values must
 be immutable, hashable, and equal only if all their fields are equal. A call that reads a clock, or
 changes a file, is refused (`Effects`). After a search, `look_back` repeats some of the checked
-calls, also in new processes in which nothing was called before. If variables have changed, it
-repeats calls with the variables as they were at first (`Variables`), too, because a protocol that
-only exists in this process has no other.
+calls, also in new processes without earlier calls. If variables have changed, it repeats calls with
+the variables as they were at first (`Variables`), too, because a protocol that only exists in this
+process has no other.
 
 A fault can be missed, for example if only few of the later calls show it. Every reported fault was
 observed.
@@ -138,7 +138,7 @@ def watched(protocol: Protocol, mode: str = "on", first: int | None = None) -> P
 
 
 def watched_property(protocol: Protocol, prop: Property) -> Property:
-    """Return a property of a user whose predicate checks itself, as those of a protocol do.
+    """Return a property of a user whose predicate checks itself, as functions of a protocol do.
 
     Args:
         protocol: as `watched` returned it.
@@ -295,7 +295,7 @@ class _Memory:
         seconds: the time that the checks took.
         luck: the state of the module `random` after the latest checked call.
         variables: the variables of the functions, as they were before the search.
-        effects: what the first trial of a call reads and changes outside.
+        effects: the outside things that the first trial of a call reads and changes.
         judging: the watches of functions that judge states or deliveries for a question.
     """
 

@@ -57,7 +57,7 @@ class Escaping:
         before = self._line
         escaped = _COMMAND.sub(_escape, before + text)
         line = re.split(r"[\r\n]", escaped)[-1].lstrip()
-        # Of a long line, only the fact that it has begun and its last two characters matter.
+        # A long line needs only its last two characters, and a mark that it has begun.
         self._line = line if len(line) < 3 else f"x{line[-2:]}"
         return escaped[len(before) :]
 
@@ -85,7 +85,7 @@ class _Raw(io.FileIO):
         try:
             while rest:
                 interrupts.until_writable(self, self.undone, heeds_earlier=False)
-                # A pipe that takes more takes so much without blocking.
+                # If a pipe accepts data at all, it accepts PIPE_BUF bytes without blocking.
                 rest = rest[super().write(rest[:PIPE_BUF]) or 0 :]
         except OSError as error:
             self._discard()
