@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import psutil
 import pytest
 from attrs import frozen
 from hypothesis import settings
@@ -128,9 +129,26 @@ def no_process_is_left() -> Iterator[None]:
                 leads = os.getpgid(process.pid) == process.pid
                 os.killpg(process.pid, signal.SIGKILL) if leads else process.kill()
         process.wait()
-        for pipe in (process.stdout, process.stderr):
+        for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
                 pipe.close()
+
+
+def children_of(process: int) -> list[int]:
+    """Return the processes that a process started, and those that these started.
+
+    psutil asks each process for its parent. /proc/PID/task/*/children would not do: while a thread
+    ends, what it has started is in no list.
+    """
+    return [child.pid for child in psutil.Process(process).children(recursive=True)]
+
+
+def is_alive(process: int) -> bool:
+    """Return whether a process runs; one that only waits to be collected does not."""
+    try:
+        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 @pytest.fixture

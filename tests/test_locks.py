@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from antecede.checker.support.locks import Taken, held, locked
+from tests.conftest import begun
 
 HOLD = """
 import sys
@@ -33,16 +34,16 @@ def test_a_held_lock_is_refused_until_it_is_released(tmp_path: Path) -> None:
 
 def test_the_system_frees_the_lock_of_a_killed_process(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLD, str(tmp_path / "lock")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert b"held\n" == process.stdout.readline()
-        with pytest.raises(Taken):
-            locked(tmp_path / "lock")
-        process.kill()
-        process.wait()
-        lock = locked(tmp_path / "lock")
-        assert lock is not None
-        lock.release()
+    process = begun(command, stdin=subprocess.PIPE)
+    assert process.stdout is not None
+    assert "held\n" == process.stdout.readline()
+    with pytest.raises(Taken):
+        locked(tmp_path / "lock")
+    process.kill()
+    process.wait()
+    lock = locked(tmp_path / "lock")
+    assert lock is not None
+    lock.release()
 
 
 def test_where_no_file_can_be_made_there_is_no_lock(tmp_path: Path) -> None:

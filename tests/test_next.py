@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.test_functions import LOG
-from tests.conftest import ROOT, Command
+from tests.conftest import ROOT, Command, begun
 
 RAISING = """
 from antecede import Property, What, Where
@@ -67,12 +66,12 @@ def code_of(command: Sequence[str], folder: Path) -> int:
     """Return the exit code of a command. The explorer gets a signal when its page is there."""
     page = command[0] == "explore"
     whole = [sys.executable, "-m", "antecede", *command, *(["--no-browser"] if page else [])]
-    with subprocess.Popen(whole, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        if page and process.stdout.readline():
-            process.send_signal(signal.SIGINT)
-        process.communicate()
-        return process.returncode
+    process = begun(whole, cwd=folder)
+    assert process.stdout is not None
+    if page and process.stdout.readline():
+        process.send_signal(signal.SIGINT)
+    process.communicate()
+    return process.returncode
 
 
 SMALL = ("--actors", "2", "--messages", "1")

@@ -37,9 +37,10 @@ from antecede.checker.support import extras
 from antecede.checker.support.errors import InputError, ProtocolError
 from antecede.checker.support.registry import protocol_named
 from tests import runs
-from tests.conftest import COMMAND, ROOT, Command, counterexample
+from tests.conftest import COMMAND, ROOT, Command, begun, children_of, counterexample, is_alive
 from tests.explored import Got, fetch, never_ending, post, searched, serving, token_of, tree_of
 from tests.models import deliver_the_first_copy, toy
+from tests.support.test_interrupts import until
 
 
 @pytest.fixture(scope="module")
@@ -608,8 +609,8 @@ def number_of(page: Got) -> str:
 def test_a_search_from_the_start_is_a_check_in_another_process() -> None:
     """The plain search finds nothing among its first states; the compiled one has no bound."""
     with serving(tree_of("cykas-secret-mode", 3, 2, properties=("causal-delivery",))) as server:
-        begun = post(server, "/search", "path=&property=")
-        assert begun.found("form", action="/cancel")
+        asked = post(server, "/search", "path=&property=")
+        assert asked.found("form", action="/cancel")
         expected = counterexample("cykas-secret-mode", 3)
         page = searched(server, "path=&property=")
         assert expected.length == len(page.path.split("."))
@@ -617,10 +618,10 @@ def test_a_search_from_the_start_is_a_check_in_another_process() -> None:
 
 
 def test_a_search_can_be_cancelled_and_ends_at_once(lasting: Server) -> None:
-    begun = post(lasting, "/search", "path=0&property=")
+    asked = post(lasting, "/search", "path=0&property=")
     process = process_of(lasting)
     began = time.monotonic()
-    page = post(lasting, "/cancel", f"search={number_of(begun)}")
+    page = post(lasting, "/cancel", f"search={number_of(asked)}")
     assert "The search was cancelled" in page.one("p", id="note").words
     process.join(60)
     assert not process.is_alive()
@@ -665,13 +666,13 @@ def test_a_search_that_begins_while_the_server_closes_ends_too(
 ) -> None:
     """Python would wait for its process at the end."""
     start_search, starts = Searches._start, threading.Event()
-    begun: list[Any] = []
+    started: list[Any] = []
 
     def slow(*arguments: Any) -> Any:
         starts.set()
         time.sleep(0.5)
-        begun.append(start_search(*arguments))
-        return begun[0]
+        started.append(start_search(*arguments))
+        return started[0]
 
     monkeypatch.setattr(Searches, "_start", slow)
     with serving(never_ending(), Bounds()) as server:
@@ -680,8 +681,8 @@ def test_a_search_that_begins_while_the_server_closes_ends_too(
         assert starts.wait(600)
         server.site.close()
         tab.join()
-        begun[0].process.join(30)
-        assert not begun[0].process.is_alive()
+        started[0].process.join(30)
+        assert not started[0].process.is_alive()
         later = post(server, "/search", "path=0&property=")
         assert (422, "The server has ended.") == (later.status, later.one("p", id="note").words)
 
@@ -698,8 +699,8 @@ def test_a_search_whose_process_is_killed_says_so(lasting: Server) -> None:
 def test_a_search_from_elsewhere_goes_on_in_another_process(monkeypatch: Any) -> None:
     monkeypatch.setattr("antecede.checker.explore.site.FEW", Bounds(max_states=2))
     with serving(tree_of("unordered", 2, 2)) as server:
-        begun = post(server, "/search", "path=1&property=")
-        assert begun.found("form", action="/cancel")
+        asked = post(server, "/search", "path=1&property=")
+        assert asked.found("form", action="/cancel")
         page = searched(server, "path=1&property=")
         assert page.path.startswith("1.")
         assert "3 steps on" in page.one("p", id="note").words
@@ -979,20 +980,13 @@ def test_the_command_says_the_address_and_ends_with_ctrl_c(tmp_path: FilePath) -
     trace = tmp_path / "t.json"
     with serving(tree_of("unordered", 2, 2)) as server:
         trace.write_text(fetch(server, "/trace?path=0.1.2").body)
-    with subprocess.Popen(
-        [*COMMAND, "explore", str(trace), "--no-browser", "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        said = process.stdout.readline()
-        assert re.fullmatch(
-            r"Exploring unordered at http://127\.0\.0\.1:\d+/\?path=0\.1\.2\n", said
-        )
-        assert "Ctrl-C ends it.\n" == process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=600)
+    process = begun([*COMMAND, "explore", str(trace), "--no-browser", "--port", "0"])
+    assert process.stdout is not None
+    said = process.stdout.readline()
+    assert re.fullmatch(r"Exploring unordered at http://127\.0\.0\.1:\d+/\?path=0\.1\.2\n", said)
+    assert "Ctrl-C ends it.\n" == process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    rest, errors = process.communicate(timeout=600)
     assert (0, "", "") == (process.returncode, rest, errors)
 
 
@@ -1060,68 +1054,39 @@ def test_ctrl_c_ends_the_command_while_a_handler_hangs(
     name: str, code: int, function: str, tmp_path: FilePath
 ) -> None:
     (tmp_path / "hangs.py").write_text(HANGS)
-    with subprocess.Popen(
-        [*COMMAND, "explore", f"hangs.py:{name}", "--no-browser", "--port", "0"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stderr is not None
-            if name == "LATER":
-                port = re.findall(r":(\d+)/", process.stdout.readline())[0]
-                with socket.create_connection(("127.0.0.1", int(port))) as browser:
-                    browser.sendall(f"GET / HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
-                    named = process.stderr.readline()
-            else:
-                named = process.stderr.readline()
-            assert named.startswith(f"{function} of protocol '{name.lower()}' has not returned")
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=600)
-        finally:
-            process.kill()
+    asked = (*COMMAND, "explore", f"hangs.py:{name}", "--no-browser", "--port", "0")
+    process = begun(asked, cwd=tmp_path)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    if name == "LATER":
+        port = re.findall(r":(\d+)/", process.stdout.readline())[0]
+        with socket.create_connection(("127.0.0.1", int(port))) as browser:
+            browser.sendall(f"GET / HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            named = process.stderr.readline()
+    else:
+        named = process.stderr.readline()
+    assert named.startswith(f"{function} of protocol '{name.lower()}' has not returned")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=600)
     assert code == process.returncode, err
     assert "Traceback" not in err
-
-
-def children_of(process: int) -> list[int]:
-    """Return the processes that a process started, and those that these started."""
-    files = FilePath(f"/proc/{process}/task").glob("*/children")
-    own = [int(number) for file in files for number in file.read_text().split()]
-    return [*own, *(other for number in own for other in children_of(number))]
-
-
-def is_running(process: int) -> bool:
-    """Return whether a process has not ended; one that nobody waits for has."""
-    try:
-        stat = FilePath(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_signal_ends_the_command_and_its_search(number: signal.Signals) -> None:
     size = ("--actors", "4", "--messages", "3", "--property", "causal-delivery")
-    with subprocess.Popen(
-        [*COMMAND, "explore", "mfss", *size, "--no-browser", "--port", "0"],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        port = int(re.findall(r":(\d+)/", process.stdout.readline())[0])
-        own = f"http://127.0.0.1:{port}"
-        asked = Request(f"{own}/search", b"path=&property=", {"Origin": own})
-        with urlopen(asked, timeout=600) as answer:
-            assert b'id="searching"' in answer.read()
-        started = children_of(process.pid)
-        assert started
-        process.send_signal(number)
-        process.communicate(timeout=600)
-    while any(map(is_running, started)):
-        time.sleep(0.05)
+    process = begun([*COMMAND, "explore", "mfss", *size, "--no-browser", "--port", "0"])
+    assert process.stdout is not None
+    port = int(re.findall(r":(\d+)/", process.stdout.readline())[0])
+    own = f"http://127.0.0.1:{port}"
+    asked = Request(f"{own}/search", b"path=&property=", {"Origin": own})
+    with urlopen(asked, timeout=600) as answer:
+        assert b'id="searching"' in answer.read()
+    started = children_of(process.pid)
+    assert started
+    process.send_signal(number)
+    process.communicate(timeout=600)
+    until(lambda: not any(map(is_alive, started)))
 
 
 def test_a_trace_is_explored_with_its_own_property_and_the_usual_ones(tmp_path: FilePath) -> None:

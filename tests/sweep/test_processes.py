@@ -14,7 +14,7 @@ import pytest
 
 from antecede.checker.support.errors import CapacityError
 from antecede.checker.sweep.processes import KILLED, SAFE_PATH, Workers, starting_safely
-from tests.conftest import ROOT, begun
+from tests.conftest import ROOT, begun, children_of, is_alive
 from tests.support.test_interrupts import WITHIN, started, until
 
 
@@ -82,14 +82,6 @@ with Workers(2) as workers:  # no worker runs this program again
 """
 
 
-def is_alive(pid: int) -> bool:
-    """Return whether a process runs; one that only waits to be collected does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 def test_workers_end_with_whoever_started_them_even_if_it_is_killed(tmp_path: Path) -> None:
     (tmp_path / "busy.py").write_text(BUSY)
     (tmp_path / "work.py").write_text(WORK)
@@ -102,11 +94,6 @@ def test_workers_end_with_whoever_started_them_even_if_it_is_killed(tmp_path: Pa
     process.kill()
     process.wait()
     until(lambda: not any(is_alive(int(file.name)) for file in pids.iterdir()))
-
-
-def children_of(pid: int) -> list[int]:
-    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False)
-    return [int(line) for line in found.stdout.split()]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

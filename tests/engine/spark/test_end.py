@@ -15,9 +15,8 @@ from py4j import java_gateway
 
 from antecede.checker.engine.spark.cluster import not_of_py4j
 from antecede.checker.engine.spark.folder import MARK, PREFIX, Folder
-from tests.conftest import COMMAND, ROOT, begun
+from tests.conftest import COMMAND, ROOT, begun, is_alive
 from tests.support.test_interrupts import WITHIN, until
-from tests.sweep.test_processes import is_alive
 
 
 def searching(folder: Path) -> subprocess.Popen[str]:
