@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import re
 import signal
@@ -64,8 +65,12 @@ def default_interrupts() -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Compile the kernels once, before all workers do so or a search begins without them."""
-    if hasattr(session.config, "workerinput") or kernels_are_compiled():
+    """Compile the code and the kernels once, before all workers and commands do so."""
+    if hasattr(session.config, "workerinput"):
+        return
+    for folder in ("checker", "properties", "protocols"):
+        compileall.compile_dir(ROOT / folder, quiet=2)
+    if kernels_are_compiled():
         return
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None:
