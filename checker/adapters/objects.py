@@ -34,7 +34,7 @@ from antecede.checker.adapters.packets import Parcel, view
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step, Unmerged
 from antecede.checker.purity.effects import top_package
 from antecede.checker.purity.usable import copied
-from antecede.checker.support.errors import AdapterError, InputError, ProtocolError, unknown
+from antecede.checker.support.errors import AdapterError, InputError, ProtocolError, check_known
 from antecede.checker.support.settings import shown
 
 COPIES = {
@@ -593,8 +593,7 @@ def _keeper_of(
     _check_methods(make, name)
     copies = str(copies or getattr(make, "copies", "pickle"))
     key = key or getattr(make, "key", None)
-    if copies not in COPIES:
-        raise unknown(f"copies of {name}", copies, COPIES)
+    check_known(f"copies of {name}", copies, COPIES)
     if copies == "deepcopy" and key is None:
         raise InputError(
             f"{name} has no key, so antecede cannot compare copies by deepcopy; add a method "

@@ -13,7 +13,7 @@ from attrs import frozen
 from antecede.checker.agents import answers
 from antecede.checker.agents.running import Ran, run
 from antecede.checker.render.catalogue import names_of_parts
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 from antecede.checker.support.reading import json_in, text_in
 from antecede.checker.support.registry import PIPE
 from antecede.checker.support.schemas import Schema, a_table, of_setting
@@ -111,8 +111,7 @@ class Tools:
         Raises:
             InputError: there is no such tool, an argument is wrong, or the call failed.
         """
-        if name not in TOOLS:
-            raise unknown("tool", name, TOOLS)
+        check_known("tool", name, TOOLS)
         kind, _, does = TOOLS[name]
         return await does(self, _arguments(name, kind, arguments))
 
@@ -202,8 +201,7 @@ def _arguments(tool: str, kind: type, given: Mapping[str, Any]) -> Any:
     """Return the checked arguments of a tool."""
     known = {each.name: each for each in settings_of(kind)}
     for name in given:
-        if name not in known:
-            raise unknown(f"argument of {tool}", name, known)
+        check_known(f"argument of {tool}", name, known)
     for name, each in known.items():
         if each.default is attrs.NOTHING and given.get(name) is None:
             raise InputError(f"{tool} needs the argument {name}: {each.says}")

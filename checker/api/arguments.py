@@ -23,7 +23,7 @@ from antecede.checker.check.spec import OwnProperties, Spec
 from antecede.checker.model import Property
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.failing import FAILURES
-from antecede.checker.support.errors import AntecedeError, InputError, unknown
+from antecede.checker.support.errors import AntecedeError, InputError, check_known
 from antecede.checker.support.registry import property_names
 from antecede.checker.support.settings import Setting, given_for, is_kind, settings_of, shown, taken
 
@@ -327,9 +327,15 @@ def check_place(on: str) -> None:
         raise InputError(f"on is {on!r}; give 'here' or 'spark'")
 
 
-def check_amount(name: str, value: Any, least: int = 1) -> None:
-    """Raise InputError if an argument is neither None nor a whole number of at least `least`."""
-    if value is not None and not (is_kind(value, int) and value >= least):
+def check_amount(name: str, value: Any, least: int = 1, *, optional: bool = True) -> None:
+    """Raise InputError if an argument is no whole number of at least `least`.
+
+    Args:
+        optional: the value may also be None.
+    """
+    if optional and value is None:
+        return
+    if not (is_kind(value, int) and value >= least):
         raise InputError(f"{name} is {shown(value)}; give a whole number, at least {least}")
 
 
@@ -401,8 +407,7 @@ def described(arguments: type, *records: type) -> Callable[[Described], Describe
         def checked(*values: Any, **given: Any) -> Any:
             __tracebackhide__ = True  # pytest then shows the line of the test
             for name in given:
-                if name not in names:
-                    raise unknown("argument", name, names)
+                check_known("argument", name, names)
             try:
                 return function(*values, **given)
             except AntecedeError as error:

@@ -25,7 +25,7 @@ from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds
 from antecede.checker.support import interrupts
 from antecede.checker.support.amounts import counted
-from antecede.checker.support.errors import CapacityError, InputError, unknown
+from antecede.checker.support.errors import CapacityError, InputError, check_known
 from antecede.checker.support.settings import shown
 
 
@@ -186,8 +186,7 @@ def audit(
     for name, value in {"event": event, "parser": parser, "delimiter": delimiter}.items():
         if not isinstance(value, str | None):
             raise InputError(f"{name} is {shown(value)}; give a regular expression as a text")
-    if redelivery not in ("error", "ok"):
-        raise unknown("redelivery", str(redelivery), ("error", "ok"))
+    check_known("redelivery", redelivery, ("error", "ok"))
     reached = f"max_seconds={seconds:g} reached" if seconds is not None else ""
     try:
         with _files(logs) as names, progress() as ticker, interrupts.within(seconds, reached):

@@ -21,7 +21,7 @@ from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.question import Question
 from antecede.checker.support.amounts import counted
-from antecede.checker.support.errors import unknown
+from antecede.checker.support.errors import check_known
 from antecede.checker.support.settings import taken
 
 if TYPE_CHECKING:
@@ -117,8 +117,7 @@ def claims(
         >>> claims(claim="mf-footnote-4", quick=True)
         <1 claim: 1 CONFIRMED>
     """
-    if engine not in ("local", "plain"):
-        raise unknown("engine", engine, ("local", "plain"))
+    check_known("engine", engine, ("local", "plain"))
     sources = report.chosen(source, claim)
     options, bounds = Options(engine=engine, threads=threads), Bounds(max_seconds=max_seconds)
     with progress() as ticker:

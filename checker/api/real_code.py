@@ -91,7 +91,7 @@ def test(
         >>> test(Node, actors=2, messages=2, engine="plain").counterexample  # doctest: +SKIP
         <Run: causal-delivery VIOLATED after 4 transitions>
     """
-    check_amount("walks", walks, least=0)
+    check_amount("walks", walks, least=0, optional=False)
     given: dict[str, Any] = {"engine": engine, "seed": seed, "walks": max(walks, 1)}
     given |= with_names(arguments)
     with named(adapter) as (name,), progress() as ticker:

@@ -34,7 +34,7 @@ from antecede.checker.render.pictures import PICTURES, converted_picture
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
 from antecede.checker.support.amounts import counted
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 from antecede.checker.support.registry import is_object
 from antecede.checker.support.settings import settings_of, shown, taken
 from antecede.checker.sweep import smallest as smallests
@@ -166,8 +166,7 @@ def sweep(
     check_place(on)
     check_amount("workers", workers)
     check_amount("max_messages", max_messages)
-    if engine not in ("local", "plain"):
-        raise unknown("engine", engine, ("local", "plain"))
+    check_known("engine", engine, ("local", "plain"))
     if on == "here" and (master is not None or spark_log):
         raise InputError("master and spark_log are for on='spark'")
     if max_messages is not None and not smallest:

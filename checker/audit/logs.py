@@ -27,7 +27,7 @@ from antecede.checker.audit.shiviz import (
 from antecede.checker.audit.sources import Source
 from antecede.checker.audit.span_formats import looks_like_spans
 from antecede.checker.audit.tables import looks_like_table, table_events
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 
 FORMATS = ("jsonl", "csv", "otel", "shiviz")
 
@@ -63,8 +63,8 @@ def open_log(
     Raises:
         InputError: the log cannot be read, or an argument does not fit the format.
     """
-    if format not in (None, *FORMATS):
-        raise unknown("log format", str(format), FORMATS)
+    if format is not None:
+        check_known("log format", format, FORMATS)
     first = source.first_line()
     if not first:
         raise InputError(f"{source.name} is empty: there is nothing to judge")

@@ -11,7 +11,7 @@ from antecede.checker.audit.findings import Audit, Finding
 from antecede.checker.audit.shiviz import HOST_FIRST
 from antecede.checker.render.pictures import PICTURES, check_picture, converted_picture
 from antecede.checker.render.prose import printable
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 
 FORMATS = ("svg", "html", "shiviz", "json", *PICTURES)
 
@@ -23,8 +23,7 @@ def check_format(file: str) -> str:
         InputError: the ending is not in FORMATS, or a package is missing.
     """
     ending = Path(file).suffix.removeprefix(".")
-    if ending not in FORMATS:
-        raise unknown("ending of a picture", ending, FORMATS)
+    check_known("ending of a picture", ending, FORMATS)
     if ending in PICTURES:
         check_picture(ending)
     return ending

@@ -24,7 +24,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from antecede.checker.audit.events import DELIVER, EVENTS, SEND
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 
 CLOSED = -1
 
@@ -186,8 +186,7 @@ class Actor:
 
 def _record(actor: object, event: str, message: object, to: object) -> str:
     """Return an event as a JSON text."""
-    if event not in EVENTS:
-        raise unknown("event", str(event), EVENTS)
+    check_known("event", event, EVENTS)
     record: dict[str, Any] = {"actor": _name("actor", actor), "event": event}
     record["message"] = _name("message", message)
     if to is not None:

@@ -46,7 +46,7 @@ from antecede.checker.semantics.workload import (
     split,
 )
 from antecede.checker.semantics.workloads import workload_from
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known, unknown
 from antecede.checker.support.reading import toml_in
 from antecede.checker.support.registry import (
     PACKAGE,
@@ -154,8 +154,7 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
         InputError: a name or number in it is unusable.
     """
     checked(spec)
-    if spec.search not in [*SEARCHES]:  # a value from Python may have no hash
-        raise unknown("search", spec.search, SEARCHES)
+    check_known("search", spec.search, SEARCHES)
     workload = workload_from(spec.workload, spec.actors, spec.messages)
     if workload.labels and spec.protocol.startswith(PIPE):
         raise InputError("a program that is connected over a pipe gets no labels; leave them out")
@@ -199,8 +198,8 @@ def _asked(
     if records_deliveries(properties):
         _refuse_sequences(workload, [p.name for p in properties if p.what is What.SEQUENCES])
         workload = recording(workload)
-    if spec.expect.violates is not None and spec.expect.violates not in names:
-        raise unknown("property in expect.violates", spec.expect.violates, names)
+    if spec.expect.violates is not None:
+        check_known("property in expect.violates", spec.expect.violates, names)
     return workload, properties
 
 
@@ -493,8 +492,7 @@ KEYS = frozenset(KINDS) - {"title"}
 
 def _check_kinds(table: Mapping[str, Any], kinds: Mapping[str, type], thing: str) -> None:
     for key, value in table.items():
-        if key not in kinds:
-            raise unknown(thing, key, kinds)
+        check_known(thing, key, kinds)
         if not (is_kind(value, kinds[key]) or (key == "workload" and isinstance(value, Mapping))):
             raise InputError(f"{key} is {shown(value)}; it must be {kind_named(kinds[key])}")
         for text in value if isinstance(value, list) else (value,):
@@ -505,12 +503,10 @@ def _check_kinds(table: Mapping[str, Any], kinds: Mapping[str, type], thing: str
 def _workload_text(table: Mapping[str, Any]) -> str:
     """Return the one-line form of a `[workload]` table."""
     kind = table.get("kind")
-    if not isinstance(kind, str) or kind not in SUMMARIES:
-        raise unknown("workload kind", str(kind), SUMMARIES)
+    check_known("workload kind", kind, SUMMARIES)
     argument = "programs" if kind == "program" else "sends"
     for key in table:
-        if key not in ("kind", argument):
-            raise unknown("key of workload", key, ("kind", argument))
+        check_known("key of workload", key, ("kind", argument))
     if argument not in table:
         return str(kind)
     return f"{kind}:{json.dumps(table[argument])}"
@@ -533,8 +529,7 @@ def _expectation(table: Mapping[str, Any]) -> Expectation:
     values = dict(table)
     values["verdict"] = expected_verdict(table.get("verdict", "holds"))
     for history, counts in table.get("counts", {}).items():
-        if history not in HISTORIES:
-            raise unknown("history in expect.counts", history, HISTORIES)
+        check_known("history in expect.counts", history, HISTORIES)
         _check_kinds({history: counts}, {history: dict}, "history in expect.counts")
         _check_kinds(counts, dict.fromkeys(COUNT_KEYS, int), f"count of {history}")
     return Expectation(**values)

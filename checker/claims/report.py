@@ -19,7 +19,7 @@ from antecede.checker.render.pages import text_page
 from antecede.checker.render.registry import write_trace
 from antecede.checker.render.terminal import elapsed
 from antecede.checker.support.amounts import counted
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 
 SIGNS: Mapping[Ruling, str] = {
     Ruling.CONFIRMED: "✓",
@@ -52,14 +52,13 @@ def chosen(name: str | None, key: str | None = None) -> tuple[Source, ...]:
     Raises:
         InputError: there is no such source, or it has no such claim.
     """
-    if name is not None and name not in NAMES:
-        raise unknown("source", name, NAMES)
+    if name is not None:
+        check_known("source", name, NAMES)
     found = sources() if name is None else (source_named(name),)
     if key is None:
         return found
     keys = [claim.key for source in found for claim in source.claims]
-    if key not in keys:
-        raise unknown("claim", key, keys)
+    check_known("claim", key, keys)
     return tuple(
         evolve(source, claims=claims)
         for source in found

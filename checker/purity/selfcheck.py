@@ -55,7 +55,7 @@ from antecede.checker.semantics.judge import Glimpse
 from antecede.checker.semantics.limits import AnyLimit, Constraint, Limit
 from antecede.checker.semantics.values import Values, same, stands_for_another
 from antecede.checker.support import interrupts
-from antecede.checker.support.errors import AdapterError, HandlerError, ProtocolError, unknown
+from antecede.checker.support.errors import AdapterError, HandlerError, ProtocolError, check_known
 from antecede.checker.support.streams import printing_to_stderr
 
 MODES = {
@@ -115,8 +115,7 @@ def watched(protocol: Protocol, mode: str = "on", first: int | None = None) -> P
     Raises:
         InputError: there is no such mode.
     """
-    if mode not in [*MODES]:  # a value from Python may have no hash
-        raise unknown("selfcheck", mode, MODES)
+    check_known("selfcheck", mode, MODES)
     if mode == "off":
         return protocol
     listen()

@@ -19,7 +19,7 @@ from antecede.checker.render.markup import plain
 from antecede.checker.render.pictures import PICTURES, check_picture, converted_picture
 from antecede.checker.render.terminal import wrapped
 from antecede.checker.render.text import path_text, steps_text
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 
 Writer: TypeAlias = Callable[[Path, CheckReport | None], str]
 
@@ -103,8 +103,7 @@ def format_of(file: str, name: str | None = None) -> str:
     """
     if name is not None:
         name = name.removesuffix(".json") if name == "itf.json" else name
-        if name not in FORMATS:
-            raise unknown("trace format", name, FORMATS)
+        check_known("trace format", name, FORMATS)
         return name
     if (kind := file.lower().rpartition(".")[2]) in PICTURES:
         check_picture(kind)

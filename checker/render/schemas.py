@@ -18,7 +18,7 @@ from antecede.checker.search.options import ENGINES, SEARCHES
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import MODEL, Question
-from antecede.checker.support.errors import unknown
+from antecede.checker.support.errors import check_known
 from antecede.checker.support.schemas import (
     DRAFT,
     FLAG,
@@ -422,8 +422,7 @@ def schema_text(name: str) -> str:
     Raises:
         InputError: there is no schema of this name.
     """
-    if name not in _MADE:
-        raise unknown("schema", name, _MADE)
+    check_known("schema", name, _MADE)
     files, make = _MADE[name]
     head: dict[str, Any] = {"$schema": DRAFT, "title": f"antecede: {files}"}
     return formats.text({**head, **make()})

@@ -8,7 +8,7 @@ from antecede.checker.model import Transition
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.search.plain import first_states
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
-from antecede.checker.support.errors import unknown
+from antecede.checker.support.errors import check_known
 
 SAMPLES = {
     "random": "transitions drawn by --seed, up to a final state",
@@ -28,8 +28,7 @@ def sample(system: System, kind: str, seed: int) -> Path:
     Raises:
         InputError: there is no such kind of sample.
     """
-    if kind not in SAMPLES:
-        raise unknown("sample", kind, SAMPLES)
+    check_known("sample", kind, SAMPLES)
     return replay(system, _random(system, seed) if kind == "random" else _longest(system))
 
 

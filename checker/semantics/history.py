@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 from attrs import evolve, frozen
 
 from antecede.checker.model import Delivery, Message, with_item
-from antecede.checker.support.errors import unknown
+from antecede.checker.support.errors import check_known
 
 Stamp: TypeAlias = Any
 """The causal past of a message: a vector clock, or a mask of the messages that precede it."""
@@ -143,10 +143,8 @@ def oracle_named(
     Raises:
         InputError: there is no such encoding.
     """
-    if name not in HISTORIES:
-        raise unknown("history", name, HISTORIES)
-    if clock_at not in CLOCK_AT:
-        raise unknown("event for --clock-at", clock_at, CLOCK_AT)
+    check_known("history", name, HISTORIES)
+    check_known("event for --clock-at", clock_at, CLOCK_AT)
     if name == "knowledge":
         oracle = _knowledge(actors, most, track_order=track_order)
     else:

@@ -28,7 +28,7 @@ from antecede.checker.model import (
 )
 from antecede.checker.semantics.handlers import called, truth_of
 from antecede.checker.semantics.values import messages_in, parts
-from antecede.checker.support.errors import InputError, ProtocolError, unknown
+from antecede.checker.support.errors import InputError, ProtocolError, check_known
 from antecede.checker.support.registry import property_in_file
 from antecede.checker.support.settings import shown, whole_number
 
@@ -192,8 +192,7 @@ def _limit(text: str, protocol: Protocol) -> AnyLimit:
             f"{next(iter(protocol.measures), 'greatest')}=3 or in-flight=4, or FILE.py:NAME for a "
             "property that a state must satisfy to be expanded"
         )
-    if name not in choices:
-        raise unknown(f"measure of {protocol.name}", name, choices)
+    check_known(f"measure of {protocol.name}", name, choices)
     return Limit(name, whole_number(number, f"the bound on {name}"), _measuring(protocol, name))
 
 

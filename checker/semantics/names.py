@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.semantics.workload import EndlessWorkload, Workload
 from antecede.checker.support.amounts import counted
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 from antecede.checker.support.settings import shown
 
 KEYS = ("actors", "messages")
@@ -55,8 +55,7 @@ def names_from(given: Names | Mapping[str, Any]) -> Names:
     if not isinstance(given, Mapping):
         raise InputError(f"names is {shown(given)}; it must be a table with actors and messages")
     for key in given:
-        if key not in KEYS:
-            raise unknown("key of names", str(key), KEYS)
+        check_known("key of names", key, KEYS)
     actors = _named("names.actors", given.get("actors", ()))
     _refuse_doubles("actors", actors, lambda name: "-".join(name.split()).casefold())
     rows = given.get("messages", ())

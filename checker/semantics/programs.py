@@ -17,7 +17,7 @@ from antecede.checker.semantics.workload import (
     checked_label,
 )
 from antecede.checker.support.amounts import counted
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 
 
 @frozen
@@ -52,8 +52,7 @@ def _awaited(
 ) -> frozenset[tuple[int, int]]:
     """Return the senders and numbers of the messages that an actor waits for; checks them."""
     for name in names:
-        if name not in named:
-            raise unknown(f"message in {where}", name, named)
+        check_known(f"message in {where}", name, named)
         if actor not in named[name][1]:
             raise InputError(
                 f"the message {name!r} in {where} is not sent to actor {actor}; its destinations "
@@ -152,8 +151,7 @@ def _parse_send(actors: int, entry: Mapping[str, Any]) -> _Send:
     if not isinstance(entry, Mapping):
         raise InputError(f"a send of the reaction workload is a table, not {entry!r}")
     for key in entry:
-        if key not in _SEND_KEYS:
-            raise unknown("key in a send of the reaction workload", str(key), _SEND_KEYS)
+        check_known("key in a send of the reaction workload", key, _SEND_KEYS)
     for key in ("name", "from", "to"):
         if key not in entry:
             raise InputError(f"the send {dict(entry)!r} of the reaction workload lacks {key!r}")
@@ -282,8 +280,7 @@ def _parse_statement(actors: int, actor: int, entry: Mapping[str, Any]) -> _Stat
     if not isinstance(entry, Mapping):
         raise InputError(f"a statement of a program is a table, not {entry!r}")
     for key in entry:
-        if key not in _STATEMENT_KEYS:
-            raise unknown("key in a statement of a program", str(key), _STATEMENT_KEYS)
+        check_known("key in a statement of a program", key, _STATEMENT_KEYS)
     sends, receives = "send" in entry, "receive" in entry
     if sends == receives or sends != ("to" in entry) or (receives and "label" in entry):
         raise InputError(

@@ -15,7 +15,7 @@ from antecede.checker.semantics.workload import (
     json_list,
     script,
 )
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 
 _LISTED: dict[str, Callable[[int, list[Any]], Workload]] = {
     "script": script,
@@ -31,8 +31,7 @@ def workload_from(text: str, actors: int, messages: int) -> Workload:
         InputError: the text names no workload, or its argument is unusable.
     """
     kind, _, argument = text.partition(":")
-    if kind not in SUMMARIES:
-        raise unknown("workload", kind, SUMMARIES)
+    check_known("workload", kind, SUMMARIES)
     if kind == "endless":
         return endless(actors, argument)
     if kind in CHOICES:

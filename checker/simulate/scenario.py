@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 from attrs import evolve, frozen
 
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 from antecede.checker.support.reading import own_table
 
 MS = 10**6
@@ -108,8 +108,7 @@ def _read(name: str, about: Parameter, text: str) -> Any:
     words = name.replace("_", " ")
     if about.kind != "name":
         return _NUMBERS[about.kind](words, text)
-    if text not in about.choices:
-        raise unknown(words, text, about.choices)
+    check_known(words, text, about.choices)
     return text
 
 

@@ -51,7 +51,7 @@ MOST_SHOWN = 400
 """The greatest length of an unknown name in an error, in characters."""
 
 
-def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
+def unknown(thing: str, value: object, choices: Iterable[str]) -> InputError:
     """Return the error for a name that is not one of `choices`, with the nearest names suggested.
 
     Args:
@@ -69,6 +69,21 @@ def unknown(thing: str, value: str, choices: Iterable[str]) -> InputError:
     if nearest and len(names) > MOST_NAMES:
         return InputError(f"unknown {thing} {value!r}{hint}")
     return InputError(f"unknown {thing} {value!r}{hint} available: {', '.join(names)}")
+
+
+def check_known(thing: str, value: object, choices: Iterable[str]) -> None:
+    """Raise InputError if a value is not one of `choices`, which `unknown` explains.
+
+    The value may come from a Python program or a JSON file, so it need not be a text, and it may
+    have no hash.
+
+    Args:
+        thing: as for `unknown`.
+        choices: as for `unknown`.
+    """
+    names = [*choices]
+    if value not in names:
+        raise unknown(thing, value, names)
 
 
 def unlike(value: str, name: str) -> float:

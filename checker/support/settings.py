@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 from attrs import frozen
 
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 
 MOST = 10**9
 """The greatest whole number of a setting. Larger values have no meaning for any setting."""
@@ -120,8 +120,8 @@ def check_value(known: Setting, value: Any) -> None:
         raise InputError(
             f"{known.words} is {shown(value)}; it must be {_KINDS[known.kind]}{choices}"
         )
-    if known.choices is not None and value not in known.choices:
-        raise unknown(known.words, value, known.choices)
+    if known.choices is not None:
+        check_known(known.words, value, known.choices)
     if known.kind in (int, float):
         _check_number(known, value)
 

@@ -52,6 +52,7 @@ Call = Callable[..., Any]
         (prove, {"max_states": -1}, "max_states is -1; give at least 1"),
         (prove, {"expect": "x"}, "unknown expect 'x'"),
         (audit, {"fields": {"zz": "a"}}, "fields: 'zz=a' names no field"),
+        (test_code, {"walks": None}, "walks is None; give a whole number, at least 0"),
         (test_code, {"walks": "x"}, "walks is 'x'; give a whole number, at least 0"),
         (test_code, {"walks": -1}, "walks is -1; give a whole number, at least 0"),
         (audit, {"fields": ["a"]}, "fields is ['a']; give a dictionary"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from antecede.checker.support.errors import MOST_NAMES, unknown
+from antecede.checker.support.errors import MOST_NAMES, InputError, check_known, unknown
 from antecede.checker.support.registry import protocol_names
 
 
@@ -42,3 +42,10 @@ def test_swapped_letters_are_understood() -> None:
 def test_a_name_that_is_far_from_all_names_gets_no_guess() -> None:
     for typed in ("nope", "zzz", "x", "protocol"):
         assert "did you mean" not in str(unknown("protocol", typed, protocol_names()))
+
+
+@pytest.mark.parametrize("value", ["onn", None, 5, ["on"], {"on": 1}])
+def test_a_value_that_is_no_choice_is_refused_whatever_its_type(value: object) -> None:
+    check_known("mode", "on", {"on": 1, "off": 2})
+    with pytest.raises(InputError, match=r"unknown mode .* available: off, on"):
+        check_known("mode", value, {"on": 1, "off": 2})
