@@ -333,10 +333,14 @@ def little_address_space(chance: random.Random, folder: Path) -> list[str]:
     return cramped(chance.choice(CRAMPED), chance.choice((200, 400, 500, 650, 800, 1_100)), folder)
 
 
+def address_space(megabytes: int) -> Callable[[], None]:
+    """Return a function that limits the address space of the process that calls it."""
+    return lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+
 def cramped(line: tuple[str, ...], megabytes: int, folder: Path) -> list[str]:
     """Limit the address space of a check; it has a verdict, or ends with a sentence."""
-    size = megabytes << 20
-    done = run(line, folder, limit=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
+    done = run(line, folder, limit=address_space(megabytes))
     faults = [*done.faults(line), *left_behind(folder, " ".join(line))]
     if done.code not in (0, 3):
         faults.append(f"{' '.join(line)}: exit {done.code} with {megabytes} MB: {done.text[-300:]}")

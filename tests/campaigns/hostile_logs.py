@@ -9,7 +9,6 @@ import json
 import os
 import random
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.campaigns.hostile import Ended, control_group, left_behind, run
+from tests.campaigns.hostile import Ended, address_space, control_group, left_behind, run
 from tests.conftest import COMMAND, default_interrupts
 
 SIGNAL_CPU_SECONDS = 3.0
@@ -150,11 +149,11 @@ def large(chance: random.Random, folder: Path) -> list[str]:
 
 def cramped(chance: random.Random, folder: Path) -> list[str]:
     """Audit such a log with too little address space; it ends with a sentence."""
-    name, size = made(chance, folder), chance.choice((700, 1_000, 1_500)) << 20
-    done = run(AUDIT, folder, limit=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
+    name, size = made(chance, folder), chance.choice((700, 1_000, 1_500))
+    done = run(AUDIT, folder, limit=address_space(size))
     faults = [*done.faults(AUDIT), *left_behind(folder, name)]
     if done.code not in (0, 3):
-        faults.append(f"{name}: exit {done.code} with {size >> 20} MB: {done.text[-300:]}")
+        faults.append(f"{name}: exit {done.code} with {size} MB: {done.text[-300:]}")
     return faults
 
 
