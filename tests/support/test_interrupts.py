@@ -21,8 +21,8 @@ from antecede.checker.semantics.handlers import called
 from antecede.checker.support import interrupts, streams
 from antecede.checker.support.interrupts import Ended
 from antecede.checker.support.registry import protocol_named
-from tests.conftest import COMMAND, ROOT, Ran, begun, in_a_process
-from tests.stubborn import FUNCTIONS
+from tests.conftest import COMMAND, ROOT, begun, in_a_process
+from tests.stubborn import HALF_AN_HOUR, PASSING
 
 Start = Callable[..., "subprocess.Popen[str]"]
 
@@ -477,22 +477,7 @@ def test_a_handler_that_does_not_return_is_ended_by_the_bound(tmp_path: Path, en
     assert "INCOMPLETE: --max-seconds 1 reached" in ran.out
 
 
-def in_time(*arguments: object, cwd: Path) -> Ran:
-    """Run a command with enough seconds to call a function of FUNCTIONS, which never ends.
-
-    On a machine under load, three seconds may be over before the call; then it gets more.
-    """
-    there = {*cwd.iterdir()}
-    for seconds in (3, 30, 300):
-        ran = in_a_process(*arguments, "--max-seconds", seconds, cwd=cwd)
-        if (cwd / "begun").exists():
-            break
-        for file in {*cwd.iterdir()} - there:
-            file.unlink()
-    return ran
-
-
-STUBBORN = f"""{FUNCTIONS}
+STUBBORN = f"""{PASSING}
 import attrs
 from antecede.protocols.unordered import UNORDERED as base
 
@@ -511,9 +496,10 @@ RETURNS = attrs.evolve(base, name="returns", receive=receive)
 @pytest.mark.parametrize("name", ["DEEP", "CATCHES", "RETURNS"])
 def test_a_handler_that_no_exception_ends_is_ended_by_the_bound(tmp_path: Path, name: str) -> None:
     (tmp_path / "stubborn.py").write_text(STUBBORN)
-    ran = in_time("check", f"stubborn.py:{name}", "--json", "found.json", cwd=tmp_path)
+    asked = ("check", f"stubborn.py:{name}", "--max-seconds", HALF_AN_HOUR, "--json", "found.json")
+    ran = in_a_process(*asked, cwd=tmp_path)
     assert 3 == ran.code
-    assert f"stubborn.py:{name}: INCOMPLETE: --max-seconds" in ran.out
+    assert f"stubborn.py:{name}: INCOMPLETE: --max-seconds {HALF_AN_HOUR} reached" in ran.out
     assert "had not returned after" in ran.out
     assert "there is no result" not in ran.err
     assert "INCOMPLETE" == json.loads((tmp_path / "found.json").read_text())["verdict"]
@@ -562,9 +548,11 @@ def test_a_handler_that_no_exception_ends_is_ended_by_one_signal(
 
 def test_an_import_that_no_exception_ends_is_ended_by_the_bound(tmp_path: Path) -> None:
     (tmp_path / "stubborn.py").write_text(STUBBORN + "\ncatches(0, 1)\n")
-    ran = in_time("check", "stubborn.py:DEEP", cwd=tmp_path)
+    asked = ("check", "stubborn.py:DEEP", "--max-seconds", HALF_AN_HOUR)
+    ran = in_a_process(*asked, cwd=tmp_path)
     assert 3 == ran.code
-    assert "reached; the import of stubborn.py had not ended after" in ran.err
+    reached = f"--max-seconds {HALF_AN_HOUR} reached"
+    assert f"{reached}; the import of stubborn.py had not ended after" in ran.err
 
 
 @pytest.mark.parametrize("search", ["breadth", "depth", "random"])
