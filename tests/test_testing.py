@@ -52,10 +52,15 @@ def test_a_failed_assertion_shows_the_line_of_the_test_and_what_was_found(
 
         def test_unexpected():
             check("mfss", actors=2, engine="plain").expect("violated")
+
+        def test_misspelt():
+            check("mfss", actorss=2)
         """
     )
     shown = pytester.runpytest_subprocess("-p", "no:cacheprovider").stdout.str()
     assert "checker/api" not in shown
+    assert "checker/support" not in shown
+    assert "InputError: unknown argument 'actorss'; did you mean 'actors'?\n" in shown
     assert "E       AssertionError: expected HOLDS, found VIOLATED\n" in shown
     assert "E       AssertionError: expected VIOLATED, found HOLDS\n" in shown
 

@@ -16,7 +16,7 @@ from antecede.checker.computations import placement as placements
 from antecede.checker.computations import report
 from antecede.checker.computations.classes import NAMES
 from antecede.checker.search.options import Bounds
-from antecede.checker.support.errors import InputError, unknown
+from antecede.checker.support.errors import InputError, check_known
 
 
 @frozen(eq=False, repr=False)
@@ -77,8 +77,7 @@ class ClassesResult(Report):
             InputError: there is no such class.
         """
         __tracebackhide__ = True  # pytest then shows the line of the test
-        if name not in NAMES:
-            raise unknown("class", name, NAMES)
+        check_known("class", name, NAMES)
         if self.stopped_by is not None or name not in self.exactly:
             raise AssertionError(str(self))
         return self

@@ -81,6 +81,7 @@ def check_known(thing: str, value: object, choices: Iterable[str]) -> None:
         thing: as for `unknown`.
         choices: as for `unknown`.
     """
+    __tracebackhide__ = True  # pytest then shows the caller
     names = [*choices]
     if value not in names:
         raise unknown(thing, value, names)
