@@ -142,8 +142,8 @@ def no_process_is_left() -> Iterator[None]:
 def children_of(process: int) -> list[int]:
     """Return the processes that a process started, and those that these started.
 
-    psutil asks each process for its parent. /proc/PID/task/*/children would not do: while a thread
-    ends, what it has started is in no list.
+    psutil asks each process for its parent. The lists in /proc/PID/task/*/children would not do:
+    while a thread ends, its children are in none of them.
     """
     return [child.pid for child in psutil.Process(process).children(recursive=True)]
 

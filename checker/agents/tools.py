@@ -1,4 +1,4 @@
-"""The tools of `antecede mcp`: their arguments, their budgets, and what they do."""
+"""The tools of `antecede mcp`, which agents call, with their arguments and budgets."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Listed:
 
 @frozen
 class Asked:
-    """The arguments of `validate`: a question, as in a spec. What is left out is the target's."""
+    """The arguments of `validate`: a question, as in a spec; the target gives missing parts."""
 
     target: str = setting(attrs.NOTHING, str, _TARGET)
     actors: int | None = setting(None, int, "Number of actors.", least=2)

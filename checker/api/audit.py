@@ -210,7 +210,7 @@ def audit(
 
 @contextmanager
 def _files(logs: Sequence[Any]) -> Iterator[tuple[str, ...]]:
-    """Return the files of the logs; those of events exist only in this block."""
+    """Yield the files of the logs; a list of events is a file only until the block ends."""
     if not logs:
         raise InputError("there is no log; give files, folders, or lists of events")
     with TemporaryDirectory(prefix="antecede-") as folder:

@@ -186,7 +186,7 @@ def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
 def _asked(
     spec: Spec, protocol: Protocol, workload: Workload
 ) -> tuple[Workload, tuple[Property, ...]]:
-    """Return the properties, and the workload with what they look at.
+    """Return the properties, and the workload, which records deliveries if a property needs them.
 
     Raises:
         InputError: there is no such property, or it does not go with the workload.

@@ -57,7 +57,7 @@ class Limit:
 
     Attributes:
         name: the name of the measure.
-        bound: the measure at which a state is no longer expanded.
+        bound: states with this measure or a greater one are not expanded.
         measure: an actor's state -> its measure.
         known: a cache: state -> measure.
     """
@@ -92,7 +92,7 @@ class InFlight:
     """A bound on the number of packets in flight.
 
     Attributes:
-        bound: the number at which a state is no longer expanded.
+        bound: states with this number of packets or more are not expanded.
     """
 
     bound: int

@@ -87,7 +87,7 @@ def with_objects(
 
     Args:
         call: the call.
-        protocols: the protocols by name; by default those of `objects_named`.
+        protocols: name -> protocol; None for all objects that `objects_named` has given a name.
     """
     named = _objects if protocols is None else protocols
     return partial(_called_with_objects, with_code(dict(named)), call) if named else call
@@ -218,9 +218,9 @@ def imported_already(reference: str, *, current: bool = False) -> ModuleType | N
         return None
     module = of_file[ranked[0]]
     if ranked[0] != own:
-        first, now = _first_text(module, file), file.read_bytes()
+        first = _first_text(module, file)
         # A script that is running has no spec, so nothing tells its next run from this one.
-        if current and module.__spec__ is not None and first != now:
+        if current and module.__spec__ is not None and first != file.read_bytes():
             raise InputError(
                 f"{str(file)!r} has changed since Python imported the module {module.__name__!r}; "
                 "restart Python, or reload the module with importlib.reload"
