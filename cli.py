@@ -13,6 +13,7 @@ import click
 
 from antecede.checker.commands import console
 from antecede.checker.commands.help_pages import COMMAND_GROUPS, PAGES
+from antecede.checker.render.files import placed_here
 from antecede.checker.support import extras, interrupts
 from antecede.checker.support.errors import (
     NO_THREAD,
@@ -28,6 +29,10 @@ from antecede.checker.support.reading import refuse_lost_folder, refuse_unprinta
 def command_named(name: str) -> click.Command:
     """Return a command; its module is imported only now, because each imports much."""
     module = import_module(f"antecede.checker.commands.{PAGES[name].module or name}")
+    # `--version` and the help of all commands need no registry.
+    from antecede.checker.support.registry import forget_imports
+
+    forget_imports()
     command: click.Command = module.command
     return command
 
@@ -59,9 +64,9 @@ class LazyCommands(click.Group):
 def _show_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
     """Show the version, and end."""
     if wanted and not context.resilient_parsing:
-        from antecede.checker.render.json import own_version
+        from antecede.checker.support.version import VERSION
 
-        click.echo(f"antecede, version {own_version()}")
+        click.echo(f"antecede, version {VERSION}")
         context.exit()
 
 
@@ -100,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         refuse_unprintable(sys.argv[1:] if arguments is None else arguments)
         refuse_lost_folder()
-        with interrupts.handled():
+        with interrupts.handled(), placed_here():
             code = commands.main(arguments, prog_name="antecede", standalone_mode=False)
     except click.ClickException as error:
         error.show()
@@ -129,9 +134,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, RuntimeError) and is_refused_thread(error):
             console.complain(f"Error: {NO_THREAD}")
             return INCOMPLETE
+        if (sentence := _failure_of_value(error)) is not None:
+            _trace_if_asked()
+            console.complain(f"Error: {sentence}")
+            return INPUT_ERROR
         console.complain(_internal(error))
         return INTERNAL_ERROR
     return int(code or 0)
+
+
+def _failure_of_value(error: Exception) -> str | None:
+    # The command has imported this if it called code of the user.
+    from antecede.checker.semantics.handlers import failure_of_value
+
+    return failure_of_value(error)
 
 
 def _trace_if_asked() -> None:

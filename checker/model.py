@@ -93,7 +93,8 @@ class Message:
 class LabelledMessage(Message):
     """A message with a label: its kind or its value, for protocols that look at it.
 
-    The workloads `script` and `reaction` can give labels.
+    The workloads `script`, `reaction` and `program` can give labels, and with `--labels` the
+    application chooses them.
 
     Attributes:
         label: the label, a text or a whole number.
@@ -287,6 +288,8 @@ class Protocol:
             state because the author says that they behave alike. See `Unmerged`.
         shows_messages: True (the default) if the state of an actor contains the messages that the
             actor keeps. False if a state stands for an object or a program that hides them.
+        states_are_calls: True if the state of an actor is the list of all its calls, so that each
+            call makes a new state. By default False.
         durable: takes the state of an actor that crashes, and returns what the actor has on its
             disk. `recover` must be given, too.
         recover: takes the number of an actor, the number of all actors, and what the actor has on
@@ -334,6 +337,7 @@ class Protocol:
     normal: NormalForm | None = None
     unmerged: Unmerged | None = None
     shows_messages: bool = True
+    states_are_calls: bool = False
     durable: Callable[[LocalState], Any] | None = None
     recover: Callable[[int, int, Any], Step] | None = None
 
@@ -405,8 +409,11 @@ class What(Enum):
             a breadth-first search, except in final states.
         SEQUENCES: a tuple of all actors' deliveries: for each actor, a tuple of the messages that
             it has delivered so far, in order. If an actor delivers a message again, the tuple still
-            has it once. Compiled engines check such a property as one of `STATES`.
+            has it once. Actors that have crashed are left out, as in `STATES`. Compiled engines
+            check such a property as one of `STATES`.
         UNDELIVERED: a tuple of the messages of one sender that some receiver has not delivered.
+        PARTLY_DELIVERED: a tuple of the messages of one sender that some receiver has delivered and
+            another one has not. If actors can crash, it is about receivers that have not crashed.
         ENDED: a bool, whether the application of an actor has finished its program.
 
     Examples:
@@ -425,6 +432,7 @@ class What(Enum):
     STATES = "the states of all actors"
     SEQUENCES = "the deliveries of all actors"
     UNDELIVERED = "undelivered messages"
+    PARTLY_DELIVERED = "partly delivered messages"
     ENDED = "ends of workloads"
 
 
@@ -468,6 +476,7 @@ _PLACES = {
     What.STATES: tuple(Where)[:4],
     What.SEQUENCES: tuple(Where)[:4],
     What.UNDELIVERED: tuple(Where)[2:],
+    What.PARTLY_DELIVERED: tuple(Where)[2:5],
     What.ENDED: tuple(Where)[2:5],
 }
 """Subject -> the places where every engine can judge it."""
@@ -600,6 +609,9 @@ class CausalSend:
         destinations: the numbers of the actors that must deliver the message.
         marked: True if the checker judges the delivery of this message only. It does so in runs
             that never end: each search follows one message. Otherwise False.
+        label: the label of the message if the application chooses it (`--labels`); otherwise None.
+        cut: if the actor crashes while the packets of this step are sent: the destination of each
+            packet that gets out, in ascending order. None if the actor takes the whole step.
     """
 
     kind = "causal-send"
@@ -607,6 +619,8 @@ class CausalSend:
     actor: int
     destinations: tuple[int, ...]
     marked: bool = False
+    label: str | int | None = None
+    cut: tuple[int, ...] | None = None
 
 
 @frozen
@@ -639,6 +653,7 @@ class Receive:
         packet: the packet.
         stays: True if a copy of the packet remains in flight, so that it can arrive again. This
             happens only on a network that duplicates packets.
+        cut: as in `CausalSend`.
     """
 
     kind = "receive"
@@ -647,6 +662,7 @@ class Receive:
     dst: int
     packet: Packet
     stays: bool = False
+    cut: tuple[int, ...] | None = None
 
 
 @frozen
@@ -657,11 +673,13 @@ class Timeout:
 
     Attributes:
         actor: the number of the actor (participant). Actors are numbered from 0.
+        cut: as in `CausalSend`.
     """
 
     kind = "timeout"
 
     actor: int
+    cut: tuple[int, ...] | None = None
 
 
 @frozen
@@ -673,12 +691,14 @@ class Internal:
     Attributes:
         actor: the number of the actor (participant). Actors are numbered from 0.
         name: the name of the action.
+        cut: as in `CausalSend`.
     """
 
     kind = "internal"
 
     actor: int
     name: str
+    cut: tuple[int, ...] | None = None
 
 
 @frozen

@@ -9,6 +9,7 @@ REGISTRY = {
     "fifo-delivery": "antecede.properties.fifo_delivery:FIFO_DELIVERY",
     "integrity": "antecede.properties.integrity:INTEGRITY",
     "all-delivered": "antecede.properties.all_delivered:ALL_DELIVERED",
+    "agreement": "antecede.properties.agreement:AGREEMENT",
     "can-deliver": "antecede.properties.can_deliver:CAN_DELIVER",
     "finishes": "antecede.properties.finishes:FINISHES",
     "can-finish": "antecede.properties.can_finish:CAN_FINISH",

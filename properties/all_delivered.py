@@ -1,4 +1,4 @@
-"""Liveness at final states: every causal-sent message was delivered to all its destinations."""
+"""Liveness at final states: every message was delivered to all its destinations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def nothing_undelivered(undelivered: tuple[Message, ...]) -> bool:
 
 ALL_DELIVERED = Property(
     name="all-delivered",
-    summary="at final states: every causal-sent message was delivered to all its destinations",
+    summary="at final states: every message was delivered to all its destinations",
     what=What.UNDELIVERED,
     where=Where.AT_FINAL_STATES,
     predicate=nothing_undelivered,

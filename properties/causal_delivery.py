@@ -16,7 +16,7 @@ def respects_causality(delivery: Delivery) -> bool:
 
 CAUSAL_DELIVERY = Property(
     name="causal-delivery",
-    summary="safety: no delivery violates causality",
+    summary="safety: if m happened before m', no actor delivers m' before m",
     what=What.DELIVERY,
     where=Where.EVERYWHERE,
     predicate=respects_causality,

@@ -12,7 +12,7 @@ def respects_channel_order(delivery: Delivery) -> bool:
 
 FIFO_DELIVERY = Property(
     name="fifo-delivery",
-    summary="safety: per sender and receiver, deliveries are in causal-send order",
+    summary="safety: per sender and receiver, messages are delivered in the order of their sending",
     what=What.DELIVERY,
     where=Where.EVERYWHERE,
     predicate=respects_channel_order,

@@ -1,4 +1,4 @@
-"""Liveness in runs of any length: no message stays undelivered for ever."""
+"""Liveness in runs of any length: no message stays undelivered forever."""
 
 from __future__ import annotations
 

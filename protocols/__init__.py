@@ -42,6 +42,8 @@ REGISTRY = {
     "hybrid-sps": "antecede.protocols.hybrid_sps:HYBRID_SPS",
     "hybrid-sps-as-printed": "antecede.protocols.hybrid_sps:HYBRID_SPS_AS_PRINTED",
     "hybrid-sps-ghost": "antecede.protocols.hybrid_sps_ghost:HYBRID_SPS_GHOST",
+    "hybrid-sps-told": "antecede.protocols.hybrid_sps_told:HYBRID_SPS_TOLD",
+    "hybrid-cumulative": "antecede.protocols.hybrid_cumulative:HYBRID_CUMULATIVE",
     "hybrid-multicast": "antecede.protocols.hybrid_multicast:HYBRID_MULTICAST",
 }
 

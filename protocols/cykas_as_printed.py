@@ -2,7 +2,7 @@
 
 In the printed Algorithm 4, line 8 (TRY_SEND_MESSAGE) is inside the loop over EAGER_SENT. A process
 that never made an eager send has no entry there. Its ACKs then never free the output buffer, and
-its messages stay in the buffer for ever.
+its messages stay in the buffer forever.
 """
 
 from __future__ import annotations

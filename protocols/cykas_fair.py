@@ -6,7 +6,7 @@ is ours. P. S. Almeida's paper on hybrid buffering, section 4.3, names what it r
 
 In Cykas, a process with an Eager Send whose YCT is missing sends nothing. So an Eager Send that is
 delivered after an application-send delays the message, too, although it did not happen before the
-message. If such Eager Sends keep coming, the message waits for ever. Here it waits only for the
+message. If such Eager Sends keep coming, the message waits forever. Here it waits only for the
 YCTs of the Eager Sends that were delivered before its application-send, and these do not grow in
 number.
 

@@ -8,8 +8,11 @@ enforcement of causal message delivery, section 2.1.
 Differences: the input buffer IB is not a part of the protocol. A receiver takes messages from IB in
 the order of their arrival, so `get` and `deliver` are one event; for programs with selective
 receives, the workload `program` models IB as a queue (docs/model.md). An ACK does not name the
-message that it acknowledges, because at most one message is unacknowledged. The state counts
-unacknowledged messages, so that a check decides this invariant.
+message that it acknowledges: OB waits for an ACK from one receiver, to which one message is
+unacknowledged. The state has a list of such receivers, so that a check decides the invariant that
+it is one at most. The paper assumes a reliable network and does not say what OB does with an ACK
+for which it does not wait. Here, it ignores the ACK. Only a network that duplicates packets brings
+one. `protocols/mfss_any_ack.py` is the variant that takes an ACK from any actor.
 """
 
 from __future__ import annotations
@@ -22,10 +25,10 @@ from antecede.protocols.unordered import Data
 
 @frozen
 class Mfss:
-    """The output buffer OB, and the number of posted messages without an acknowledgement."""
+    """The output buffer OB, and the receivers of the posted messages without an acknowledgement."""
 
     OB: tuple[Message, ...] = ()
-    unacknowledged: int = 0
+    unacknowledged: tuple[int, ...] = ()
 
 
 @frozen
@@ -45,9 +48,13 @@ def causal_send(state: Mfss, message: Message) -> Step:
 
 def receive(state: Mfss, src: int, packet: Data | Ack) -> Step:
     """Section 3.2: acknowledge and deliver a message; on an acknowledgement post the next."""
-    if isinstance(packet, Ack):
-        return _post(evolve(state, unacknowledged=max(state.unacknowledged - 1, 0)))
-    return Step(state, sends=((src, Ack()),), deliveries=(packet.message,))
+    if isinstance(packet, Data):
+        return Step(state, sends=((src, Ack()),), deliveries=(packet.message,))
+    if src not in state.unacknowledged:  # not the acknowledgement "from IB_j"
+        return Step(state)
+    at = state.unacknowledged.index(src)
+    left = (*state.unacknowledged[:at], *state.unacknowledged[at + 1 :])
+    return _post(evolve(state, unacknowledged=left))
 
 
 def _post(state: Mfss) -> Step:
@@ -55,7 +62,7 @@ def _post(state: Mfss) -> Step:
     if state.unacknowledged or not state.OB:
         return Step(state)
     head, *rest = state.OB
-    after = Mfss(OB=tuple(rest), unacknowledged=state.unacknowledged + 1)
+    after = Mfss(OB=tuple(rest), unacknowledged=(*state.unacknowledged, head.receiver))
     return Step(after, sends=((head.receiver, Data(head)),))
 
 
@@ -64,12 +71,12 @@ def _post(state: Mfss) -> Step:
 
 def at_most_one_is_unacknowledged(state: Mfss) -> bool:
     """Lemma 2: the next message is posted only after the previous one was acknowledged."""
-    return state.unacknowledged <= 1
+    return len(state.unacknowledged) <= 1
 
 
 def buffer_waits_for_an_ack(state: Mfss) -> bool:
     """Section 3.3, liveness: a message waits only for a missing acknowledgement."""
-    return not state.OB or state.unacknowledged > 0
+    return not state.OB or bool(state.unacknowledged)
 
 
 def buffer_is_in_sending_order(state: Mfss) -> bool:
@@ -84,7 +91,7 @@ INVARIANTS = {
     "buffer-in-sending-order": buffer_is_in_sending_order,
 }
 AT_REST = {
-    "acknowledged": lambda state: state.unacknowledged == 0,
+    "acknowledged": lambda state: not state.unacknowledged,
     "sent": lambda state: not state.OB,  # section 3.3, liveness
 }
 

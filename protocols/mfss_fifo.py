@@ -40,6 +40,8 @@ def receive(state: MfssFifo, src: int, packet: Data | Ack) -> Step:
     """Section 3.2: acknowledge and deliver a message; on an acknowledgement, try to post."""
     if isinstance(packet, Data):
         return Step(state, sends=((src, Ack()),), deliveries=(packet.message,))
+    if src != state.receiver:
+        return Step(state)
     left = state.unacknowledged - 1
     return _post(evolve(state, unacknowledged=left, receiver=state.receiver if left else None))
 

@@ -171,8 +171,8 @@ def waiting(view: View, actor: int) -> list[int]:
 
 
 def rebuild(view: View, actor: int) -> Mfss:
-    """Return the output buffer, and the number of unacknowledged messages."""
-    return Mfss(buffered(view, actor), len(waiting(view, actor)))
+    """Return the output buffer, and the receivers of the unacknowledged messages."""
+    return Mfss(buffered(view, actor), tuple(view.dst(m) for m in waiting(view, actor)))
 
 
 def rebuild_fifo(view: View, actor: int) -> MfssFifo:

@@ -48,7 +48,7 @@ ENDING = 10.0
 GUARD = str(Path(__file__).with_name("guard.py"))
 
 
-class Fault(Exception):
+class ProgramFault(Exception):
     """A fault of a program; its text is a phrase that follows the program's name."""
 
 
@@ -77,11 +77,11 @@ class Link:
             for line in self.program.answers_to(list(map(_line, questions))):
                 answer = _object_in(line)
                 if "error" in answer:
-                    raise Fault(f"failed: {answer['error']}")
+                    raise ProgramFault(f"failed: {answer['error']}")
                 answers.append(answer)
         except BaseException as error:
             self.close()  # otherwise a late answer would be mistaken for another one
-            if isinstance(error, Fault):
+            if isinstance(error, ProgramFault):
                 raise self.error(str(error), questions[len(answers)]) from None
             raise
         return answers
@@ -99,21 +99,23 @@ class Link:
 
 
 def _line(question: dict[str, Any]) -> bytes:
-    return json.dumps(question, separators=(",", ":"), sort_keys=True).encode() + b"\n"
+    """Return a question as a line; packets and states in it stay as the program wrote them."""
+    keys = dict(sorted(question.items()))
+    return json.dumps(keys, separators=(",", ":")).encode() + b"\n"
 
 
 def _object_in(line: bytes) -> dict[str, Any]:
     """Return the JSON object on a line.
 
     Raises:
-        Fault: the line is not a JSON object.
+        ProgramFault: the line is not a JSON object.
     """
     try:
         answer = json.loads(line, parse_constant=_no_number, parse_float=_number)
     except (ValueError, RecursionError):
-        raise Fault(f"answered {line[:200]!r}, which is no JSON") from None
+        raise ProgramFault(f"answered {line[:200]!r}, which is no JSON") from None
     if not isinstance(answer, dict):
-        raise Fault(f"answered {line[:200]!r}, which is no object")
+        raise ProgramFault(f"answered {line[:200]!r}, which is no object")
     return answer
 
 
@@ -164,7 +166,7 @@ class Program:
         """Return the guard's first line: `started`, or the reason why the program cannot start.
 
         Raises:
-            Fault: the guard does not answer.
+            ProgramFault: the guard does not answer.
             Ended: the user asked for the end.
         """
         until = time.monotonic() + PATIENCE
@@ -176,20 +178,20 @@ class Program:
         """Write lines, and yield the line that the program writes for each of them.
 
         Raises:
-            Fault: the program writes no line, or wrote something before the questions.
+            ProgramFault: the program writes no line, or wrote something before the questions.
             Ended: the user asked for the end.
         """
         if self.asked:
             self._look(0.0)
             if self.read:
-                raise Fault(f"wrote {bytes(self.read[:200])!r} without being asked")
+                raise ProgramFault(f"wrote {bytes(self.read[:200])!r} without being asked")
         self.asked = True
         unwritten = b"".join(questions)
         for _ in questions:
             until, searched = time.monotonic() + PATIENCE, 0
             while (line_end := self.read.find(b"\n", searched)) < 0:
                 if len(self.read) > LONGEST:
-                    raise Fault(f"answered more than {LONGEST >> 20} MiB")
+                    raise ProgramFault(f"answered more than {LONGEST >> 20} MiB")
                 searched = len(self.read)
                 unwritten = unwritten[self._written(unwritten) :]
                 self._wait(until, writes=bool(unwritten))
@@ -211,18 +213,18 @@ class Program:
         """Wait a short time for the next event.
 
         Raises:
-            Fault: no further event can come, or none came in time.
+            ProgramFault: no further event can come, or none came in time.
             Ended: the user asked for the end.
         """
         if self.ended is not None:
-            raise Fault(self.ended)
+            raise ProgramFault(self.ended)
         now = time.monotonic()
         if self.silent_since is not None and now > self.silent_since + CLOSING:
-            raise Fault("closed its standard output")
+            raise ProgramFault("closed its standard output")
         if now > until:
-            raise Fault(f"did not answer within {PATIENCE:g} seconds")
-        if not self._look(LOOK, writes=writes) and (reason := interrupts.wanted()) is not None:
-            raise interrupts.Ended(reason)
+            raise ProgramFault(f"did not answer within {PATIENCE:g} seconds")
+        if not self._look(LOOK, writes=writes):
+            interrupts.deadline.poll()
 
     def _look(self, seconds: float, *, writes: bool = False) -> bool:
         """Wait until something happens, and read it; return False if nothing did in time."""
@@ -297,7 +299,7 @@ def started(command: tuple[str, ...]) -> Program:
         answer = program.wait_for_guard()
     except BaseException as error:
         program.kill()
-        if isinstance(error, Fault):
+        if isinstance(error, ProgramFault):
             raise _not_started(command, f"its guard {error}") from None
         raise
     if answer != "started":

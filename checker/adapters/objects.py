@@ -9,6 +9,8 @@
 counterexamples as for protocols that are written as pure functions. Every call works on a copy of
 the object, so its code may change it freely. The author of the class must replace clocks, random
 numbers, threads and sockets: the checker repeats calls, and reports differences.
+
+Question: How do ordinary Python objects become a protocol?
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import functools
 import inspect
 import io
 import itertools
+import operator
 import pickle
 import re
 import sys
@@ -30,12 +33,16 @@ from typing import Any, TypeAlias
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.adapters.calls import Out, watched
-from antecede.checker.adapters.packets import Parcel, view
+from antecede.checker.adapters.packets import PickledPacket, content, in_another_order, view
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step, Unmerged
 from antecede.checker.purity.effects import top_package
-from antecede.checker.purity.usable import copied
+from antecede.checker.purity.usable import copied, difference
+from antecede.checker.semantics.handlers import in_words
+from antecede.checker.semantics.reads import unnoted
+from antecede.checker.support import interrupts
 from antecede.checker.support.errors import AdapterError, InputError, ProtocolError, check_known
 from antecede.checker.support.settings import shown
+from antecede.checker.support.sources import attributes_of
 
 COPIES = {
     "pickle": "from a pickle of the object; two states are one if the pickles are equal",
@@ -52,6 +59,9 @@ MOST_CALLS = 4
 REPEATED = 16
 """The number of times that a call that changes no key is made: a forgotten counter may decide."""
 
+IDLE = (1, 2, REPEATED)
+"""The numbers of timeouts that do nothing after which objects must behave as without them."""
+
 COMPARED, THEN_EVERY = 1000, 16
 """The first pairs of objects with equal keys that are compared; then one pair in THEN_EVERY."""
 
@@ -61,11 +71,17 @@ MOST_ORIGINALS = 1000
 COPYING = ("__getstate__", "__setstate__", "__reduce__", "__reduce_ex__", "__deepcopy__")
 """The methods with which a class decides what a copy contains."""
 
+LONGEST = 200
+"""The most characters of an attribute's text in an error."""
+
 MOST_LIVE = 64
 """The most replayed objects that are kept for their next call."""
 
 Call: TypeAlias = tuple[Any, ...]
 """A method and its arguments."""
+
+Attributes: TypeAlias = dict[str, Any]
+"""The contents of an object's attributes, by name."""
 
 Calls: TypeAlias = tuple[tuple[Any, ...], ...]
 """The history of an object: its constructor's arguments, and each call with its arguments."""
@@ -125,20 +141,22 @@ class Kept:
     def __moved__(self) -> tuple[Any, ...]:
         """Return how to make this state in another process that has the same adapter."""
         keeper = _keepers[self.adapter]
-        made_by = (keeper.name, keeper.copies, keeper.key is not None)
-        return _moved, (made_by, self.actor, self.actors, self.key, keeper.kept[self])
+        return _moved, (keeper.made_by, self.actor, self.actors, self.key, keeper.kept[self])
 
 
-def _moved(made_by: tuple[str, str, bool], actor: int, actors: int, key: Any, source: Any) -> Kept:
+def _moved(made_by: tuple[Any, ...], actor: int, actors: int, key: Any, source: Any) -> Kept:
     """Return a state of another process."""
-    keeper = next(
-        each
-        for each in _keepers.values()
-        if made_by == (each.name, each.copies, each.key is not None)
-    )
+    keeper = next(each for each in _keepers.values() if made_by == each.made_by)
     state = Kept(keeper.number, actor, actors, key)
     keeper.kept.setdefault(state, source)
     return state
+
+
+def _anew(exact: bool, *given: Any) -> _Keeper:
+    """Return a record in another process."""
+    keeper = _Keeper(*given)
+    keeper.exact = exact
+    return keeper
 
 
 _keepers: weakref.WeakValueDictionary[int, _Keeper] = weakref.WeakValueDictionary()
@@ -156,11 +174,13 @@ class _Keeper:
         kept: state -> the source of the first object in that state.
         reused: an object at the end of a replay may be used after another object was made.
         live: the objects of the latest replays.
-        others: state -> the source of the latest object in that state, other than the first one.
+        others: state -> the sources of other objects in that state than the first one.
         done: state -> some calls of the first object, with their effects.
         own: methods in COPYING of the classes of objects that were copied.
         originals: state -> an object whose copy is in this state; such methods made the copy.
         comparisons: the number of pairs of objects that are one state, so far.
+        idle: state -> whether a timeout does nothing there, however often it is repeated.
+        exact: every timeout is a transition, even if it does nothing.
     """
 
     name: str
@@ -171,14 +191,25 @@ class _Keeper:
     number: int = field(factory=lambda: next(_numbers))
     kept: dict[Kept, Any] = field(factory=dict)
     live: dict[Calls, Any] = field(factory=dict)
-    others: dict[Kept, Any] = field(factory=dict)
+    others: dict[Kept, tuple[Any, ...]] = field(factory=dict)
     done: dict[Kept, dict[Call, Step]] = field(factory=dict)
     own: dict[str, None] = field(factory=dict)
     originals: dict[LocalState, Any] = field(factory=dict)
     comparisons: int = 0
+    idle: dict[Kept, bool] = field(factory=dict)
+    exact: bool = False
 
     def __attrs_post_init__(self) -> None:
         _keepers[self.number] = self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make a record in another process, which has met no objects yet."""
+        return _anew, (self.exact, self.name, self.make, self.copies, self.key, self.reused)
+
+    @property
+    def made_by(self) -> tuple[Any, ...]:
+        """What identifies this record in another process."""
+        return self.name, self.copies, self.key is not None, self.exact
 
     def initial(self, actor: int, actors: int) -> LocalState:
         """Return a new object as a state."""
@@ -199,7 +230,58 @@ class _Keeper:
     def timeout(self, state: LocalState) -> Step | None:
         """Call the object's method; return None if that changes nothing."""
         step = self.step(state, "timeout")
-        return None if step == Step(state) else step
+        if step == Step(state) or (self.compares_calls and self._is_idle(state, step)):
+            return None
+        return step
+
+    @property
+    def compares_calls(self) -> bool:
+        """Two objects are equal if their calls are, although a timeout may do nothing."""
+        return self.state_is_calls and not self.exact
+
+    @property
+    def state_is_calls(self) -> bool:
+        """The state of an object is its calls, so that each call makes a new state."""
+        return self.copies == "replay" and self.key is None
+
+    def _is_idle(self, state: Kept, step: Step) -> bool:
+        """Return whether a timeout does nothing, even if it is repeated.
+
+        The object before it then stands for those after any number of timeouts. Some of them make
+        each later call, too.
+        """
+        if step.sends or step.deliveries:
+            return False
+        if state not in self.idle:
+            self.idle[state] = self._stays_idle(self._made(self.kept[step.state]))
+            if self.idle[state]:
+                sources = self.others.get(state) or (self.kept[state],) * len(IDLE)
+                self._add_others(
+                    state,
+                    tuple(
+                        (*calls, *[("timeout",)] * times)
+                        for calls, times in zip(sources, IDLE, strict=True)
+                    ),
+                )
+        return self.idle[state]
+
+    def _stays_idle(self, node: Any) -> bool:
+        try:
+            outs = [self._effect_of(node, ("timeout",)) for _ in range(REPEATED)]
+        except Exception:
+            return False  # a search reports this failure if a run leads to it
+        return not any(out.sends or out.deliveries for out in outs)
+
+    def _add_others(self, state: Kept, sources: tuple[Any, ...]) -> None:
+        """Add objects that are one state, and compare what the first one did there."""
+        self.others[state] = sources
+        for call, step in tuple(self.done.get(state, {}).items()):
+            self._compare_all(state, call, step)
+
+    def _compare_all(self, state: Kept, call: Call, step: Step) -> None:
+        for source in self.others.get(state, ()):
+            if self._is_due():
+                self._compare(state, source, call, step)
 
     def step(self, state: LocalState, method: str, *arguments: Any) -> Step:
         """Call a method on a copy of an object."""
@@ -210,7 +292,7 @@ class _Keeper:
         with watched(f"{method} of {self.name}"):
             after = self.closed(node, (*calls, (method, *arguments)))
             step = Step(after, out.sends, out.deliveries)
-            if self.key is not None:
+            if self.key is not None or self.compares_calls:
                 self._remember(state, (method, *arguments), step)
             original = self._original_after(state, (method, *arguments), step)
             self._keep_original(after, node if original is None else original)
@@ -238,11 +320,9 @@ class _Keeper:
             out = self._effect_of(original, call)
         except Exception:
             return None  # a search reports this failure if a run leads to it
-        if (out.sends, out.deliveries) != (step.sends, step.deliveries):
+        if (what := _difference_of_effects(call, out, step)) is not None:
             copied_before = _attributes(self.opened(state)[0])
-            raise AdapterError(
-                self.refusal(before, copied_before, f"{call[0]} {_DIFFERENT_EFFECTS}")
-            )
+            raise AdapterError(self.refusal(before, copied_before, what))
         return original
 
     def _remember(self, state: LocalState, call: Call, step: Step) -> None:
@@ -250,8 +330,9 @@ class _Keeper:
         done = self.done.setdefault(state, {})
         if len(done) < MOST_CALLS:
             done[call] = step
-        if state in self.others and self._is_due():
-            self._compare(state, self.others[state], call, step)
+        self._compare_all(state, call, step)
+        if self.compares_calls and state in self.others and step.state not in self.others:
+            self.others[step.state] = tuple((*calls, call) for calls in self.others[state])
 
     def _is_due(self) -> bool:
         """Count a pair of objects with equal keys; return whether to compare it."""
@@ -273,14 +354,13 @@ class _Keeper:
 
     def _difference(self, node: Any, call: Call, step: Step) -> str | None:
         """Make a call on an object; return how its effect differs from a step, or None."""
-        assert self.key is not None, "only keys merge objects"
         try:
             out = self._effect_of(node, call)
         except Exception:
             return None  # a search reports this failure if a run leads to it
-        if (out.sends, out.deliveries) != (step.sends, step.deliveries):
-            return f"{call[0]} {_DIFFERENT_EFFECTS}"
-        if self._key_of(node) != step.state.key:
+        if (what := _difference_of_effects(call, out, step)) is not None:
+            return what
+        if self.key is not None and self._key_of(node) != step.state.key:
             return f"after {call[0]}, their keys are different"
         return None
 
@@ -295,25 +375,23 @@ class _Keeper:
         """The condition of a verdict: equal states behave alike; None if nothing can hide."""
         if self.key is not None:
             return f"objects of {self.name} with equal keys behave alike"
+        if any(self.idle.values()):
+            return f"timeouts of {self.name} that send and deliver nothing change nothing"
         if self.own:
             return f"copies that {', '.join(self.own)} makes behave like the originals"
         return None
 
-    def refusal(self, one: dict[str, str], two: dict[str, str], what: str) -> str:
+    def refusal(self, one: Attributes, two: Attributes, what: str) -> str:
         """Return the error for two objects that are one state and behave differently.
 
         Args:
-            one, two: their attributes, in words.
+            one, two: their attributes.
             what: the difference between their behaviours.
         """
-        differing = [
-            f"{name} is {one.get(name, _MISSING)} and {two.get(name, _MISSING)}"
-            for name in dict.fromkeys((*one, *two))
-            if one.get(name) != two.get(name)
-        ]
+        differing = _differing(one, two)
         fault, advice = _OF_KEYS
         if self.key is None or (self.own and not differing):
-            fault, advice = _OF_COPIES
+            fault, advice = _OF_TIMEOUTS if self.compares_calls else _OF_COPIES
         makers = ", ".join(self.own) or "pickling"
         return (
             f"{fault.format(name=self.name, makers=makers)}: {what}. "
@@ -368,10 +446,18 @@ class _Keeper:
         """Return an object's key.
 
         Raises:
-            ProtocolError: it cannot be hashed.
+            ProtocolError: key() raises, or its result cannot be hashed.
         """
         assert self.key is not None, "only objects with a key have one"
-        key = self.key(node)
+        try:
+            with unnoted():  # a key decides nothing but which objects are equal
+                key = self.key(node)
+        except ProtocolError:
+            raise
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) or interrupts.is_cause_of(error):
+                raise
+            raise ProtocolError(f"key() of {self.name} raised {in_words(error)}") from error
         try:
             hash(key)
         except TypeError as error:
@@ -385,7 +471,7 @@ class _Keeper:
         """Compare another object of a state with the first one: do earlier calls do the same?"""
         if self.copies != "deepcopy" and source == self.kept[state]:
             return  # objects may be equal although they differ
-        self.others[state] = source
+        self.others[state] = (source,)
         for call, step in tuple(self.done.get(state, {}).items()):
             self._compare(state, source, call, step)
 
@@ -405,7 +491,7 @@ def _call(node: Any, method: str, arguments: Any) -> Out:
     pickled differently.
     """
     out = Out()
-    copies = (pickle.loads(a.pickled) if isinstance(a, Parcel) else copied(a) for a in arguments)
+    copies = (a.opened() if isinstance(a, PickledPacket) else copied(a) for a in arguments)
     try:
         result = getattr(node, method)(out, *copies)
     finally:
@@ -529,24 +615,30 @@ def protocol(
     called = name or str(getattr(make, "__name__", "adapter"))
     keeper = _keeper_of(make, called, copies, key, reused=reused)
     made = _protocol_of(keeper, summary, more)
-    if keeper.key is None and keeper.copies == "replay":
+    if keeper.state_is_calls and made.timeout is None:
         return made
-    apart = _Keeper(called, make, "replay", None, reused)
+    apart = _Keeper(called, make, "replay", None, reused, exact=True)
+    return evolve(made, unmerged=_unmerged(keeper, _protocol_of(apart, summary, more)))
+
+
+def _unmerged(keeper: _Keeper, apart: Protocol) -> Unmerged:
+    """Return how to find out whether states that `keeper` takes for equal behave alike."""
 
     def refusal(one: Any, two: Any, what: str) -> str:
         return keeper.refusal(_attributes(one.object), _attributes(two.object), what)
 
-    return evolve(
-        made,
-        unmerged=Unmerged(_protocol_of(apart, summary, more), lambda: keeper.condition, refusal),
-    )
+    return Unmerged(apart, lambda: keeper.condition, refusal)
 
 
-_DIFFERENT_EFFECTS = "makes them send or deliver different things"
 _MISSING = "missing"
 _OF_KEYS = (
     "key() of {name} has the same value for two objects that behave differently",
     "Let key() contain everything that decides what an object does, or leave it out.",
+)
+_OF_TIMEOUTS = (
+    "timeouts of {name} that send and deliver nothing change what later calls do",
+    "Give the class a method key() that returns everything that decides what an object does. A "
+    "program gives state or key in its answers.",
 )
 _OF_COPIES = (
     "an object of {name} and its copy behave differently",
@@ -555,14 +647,56 @@ _OF_COPIES = (
 )
 
 
-def _attributes(node: Any) -> dict[str, str]:
-    """Return the attributes of an object in words."""
-    return {name: _text(value) for name, value in getattr(node, "__dict__", {}).items()}
+def _difference_of_effects(call: Call, out: Out, step: Step) -> str | None:
+    """Return how the effects of a call differ from those of another one, or None."""
+    if (out.sends, out.deliveries) == (step.sends, step.deliveries):
+        return None
+    if out.deliveries == step.deliveries and len(out.sends) == len(step.sends):
+        pairs = [pair for pair in zip(step.sends, out.sends, strict=True) if operator.ne(*pair)]
+        if all(to == other and in_another_order(p, q) for (to, p), (other, q) in pairs):
+            (_, one), (_, two) = pairs[0]
+            return (
+                f"the packets that {call[0]} makes them send are equal, but the keys of their "
+                f"dictionaries are in another order, which the receiver can see: {one} and {two}; "
+                "sort the keys before you send them"
+            )
+    return f"{call[0]} makes them send or deliver different things"
 
 
-def _text(value: Any) -> str:
-    """Return a value in words, without the place of an object in memory."""
-    return re.sub(r" at 0x[0-9a-f]+", "", shown(value))
+def _attributes(node: Any) -> Attributes:
+    """Return the attributes of an object, as they are now, apart from each `out` of a call."""
+    return {
+        name: _snapshot(value)
+        for name, value in attributes_of(node).items()
+        if not isinstance(getattr(value, "__self__", value), Out)
+    }
+
+
+def _snapshot(value: Any) -> Any:
+    """Return the content of a value; if it cannot be seen, its text without a place in memory."""
+    try:
+        return content(value)
+    except Exception:  # such as objects that contain each other
+        return re.sub(r" at 0x[0-9a-f]+", "", shown(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def _differing(one: Attributes, two: Attributes) -> list[str]:
+    """Return the differences of two objects' attributes, as clauses."""
+    clauses = []
+    for name in dict.fromkeys((*one, *two)):
+        if name not in one or name not in two:
+            texts = [repr(each[name]) if name in each else _MISSING for each in (one, two)]
+            clauses.append(f"{name} is {' and '.join(map(_short, texts))}")
+        elif one[name] != two[name]:
+            place, *texts = difference(one[name], two[name], name)
+            clauses.append(f"{place} is {' and '.join(map(_short, texts))}")
+        elif repr(one[name]) != repr(two[name]):
+            clauses.append(f"{name} has equal keys in another order")
+    return clauses
 
 
 def _protocol_of(keeper: _Keeper, summary: str, more: Mapping[str, Any]) -> Protocol:
@@ -577,6 +711,7 @@ def _protocol_of(keeper: _Keeper, summary: str, more: Mapping[str, Any]) -> Prot
         receive=keeper.receive,
         timeout=keeper.timeout if hasattr(make, "timeout") else None,
         shows_messages=False,
+        states_are_calls=keeper.state_is_calls,
         **more,
     )
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Hashable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from attrs import frozen
 
 from antecede.checker.model import Message, Packet
 from antecede.checker.purity.usable import Usable, unusable
-from antecede.checker.semantics.values import messages_in
+from antecede.checker.semantics.values import messages_in, names_in
 from antecede.checker.support.errors import ProtocolError
+from antecede.checker.support.sources import attributes_of
 
 _CLASSES: set[type] = set()
 """The attrs and data classes of packets that were found to be usable; see `Usable`."""
@@ -43,7 +45,7 @@ class Fields(Mapping[Any, Any]):
 
 
 @frozen(repr=False)
-class Parcel:
+class PickledPacket:
     """A packet of real code that Python cannot hash, such as a dictionary.
 
     Attributes:
@@ -60,64 +62,128 @@ class Parcel:
     def __repr__(self) -> str:
         return repr(self.holds)
 
+    def opened(self) -> Any:
+        """Return a new copy of the packet."""
+        return _opened(self.pickled)
+
+
+def in_another_order(one: Packet, other: Packet) -> bool:
+    """Return whether two packets differ in nothing but the order of keys in dictionaries."""
+    return (
+        isinstance(one, PickledPacket)
+        and isinstance(other, PickledPacket)
+        and one.holds == other.holds
+        and repr(one) != repr(other)
+    )
+
 
 def as_value(packet: Any) -> Packet:
     """Return a packet in a form that can be hashed, as it is now.
 
-    A hashable packet is returned unchanged, and any other packet as a `Parcel`.
+    A hashable packet is returned unchanged, and any other packet as a `PickledPacket`.
 
     Raises:
         ProtocolError: the packet can neither be hashed nor pickled.
     """
-    return packet if _is_usable(packet) else _parcel(packet)
+    return packet if _is_usable(packet) else _pickled_packet(packet)
 
 
 def _is_usable(packet: Any) -> bool:
     return unusable(packet, "the packet", Usable(_CLASSES)) is None
 
 
-def _parcel(packet: Any) -> Parcel:
+def _pickled_packet(packet: Any) -> PickledPacket:
     file = io.BytesIO()
-    pickler = _Pickler(file)
+    pickler = _PacketPickler(file)
     try:
         pickler.dump(packet)
-        # Pickle it twice, because an original may share parts that its unpickled copy does not.
-        pickled = pickle.dumps(pickle.loads(file.getvalue()))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise ProtocolError(f"the packet {packet!r} cannot be sent: {error}") from None
-    view = _view(packet)
-    visible = set(messages_in(view))
+    seen = content(packet)
+    visible = set(messages_in(seen))
     hidden = [message for message in dict.fromkeys(pickler.messages) if message not in visible]
-    return Parcel((view, *hidden) if hidden else view, pickled)
+    return PickledPacket((seen, *hidden) if hidden else seen, file.getvalue())
 
 
 def view(node: Any) -> Hashable:
-    """Return the attributes of an object, as values; of one without a dictionary, its class."""
-    return _view(getattr(node, "__dict__", type(node).__name__))
+    """Return the attributes of an object, as values; of one without any, its class."""
+    return content(attributes_of(node) or type(node).__name__)
 
 
-class _Pickler(pickle.Pickler):
-    """Finds the messages in a packet, inside any objects."""
+class _PacketPickler(pickle.Pickler):
+    """Writes equal packets alike, and finds the messages in them, inside any objects.
+
+    A pickle says which parts are one object. It matters for parts that can change, such as two
+    references to one list. Values are written anew in every place, because two equal texts or
+    messages may be one object or not.
+    """
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
         self.messages: list[Message] = []
 
-    def persistent_id(self, value: Any) -> None:
-        """Record a message; it is pickled like anything else."""
-        if isinstance(value, Message):
-            self.messages.append(value)
+    def persistent_id(self, part: Any) -> bytes | None:
+        """Return a pickle of a value without references, and None for other parts."""
+        cls: Any = type(part)
+        if cls not in _TEXTS and not (_is_of_parts(cls) and _is_usable(part)):
+            return None
+        self.messages += messages_in(part)
+        return _without_references(part)
 
 
-def _view(packet: Any) -> Hashable:
-    """Return the content of a packet as values; for an object without a dictionary, its class."""
+class _Values(pickle.Pickler):
+    """Writes a value without references between its parts, and sets in a fixed order."""
+
+    def persistent_id(self, part: Any) -> list[bytes] | None:
+        """Return the sorted elements of a set."""
+        return sorted(map(_without_references, part)) if type(part) is frozenset else None
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads what `_PacketPickler` and `_Values` wrote."""
+
+    def persistent_load(self, told: bytes | list[bytes]) -> Any:
+        """Return a value, or a set of its elements."""
+        return _opened(told) if isinstance(told, bytes) else frozenset(map(_opened, told))
+
+
+_TEXTS = (str, bytes)
+
+
+def _is_of_parts(cls: Any) -> bool:
+    return cls in (tuple, frozenset) or names_in(cls) is not None
+
+
+def _without_references(value: Any) -> bytes:
+    file = io.BytesIO()
+    pickler = _Values(file)
+    pickler.fast = True
+    pickler.dump(value)
+    return file.getvalue()
+
+
+def _opened(pickled: bytes) -> Any:
+    return _Unpickler(io.BytesIO(pickled)).load()
+
+
+def content(packet: Any, *, within: tuple[Any, ...] = ()) -> Hashable:
+    """Return the content of a packet as values.
+
+    Args:
+        within: the objects that the packet is a part of. Of one of them, and of an object without
+            attributes, the content is the name of its class.
+    """
     if _is_usable(packet):
         return packet  # type: ignore[no-any-return]
+    if any(each is packet for each in within):
+        return type(packet).__name__
+    inside = partial(content, within=(*within, packet))
     if isinstance(packet, Mapping):
-        return Fields({_view(key): _view(value) for key, value in packet.items()})
+        return Fields({inside(key): inside(value) for key, value in packet.items()})
     if isinstance(packet, list | tuple):
-        return tuple(map(_view, packet))
+        return tuple(map(inside, packet))
     if isinstance(packet, set | frozenset):
-        return frozenset(map(_view, packet))
-    inside = getattr(packet, "__dict__", None)
-    return type(packet).__name__ if inside is None else _view({type(packet).__name__: inside})
+        return frozenset(map(inside, packet))
+    attributes = attributes_of(packet)
+    name = type(packet).__name__
+    return Fields({name: inside(attributes)}) if attributes else name

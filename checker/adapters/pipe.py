@@ -22,8 +22,9 @@ from attrs import define
 from antecede.checker.adapters.calls import Out
 from antecede.checker.adapters.link import Link
 from antecede.checker.adapters.objects import Calls, protocol
-from antecede.checker.adapters.packets import Fields, Parcel
+from antecede.checker.adapters.packets import Fields, PickledPacket
 from antecede.checker.model import Message, Packet, Protocol
+from antecede.checker.semantics.reads import calls_users
 from antecede.checker.support.errors import InputError, unknown
 
 ANSWER = ("sends", "deliveries", "state", "key", "timeout", "error")
@@ -77,7 +78,7 @@ class Actor:
         for send in answer.get("sends", ()):
             if not isinstance(send, dict) or send.keys() != {"to", "packet"}:
                 raise link.error(f"sends {send!r}; give {{to, packet}}", question)
-            out.send(send["to"], _parcel(send["packet"]))
+            out.send(send["to"], _pickled_packet(send["packet"]))
         for delivery in answer.get("deliveries", ()):
             message = _message(delivery)
             if message is None:
@@ -124,7 +125,7 @@ def _told(
             "or none",
             question,
         )
-    return None if now is None else _text(answer[now])
+    return None if now is None else _text(answer[now], sort_keys=now == "key")
 
 
 def _words_for(told: str | None) -> str:
@@ -136,10 +137,12 @@ def _tells(answer: Iterable[str]) -> str | None:
     return next((name for name in TOLD if name in answer), None)
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+def _text(value: Any, *, sort_keys: bool = False) -> str:
+    """Return a value as JSON; a program may depend on the order of the keys that it wrote."""
+    return json.dumps(value, separators=(",", ":"), sort_keys=sort_keys, ensure_ascii=False)
 
 
+@calls_users  # the program is told the number
 def _object(message: Message) -> dict[str, Any]:
     return {
         "sender": message.sender,
@@ -166,13 +169,13 @@ def _view(packet: Any) -> Any:
     return tuple(map(_view, packet)) if isinstance(packet, list) else packet
 
 
-def _parcel(packet: Any) -> Parcel:
-    return Parcel(_view(packet), pickle.dumps(_text(packet)))
+def _pickled_packet(packet: Any) -> PickledPacket:
+    return PickledPacket(_view(packet), pickle.dumps(_text(packet)))
 
 
 def _unpacked(argument: Any) -> Any:
     """Return the argument of a call as `Actor` takes it: a packet as JSON."""
-    return pickle.loads(argument.pickled) if isinstance(argument, Parcel) else argument
+    return argument.opened() if isinstance(argument, PickledPacket) else argument
 
 
 def program(command: Sequence[str] | str, **more: Any) -> Protocol:

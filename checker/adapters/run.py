@@ -22,6 +22,13 @@ MOST_STATES = 20_000
 """The default bound of the breadth-first search, in states."""
 
 
+LEAST_STEPS, TIMES_DEPTH = 100, 10
+"""A walk ends after this many transitions, or after so many times the depth of the first search.
+
+Some objects have a timeout that never ends. Repeating all calls of a long walk takes long.
+"""
+
+
 def bounded(bounds: Bounds) -> Bounds:
     """Return the bounds, with a default bound if there is none, because real code is slow."""
     limits = (bounds.max_states, bounds.max_depth, bounds.max_seconds, bounds.max_memory)
@@ -74,7 +81,7 @@ def run(
     second = check(
         evolve(spec, search="random"),
         options,
-        evolve(bounds, max_states=None, max_depth=None, max_seconds=seconds_left),
+        evolve(bounds, max_states=None, max_depth=1 + _steps(first), max_seconds=seconds_left),
         selfcheck=selfcheck,
         extras=Extras(minimise=True),
         watch=watch,
@@ -82,9 +89,16 @@ def run(
     return _told(first, f"half of {limit}"), _told(second, limit)
 
 
+def _steps(first: CheckReport) -> int:
+    """Return the greatest length of a walk after a search."""
+    return max(LEAST_STEPS, TIMES_DEPTH * first.result.counts.depth)
+
+
 def _told(report: CheckReport, bound: str) -> CheckReport:
     """Return a report that names the given time limit if a share of the time ran out."""
     stopped_by = re.sub(r"^--max-seconds \S+", bound, report.result.stopped_by or "")
+    if report.spec.search == "random" and stopped_by.startswith("--max-depth"):
+        stopped_by = "the walks visited only some of the states"
     return evolve(report, result=evolve(report.result, stopped_by=stopped_by or None))
 
 
@@ -95,6 +109,7 @@ def text(reports: tuple[CheckReport, ...]) -> str:
     states, depth = reports[0].result.counts.unique_states, reports[0].result.counts.depth
     sentence = (
         f"Breadth-first, nothing is violated in the {states:,} states up to depth {depth:,} that "
-        f"were looked at ({reports[0].result.stopped_by}). Random walks beyond:"
+        f"were looked at ({reports[0].result.stopped_by}). Random walks beyond, of at most "
+        f"{_steps(reports[0]):,} transitions each:"
     )
     return f"{wrapped(sentence)}\n\n{check_text(reports[1])}"

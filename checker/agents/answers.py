@@ -13,7 +13,8 @@ from antecede.checker.render import json as formats
 from antecede.checker.semantics.names import Names, names_from
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError
-from antecede.checker.support.reading import as_toml, text_in
+from antecede.checker.support.reading import as_toml, small_text_in
+from antecede.checker.support.settings import shown
 
 MOST_STEPS = 40
 """The most steps of a run that the answer to a check shows."""
@@ -50,10 +51,9 @@ def _question(result: Object) -> str:
 
 
 def _counts(result: Object) -> str:
-    counts = result["unreduced"] or result
     return (
-        f"{counted(counts['unique_states'], 'unique state')}, "
-        f"{counted(counts['total_states'], 'total state')}, depth {counts['depth']}, "
+        f"{counted(result['unique_states'], 'unique state')}, "
+        f"{counted(result['total_states'], 'total state')}, depth {result['depth']}, "
         f"{result['seconds']:.1f} seconds"
     )
 
@@ -64,6 +64,9 @@ def _details(result: Object) -> Iterator[str]:
         yield f"Error: {in_python(result['error'])}"
     if result["stopped_by"] is not None:
         yield f"Stopped: {in_python(result['stopped_by'])}"
+    for reason in dict.fromkeys(result["vacuous"].values()):
+        yield f"Vacuous: {reason}"
+    yield from result["remarks"]
     for condition in result["conditions"]:
         yield f"Condition: {condition}"
     if result["never_seen"]:
@@ -105,8 +108,8 @@ def _next(result: Object, trace: str) -> str:
         )
     if verdict == "VACUOUS":
         return (
-            "nothing was violated, but nothing that the property is about happened. Choose a "
-            "workload or more messages, so that it does."
+            "nothing was violated, but nothing could be. Choose a workload or more messages, so "
+            "that a wrong protocol can violate the property."
         )
     if result["spec"] is not None and not result["as_expected"]:
         return "find out why the result changed, then correct the protocol or the spec."
@@ -201,33 +204,49 @@ def explain_answer(trace: str, first: int) -> str:
     Raises:
         InputError: the file is not a trace, or the run has no such step.
     """
-    run = formats.table_in(text_in(trace, "the trace"), trace)
+    run = formats.table_in(small_text_in(trace, "the trace"), trace)
     formats.trace_of(run, trace)
     steps, names = run["transitions"], names_from(run.get("names", {}))
     if first > max(len(steps), 1):
         raise InputError(f"first is {first}; the run has {counted(len(steps), 'step')}")
     head = [f"{run.get('property') or 'no property'}: {counted(len(steps), 'step')}"]
     head += [f"Why: {run['explanation']}"] if run.get("explanation") else []
-    before = steps[first - 2].get("state", []) if first > 1 else []
+    before = _states(steps[first - 2], first - 1) if first > 1 else []
     lines, length = list[str](), sum(map(len, head))
-    for step in steps[first - 1 :]:
-        told = _step_with_states(step, before, names)
+    for number, step in enumerate(steps[first - 1 :], first):
+        states = _states(step, number)
+        told = _step_with_states(number, step, states, before, names)
         length += len(told)
         if length > MOST_CHARACTERS and lines:
-            read_on = _call("explain", trace=trace) + f" with first={step['number']}"
+            read_on = _call("explain", trace=trace) + f" with first={number}"
             return "\n".join([*head, *lines, f"Next: {read_on} shows the other steps."])
         lines.append(told[:MOST_CHARACTERS])
-        before = step.get("state", [])
+        before = states
     end = "Next: find the first step that is wrong, and repair the function that takes it."
     return "\n".join([*head, *lines, end])
 
 
-def _step_with_states(step: Object, before: Sequence[str], names: Names) -> str:
-    """Return a step in words, and the states of the actors that it changes."""
+def _states(step: Object, number: int) -> list[str]:
+    """Return the states of all actors after a step.
+
+    Raises:
+        InputError: they are no texts.
+    """
     states = step.get("state", [])
+    if not isinstance(states, list) or not all(isinstance(each, str) for each in states):
+        raise InputError(
+            f"transition {number}: state is {shown(states)}; it must be a list of texts"
+        )
+    return states
+
+
+def _step_with_states(
+    number: int, step: Object, states: Sequence[str], before: Sequence[str], names: Names
+) -> str:
+    """Return a step in words, and the states of the actors that it changes."""
     changed = [n for n, state in enumerate(states) if n >= len(before) or state != before[n]]
-    shown = [f"       {names.actor(n)}: {states[n]}" for n in changed]
-    return "\n".join([f"{step['number']:3}. {step.get('text', step['kind'])}", *shown])
+    told = [f"       {names.actor(n)}: {states[n]}" for n in changed]
+    return "\n".join([f"{number:3}. {step.get('text', step['kind'])}", *told])
 
 
 def with_end(lines: Sequence[str], end: str) -> str:

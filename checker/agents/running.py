@@ -1,7 +1,8 @@
 """Runs a command of antecede in a process of its own, with a limit of time.
 
 A process of its own imports the present code of a protocol, and a protocol that hangs or crashes
-ends its process only.
+ends its process only. The process ends with the server, however the server ends: its standard
+input is a pipe from the server (`apart.py`).
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import asyncio
 import os
 import signal
 import sys
-from asyncio.subprocess import DEVNULL, Process
+from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
@@ -46,24 +48,30 @@ class Ran:
         return f"antecede ended with exit code {self.code} and said nothing"
 
 
-async def run(arguments: Sequence[str], seconds: float) -> Ran:
+async def run(arguments: Sequence[str], seconds: float, folder: Path) -> Ran:
     """Run a command.
 
     Args:
         arguments: the words of the command line after `antecede`.
         seconds: the time after which the command should have ended by itself.
+        folder: holds its temporary files, which a killed command leaves behind.
 
     Raises:
-        InputError: the command did not end GRACE seconds later; it was killed.
+        InputError: the command could not be started, or it did not end GRACE seconds later; then it
+            was killed.
     """
     with TemporaryFile() as out, TemporaryFile() as err:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "antecede", *arguments),
-            stdin=DEVNULL,
-            stdout=out,
-            stderr=err,
-            **APART,
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", "antecede.checker.agents.apart", *arguments),
+                stdin=PIPE,
+                stdout=out,
+                stderr=err,
+                env={**os.environ, "TMPDIR": str(folder)},
+                **APART,
+            )
+        except OSError as error:  # for example, an argument is too long for the system
+            raise InputError(f"the call cannot be run: {error.strerror}") from None
         try:
             code = await asyncio.wait_for(process.wait(), seconds + GRACE)
         except TimeoutError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,10 +12,12 @@ import anyio
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from antecede.checker.agents.tools import TOOLS, Ceilings, Tools, input_schema
-from antecede.checker.render.json import own_version
 from antecede.checker.support.errors import AntecedeError
+from antecede.checker.support.version import VERSION
 
 INSTRUCTIONS = (
     "antecede checks protocols for causal message delivery. Write a protocol as a Python file. "
@@ -43,18 +47,52 @@ async def _serve(tools: Tools) -> None:
             text, failed = f"Error: {error}", True
         except Exception as error:
             text, failed = f"Internal error: {type(error).__name__}: {error}", True
+        text = text.encode(errors="replace").decode()  # a file may hold half a character
         content: list[Any] = [types.TextContent(type="text", text=text)]
         return types.CallToolResult(content=content, is_error=failed)
 
     server = Server(
         "antecede",
-        version=own_version(),
+        version=VERSION,
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    async with stdio_server() as (reads, writes):
-        await server.run(reads, writes, server.create_initialization_options())
+    async with stdio_server() as (reads, writes), anyio.create_task_group() as tasks:
+        sends, requests = anyio.create_memory_object_stream[Any](0)
+        tasks.start_soon(_pass_on, reads, sends, writes.clone())
+        await server.run(requests, writes, server.create_initialization_options())
+        tasks.cancel_scope.cancel()
+
+
+async def _pass_on(reads: Any, requests: Any, writes: Any) -> None:
+    """Pass requests on, and answer what is no request, which the SDK would drop."""
+    async with requests, writes:
+        async for message in reads:
+            if isinstance(message, Exception):
+                await writes.send(SessionMessage(_refusal(message)))
+            else:
+                await requests.send(message)
+
+
+def _refusal(error: Exception) -> types.JSONRPCError:
+    """Return the answer to a line that is no message of JSON-RPC 2.0, with its id if it has one."""
+    faults = error.errors() if isinstance(error, ValidationError) else []
+    is_json = not any(fault["type"] == "json_invalid" for fault in faults)
+    inputs = [fault["input"] for fault in faults]
+    if not is_json:  # JSON with a lone surrogate is read by Python only
+        with suppress(ValueError, RecursionError):
+            inputs = [json.loads(inputs[0])]
+    numbers = (each["id"] for each in inputs if isinstance(each, dict) and "id" in each)
+    known = next((n for n in numbers if isinstance(n, int | str) and n is not True), None)
+    code, says = (
+        (types.INVALID_REQUEST, "the line is no request of JSON-RPC 2.0")
+        if is_json
+        else (types.PARSE_ERROR, "the line is not valid JSON in UTF-8")
+    )
+    return types.JSONRPCError(
+        jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=says)
+    )
 
 
 def _described(name: str) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from antecede.checker.agents import answers
 from antecede.checker.agents.running import Ran, run
 from antecede.checker.render.catalogue import names_of_parts
 from antecede.checker.support.errors import InputError, check_known
-from antecede.checker.support.reading import json_in, text_in
+from antecede.checker.support.reading import json_in, small_text_in
 from antecede.checker.support.registry import PIPE
 from antecede.checker.support.schemas import Schema, a_table, of_setting
 from antecede.checker.support.settings import check_text, checked, setting, settings_of
@@ -119,7 +120,7 @@ class Tools:
         """Return the names of all parts, or the description of one."""
         if given.name is None:
             return names_of_parts() + "\nNext: list(name=…) describes one of them, or FILE.py."
-        ran = await run(["list", "--", given.name], self._seconds(SHORT_SECONDS))
+        ran = await self._run(["list", "--", given.name], self._seconds(SHORT_SECONDS))
         if ran.code:
             raise InputError(ran.error)
         return answers.with_end([ran.out.strip()], "Next: check it.")
@@ -151,16 +152,20 @@ class Tools:
     async def replay(self, given: Replayed) -> str:
         """Return whether a saved run still violates its property."""
         _refuse_programs(given.protocol or "")
+        await asyncio.to_thread(small_text_in, given.trace, "the trace")
         named = {"protocol": given.protocol, "property": given.property}
         words = [f"--{name}={value}" for name, value in named.items() if value is not None]
-        ran = await run(["replay", *words, "--", given.trace], self._seconds(SHORT_SECONDS))
+        ran = await self._run(["replay", *words, "--", given.trace], self._seconds(SHORT_SECONDS))
         if ran.code not in (0, 1):
             raise InputError(ran.error)
         return answers.replay_answer(ran.code == 1, ran.out, given.trace)
 
     async def explain(self, given: Explained) -> str:
         """Return the steps of a saved run with their states."""
-        return answers.explain_answer(given.trace, given.first)
+        return await asyncio.to_thread(answers.explain_answer, given.trace, given.first)
+
+    async def _run(self, arguments: Sequence[str], seconds: float) -> Ran:
+        return await run(arguments, seconds, self._folder)
 
     def _seconds(self, wanted: float) -> float:
         return min(wanted, self._ceilings.max_seconds)
@@ -178,14 +183,14 @@ class Tools:
         values |= {"max-memory": self._ceilings.max_memory, "json": file}
         words = [f"--{name}={value}" for name, value in values.items() if value is not None]
         words += [f"--property={name}" for name in asked.properties or ()]
-        ran = await run(["check", "--quiet", *words, "--", asked.target], seconds)
-        return _object_in(file, ran), file
+        ran = await self._run(["check", "--quiet", *words, "--", asked.target], seconds)
+        return await asyncio.to_thread(_object_in, file, ran), file
 
 
 def _object_in(file: str, ran: Ran) -> Any:
     if not Path(file).is_file():
         raise InputError(ran.error)
-    return json_in(text_in(file, "the result"), file)
+    return json_in(small_text_in(file, "the result"), file)
 
 
 def _refuse_programs(reference: str) -> None:

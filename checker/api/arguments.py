@@ -23,6 +23,7 @@ from antecede.checker.check.spec import OwnProperties, Spec
 from antecede.checker.model import Property
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.failing import FAILURES
+from antecede.checker.semantics.workload import labels_text
 from antecede.checker.support.errors import AntecedeError, InputError, check_known
 from antecede.checker.support.registry import property_names
 from antecede.checker.support.settings import Setting, given_for, is_kind, settings_of, shown, taken
@@ -51,6 +52,7 @@ class QuestionArguments(TypedDict, total=False):
     messages: int
     network: str | None
     workload: str | Script
+    labels: str | Sequence[str]
     sends: str
     clock_at: str
     history: str
@@ -72,16 +74,12 @@ class MethodArguments(TypedDict, total=False):
     threads: int | None
     symmetry: bool | None
     memory: str
-    traces: bool
     spill: str | Path | None
-    spill_visited: bool
     checkpoint: str | Path | None
-    checkpoint_seconds: float
     resume: str | Path | None
     master: str | None
-    partitions: int | None
     spark_threshold: int
-    spark_log: bool
+    spark_conf: Mapping[str, Any] | Sequence[str]
     walks: int
     seed: int
 
@@ -104,8 +102,6 @@ class CheckArguments(QuestionArguments, MethodArguments, BoundsArguments, total=
     """The keyword arguments of `antecede.check`, which `help(antecede.check)` describes."""
 
     minimise: bool
-    sample: str | None
-    measures: bool
     coverage: bool
 
 
@@ -140,6 +136,7 @@ class SweepArguments(BoundsArguments, total=False):
     messages: int | Sequence[int]
     network: str | Sequence[str]
     workload: str | Script | Sequence[str | Script]
+    labels: str | Sequence[str]
     sends: str | Sequence[str]
     clock_at: str | Sequence[str]
     history: str | Sequence[str]
@@ -243,9 +240,16 @@ def _value(known: Setting, value: Any) -> Any:
         return "script:" + json.dumps(value, separators=(",", ":"), default=list)
     if known.name == "crashes" and is_kind(value, int):
         return str(value)
+    if known.name == "labels" and isinstance(value, list | tuple):
+        return labels_text(value)
     if known.kind in (int, str) and isinstance(value, list | tuple):
         raise InputError(
             f"{known.words} is {shown(value)}; give one value, or give several to antecede.sweep"
+        )
+    if known.name == "spark_conf" and isinstance(value, Mapping):
+        return tuple(
+            f"{key}={str(each).lower() if isinstance(each, bool) else each}"
+            for key, each in value.items()
         )
     if known.kind is tuple and isinstance(value, str):
         return (value,)
@@ -369,7 +373,8 @@ def axis(known: Setting, value: Any) -> tuple[Any, ...]:
         InputError: one of the values cannot be used.
     """
     several = isinstance(value, Iterable) and not isinstance(value, str)
-    several = several and not (known.name == "workload" and is_script(value))
+    one = known.name == "labels" or (known.name == "workload" and is_script(value))
+    several = several and not one
     if several and not [*value]:
         raise InputError(f"{known.words} is {shown(value)}; give at least one value")
     return tuple(_value(known, each) for each in (value if several else (value,)))

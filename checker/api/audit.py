@@ -14,13 +14,11 @@ from attrs import frozen
 from antecede.checker.api.arguments import NoArguments, check_place, converted, described
 from antecede.checker.api.progress import progress
 from antecede.checker.api.results import Report, image
-from antecede.checker.audit import picture as pictures
-from antecede.checker.audit import report
-from antecede.checker.audit.audit import How
-from antecede.checker.audit.findings import Audit, Finding
-from antecede.checker.audit.places import audit_at
-from antecede.checker.audit.records import Fields, fields_from
-from antecede.checker.audit.shiviz import Expressions
+from antecede.checker.logs.audit import audit_at
+from antecede.checker.logs.judge.findings import Audit, Finding, How
+from antecede.checker.logs.readers.records import Fields, fields_from
+from antecede.checker.logs.report import picture as pictures
+from antecede.checker.logs.report import summary as report
 from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds
 from antecede.checker.support import interrupts
@@ -128,17 +126,14 @@ Log: TypeAlias = str | Path | Sequence[Mapping[str, Any]]
 def audit(
     *logs: Log,
     log_format: str | None = None,
-    event: str | None = None,
     fields: Mapping[str, str] | str | None = None,
     parser: str | None = None,
-    delimiter: str | None = None,
     unfinished: bool = False,
     redelivery: str = "error",
     from_middle: bool = False,
     max_seconds: float | None = None,
     on: str = "here",
     master: str | None = None,
-    spark_log: bool = False,
 ) -> AuditResult:
     """Find messages that were delivered out of causal order in the logs of a real system.
 
@@ -149,13 +144,12 @@ def audit(
         logs: the names of files or of folders of files, or lists of events.
         log_format: the format of the logs: jsonl (JSON objects, one per line), csv, otel (spans of
             OpenTelemetry, Jaeger or Zipkin) or shiviz. By default, it is detected.
-        event: a regular expression that finds the events in a ShiViz log.
         fields: the names that the records of the log use, such as {"actor": "host"} if the
             participant is in the field `host`. For spans, `actor` has the attributes that name a
             participant, such as "service.name+k8s.pod.name".
         parser: a regular expression for the events of a ShiViz log, with the groups `event`, `host`
-            and `clock`.
-        delimiter: a regular expression for the lines between the executions of a ShiViz log.
+            and `clock`; or for their texts, with the groups `message`, `to`, and `event` or `send`
+            and `deliver`.
         unfinished: True if messages may still be in transit, so that an undelivered message is no
             error. By default, it is one.
         redelivery: `ok` if the system may deliver a message several times, so that only the first
@@ -166,7 +160,6 @@ def audit(
         on: where the audit runs: `here` (in this process, the default) or `spark` (on a Spark
             cluster).
         master: the address of the Spark cluster, for example spark://HOST:PORT. Only for `spark`.
-        spark_log: True to show Spark's own log. Only for `spark`.
 
     Returns:
         The verdict, the errors that were found, and the number of events.
@@ -183,9 +176,8 @@ def audit(
     check_place(on)
     seconds = converted(Bounds, {"max_seconds": max_seconds})["max_seconds"]
     known = _fields(fields)
-    for name, value in {"event": event, "parser": parser, "delimiter": delimiter}.items():
-        if not isinstance(value, str | None):
-            raise InputError(f"{name} is {shown(value)}; give a regular expression as a text")
+    if not isinstance(parser, str | None):
+        raise InputError(f"parser is {shown(parser)}; give a regular expression as a text")
     check_known("redelivery", redelivery, ("error", "ok"))
     reached = f"max_seconds={seconds:g} reached" if seconds is not None else ""
     try:
@@ -195,11 +187,10 @@ def audit(
                 names,
                 log_format,
                 known,
-                given=Expressions(event, parser, delimiter),
+                given=parser,
                 how=How(unfinished, redelivery == "ok", from_middle),
                 ticker=ticker,
                 master=master,
-                spark_log=spark_log,
             )
     except interrupts.Ended as ended:
         if not reached or str(ended) != reached:

@@ -12,9 +12,9 @@ from antecede.checker.api.protocols import Given, named
 from antecede.checker.api.results import Report, Run
 from antecede.checker.check.exploring import limited
 from antecede.checker.check.spec import Spec
-from antecede.checker.computations import placement as placements
-from antecede.checker.computations import report
-from antecede.checker.computations.classes import NAMES
+from antecede.checker.papers.computations import placement as placements
+from antecede.checker.papers.computations import report
+from antecede.checker.papers.computations.classes import NAMES
 from antecede.checker.search.options import Bounds
 from antecede.checker.support.errors import InputError, check_known
 

@@ -31,7 +31,8 @@ class Explorer:
     the program ends or calls `close()`.
 
     Attributes:
-        address: the address of the page. A browser on this machine can open it.
+        address: the address of the page. A browser on this machine can open it. It has a secret
+            token, without which nobody can use the page.
 
     Examples:
         >>> from antecede import explore

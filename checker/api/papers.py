@@ -12,10 +12,10 @@ from attrs import frozen
 from antecede.checker.api.arguments import NoArguments, TableArguments, described, record_of
 from antecede.checker.api.progress import progress
 from antecede.checker.api.results import Report, RowsReport, Run, tally
-from antecede.checker.claims import report
-from antecede.checker.claims import table as tables
-from antecede.checker.claims.claim import Ruling
-from antecede.checker.claims.judge import Judge, Judged
+from antecede.checker.papers.claims import report
+from antecede.checker.papers.claims import table as tables
+from antecede.checker.papers.claims.claim import Ruling
+from antecede.checker.papers.claims.judge import Judge, Judged
 from antecede.checker.render.progress import watching
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
@@ -49,7 +49,8 @@ class ClaimsResult(Report):
         """For each claim of a paper, by its key, whether the checks agree with the claim.
 
         CONFIRMED means that the checks agree, and REFUTED that a check contradicts the claim.
-        CONSISTENT means that a claim about growth is true for the few sizes that were checked.
+        CONSISTENT means that a claim about all sizes or programs, such as one about growth, is true
+        for the few that were measured or enumerated.
         DEPENDS means that the answer depends on an assumption of a simulation. UNDECIDED means that
         the checks came to no answer.
         """

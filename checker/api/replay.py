@@ -119,17 +119,22 @@ def replay(
             f"trace is {shown(repr(trace))}; give a run, such as result.counterexample, or the "
             "name of a .json file"
         )
+    return _replayed(str(trace), protocol, property)
+
+
+def _replayed(trace: str, protocol: Given | None, property: str | Property | None) -> ReplayResult:
+    """Repeat the run in a file."""
     with named(*(() if protocol is None else (protocol,))) as names:
         asked = property.name if isinstance(property, Property) else property
         own = with_names({"properties": [property]}).get("own", OwnProperties())
         try:
-            path, prop, saved = replay_file(str(trace), names[0] if names else None, asked, own)
+            path, prop, saved = replay_file(trace, names[0] if names else None, asked, own)
         except InputError as error:
             if "--property" not in str(error):
                 raise
             # The other functions call this argument `properties`.
             raise InputError(str(error).replace("--property", "property")) from None
-    return ReplayResult(path, prop, saved, str(trace))
+    return ReplayResult(path, prop, saved, trace)
 
 
 def _again(path: Path) -> Path:

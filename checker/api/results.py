@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, overload
 
 from attrs import evolve, frozen
 
@@ -21,8 +21,9 @@ from antecede.checker.check.spec import Expectation, expected_verdict
 from antecede.checker.paths.path import Path
 from antecede.checker.render.about import about, question
 from antecede.checker.render.advice import meaning_of
-from antecede.checker.render.registry import trace_text, write_trace
+from antecede.checker.render.json import counterexample_object
 from antecede.checker.render.text import check_text, headline
+from antecede.checker.render.trace_formats import trace_text, write_trace
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError
@@ -32,8 +33,13 @@ from antecede.checker.support.extras import check_installed
 class Report:
     """A result that shows the same report as the command line.
 
-    `print(result)` and a cell of a notebook show the report as text.
+    `print(result)` and a cell of a notebook show the report as text. A result is neither true nor
+    false: `assert check(...)` would pass for a broken protocol.
     """
+
+    def __bool__(self) -> bool:
+        wanted = ".expect(...), or compare" if hasattr(self, "expect") else "compare"
+        raise TypeError(f"a result is neither true nor false; use {wanted} its fields")
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -89,7 +95,8 @@ class Run:
     """One run of a system: the steps that lead from the initial state to an error, for example.
 
     A counterexample is a run that violates a property. `print(run)` shows the steps and a diagram.
-    A notebook draws the run.
+    A notebook draws the run. `len(run)`, `run[0]` and `for step in run` give its steps; a step is a
+    mapping with the keys that it has in the file of `run.save("run.json")`.
 
     Examples:
         >>> from antecede import check
@@ -98,6 +105,8 @@ class Run:
         <Run: causal-delivery VIOLATED after 4 transitions>
         >>> "sequenceDiagram" in run.text("mermaid")
         True
+        >>> [step["kind"] for step in run]
+        ['causal-send', 'causal-send', 'receive', 'receive']
     """
 
     _path: Path
@@ -124,19 +133,35 @@ class Run:
         """
         return about(self._path, self._report).explanation.text
 
-    def save(self, file: str | FilePath, format: str | None = None) -> None:
+    def __len__(self) -> int:
+        return self.length
+
+    def __bool__(self) -> bool:
+        return True  # an initial state that violates a property is a run without steps
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self[:])
+
+    @overload
+    def __getitem__(self, number: int) -> Mapping[str, Any]: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Mapping[str, Any]]: ...
+
+    def __getitem__(self, number: int | slice) -> Any:
+        return counterexample_object(self._path)["transitions"][number]
+
+    def save(self, file: str | FilePath) -> None:
         """Save the run in a file.
 
         Args:
-            file: the name of the file.
-            format: the format, such as `svg` (a picture), `html` (a page), `json` (for
-                `antecede.replay`) or `txt` (plain text). By default, the ending of the file selects
-                the format.
+            file: the name of the file. Its ending selects the format, such as `.svg` (a picture),
+                `.html` (a page), `.json` (for `antecede.replay`) or `.txt` (plain text).
 
         Raises:
-            InputError: the format is unknown, or the file cannot be written.
+            InputError: the ending is unknown, or the file cannot be written.
         """
-        write_trace(self._path, str(file), format, report=self._report)
+        write_trace(self._path, str(file), report=self._report)
 
     def text(self, format: str = "txt") -> str:
         """Return the run as text in a format.
@@ -163,7 +188,7 @@ class Run:
 
 
 @frozen(eq=False, repr=False)
-class CheckResult:
+class CheckResult(Report):
     """The result of `antecede.check`: the verdict, the counts, and a counterexample.
 
     `print(result)` shows the report of the command `antecede check`. A notebook shows the verdict
@@ -189,8 +214,9 @@ class CheckResult:
         """The verdict on the whole check, as a `Verdict`.
 
         HOLDS means that the search explored everything and that every property holds. VIOLATED
-        means that a run violates a property. VACUOUS means that nothing is violated, but no run had
-        the events that some property is about. INCOMPLETE means that a bound, such as `max_states`,
+        means that a run violates a property. VACUOUS means that nothing is violated, and nothing
+        could be: no run had the events that some property is about, or no order of the messages of
+        this workload violates it. INCOMPLETE means that a bound, such as `max_states`,
         ended the search early. ERROR means that a function of the protocol failed.
         """
         return self._report.result.verdict
@@ -222,26 +248,24 @@ class CheckResult:
 
     @property
     def run(self) -> Run | None:
-        """The run to look at: the counterexample, or a run for the argument `sample` of `check`.
+        """The run to look at: the counterexample, a witness, or a run to a limit of `bound`.
 
-        A counterexample is a run that violates a property. `sample` asks for some run if there is
-        none. None if there is neither run.
+        A counterexample is a run that violates a property. None if there is no such run.
         """
         path = self._report.run
         return None if path is None else Run(path, self._report)
 
-    def save(self, file: str | FilePath, format: str | None = None) -> None:
+    def save(self, file: str | FilePath) -> None:
         """Save the run of the result; see `Run.save`.
 
         Raises:
-            InputError: there is no run, the format is unknown, or the file cannot be written.
+            InputError: there is no run, the ending is unknown, or the file cannot be written.
         """
         if (run := self.run) is None:
             raise InputError(
-                f"{str(file)!r} would have a run, and the result {self.verdict} has none; "
-                "sample='random' or sample='longest' gives a run"
+                f"{str(file)!r} would have a run, and the result {self.verdict} has none"
             )
-        run.save(file, format)
+        run.save(file)
 
     @property
     def witnesses(self) -> Mapping[str, Run]:
@@ -263,7 +287,13 @@ class CheckResult:
         result = self._report.result
         if result.error is None and result.counterexample is not None:
             return Run(result.counterexample, self._report).reason
-        return in_python(result.error or result.stopped_by or "")
+        vacuous = " and ".join(dict.fromkeys(result.vacuous.values()))
+        return in_python(result.error or result.stopped_by or vacuous)
+
+    @property
+    def vacuous(self) -> Mapping[str, str]:
+        """The reason for each property whose verdict is VACUOUS, by the property's name."""
+        return self._report.result.vacuous
 
     @property
     def statistics(self) -> Mapping[str, Any]:
@@ -286,7 +316,8 @@ class CheckResult:
 
         Args:
             verdict: the expected verdict: `holds`, `violated` or `vacuous` (nothing is violated,
-                but no run had the events that some property is about).
+                but no run had the events that some property is about, or no protocol can violate
+                it).
             violates: the name of the property that must be violated. By default, any.
             length: the number of transitions (atomic steps) of the counterexample. By default, any.
 

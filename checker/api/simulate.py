@@ -19,9 +19,9 @@ from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import Given, named, refuse_lists
 from antecede.checker.api.results import RowsReport
 from antecede.checker.api.sweep import rows_file
-from antecede.checker.simulate import command as simulations
-from antecede.checker.simulate.figures import Grid
-from antecede.checker.simulate.scenario import Scenario
+from antecede.checker.papers.simulate import command as simulations
+from antecede.checker.papers.simulate.figures import Grid
+from antecede.checker.papers.simulate.scenario import Scenario
 from antecede.checker.support.amounts import counted
 
 if TYPE_CHECKING:
@@ -94,7 +94,6 @@ def simulate(
     output: str | Path | None = None,
     on: str = "here",
     master: str | None = None,
-    spark_log: bool = False,
     **parameters: Unpack[ScenarioArguments],
 ) -> SimulateResult:
     """Run protocols in simulated time, and compare how long they take to deliver messages.
@@ -118,7 +117,6 @@ def simulate(
         on: where the runs are made: `here` (on this machine, the default) or `spark` (on a Spark
             cluster).
         master: the address of the Spark cluster, for example spark://HOST:PORT. Only for `spark`.
-        spark_log: True to show Spark's own log. Only for `spark`.
         parameters: the further options of the command `antecede simulate`, such as `actors`,
             `messages` and `delay`; `antecede simulate --help` describes them. Times and bandwidths
             have units: "5 ms", "50 kB/s". Each value of a list is combined with the values of the
@@ -145,7 +143,7 @@ def simulate(
     values = {name: _text(value) for name, value in parameters.items()}
     with named(*protocols) as names, progress() as ticker, rows_file(output) as file:
         grids = simulations.grids_of(names, figures, values, seeds, quick=quick, drawn=False)
-        runner = simulations.runner_of(on, workers, master, log=spark_log)
+        runner = simulations.runner_of(on, workers, master)
         twins, kept = not own_handlers, output is not None
         found = [
             simulations.run(grid, file, runner, ticker, twins=twins, kept=kept) for grid in grids

@@ -58,11 +58,11 @@ class SweepResult(RowsReport):
 
     Examples:
         >>> from antecede import sweep
-        >>> result = sweep("fifo", actors=[2, 3], messages=1, engine="plain", workers=1)
+        >>> result = sweep("fifo", actors=2, messages=[2, 3], engine="plain", workers=1)
         >>> result
         <Sweep of 2 checks: 2 HOLDS>
         >>> [row["unique_states"] for row in result.rows]
-        [9, 125]
+        [49, 225]
         >>> result.save("matrix.svg")  # doctest: +SKIP
     """
 
@@ -117,7 +117,6 @@ def sweep(
     output: str | Path | None = None,
     on: str = "here",
     master: str | None = None,
-    spark_log: bool = False,
     **arguments: Unpack[SweepArguments],
 ) -> SweepResult:
     """Check every combination of protocols, numbers of actors and messages, networks and workloads.
@@ -141,7 +140,6 @@ def sweep(
         on: where the checks run: `here` (on this machine, the default) or `spark` (on a Spark
             cluster).
         master: the address of the Spark cluster, for example spark://HOST:PORT. Only for `spark`.
-        spark_log: True to show Spark's own log. Only for `spark`.
         arguments: the further options of the command `antecede sweep`, with `_` in place of `-`.
             They are listed below.
 
@@ -153,47 +151,73 @@ def sweep(
 
     Examples:
         >>> from antecede import sweep
-        >>> print(sweep("fifo", messages=[1, 2], engine="plain", workers=1))
-                                      3x1        3x2
-        fifo unordered any knowledge  HOLDS 125  VIOLATED (6)
+        >>> print(sweep("fifo", actors=[2, 3], engine="plain", workers=1))
+                                      2x2       3x2
+        fifo unordered any knowledge  HOLDS 49  VIOLATED (6)
         <BLANKLINE>
         2x3 means 2 actors with 3 messages each. The number after HOLDS counts unique states
         (without symmetry). The number after VIOLATED counts transitions of the counterexample.
     """
+    _refuse_wrong(protocols, on, master, engine, workers)
+    if max_messages is not None and not smallest:
+        raise InputError("max_messages is for smallest=True; give messages")
+    if smallest and (on == "spark" or "messages" in arguments):
+        raise InputError("smallest=True runs here, and counts messages in total: max_messages")
+    check_amount("max_messages", max_messages)
+    most = (max_messages or smallests.MESSAGES) if smallest else None
+    place = Place(on, master, workers or os.cpu_count() or 1)
+    return _swept(protocols, {"engine": engine, **with_names(arguments)}, place, output, most)
+
+
+@frozen
+class Place:
+    """Where the checks of a sweep run."""
+
+    on: str
+    master: str | None
+    processes: int
+
+
+def _refuse_wrong(
+    protocols: Sequence[Given], on: str, master: str | None, engine: str, workers: int | None
+) -> None:
+    """Raise InputError if these arguments of a sweep cannot be used."""
     if not protocols:
         raise InputError("there is nothing to check; give protocols or specs")
     refuse_lists(protocols)
     check_place(on)
     check_amount("workers", workers)
-    check_amount("max_messages", max_messages)
     check_known("engine", engine, ("local", "plain"))
-    if on == "here" and (master is not None or spark_log):
-        raise InputError("master and spark_log are for on='spark'")
-    if max_messages is not None and not smallest:
-        raise InputError("max_messages is for smallest=True; give messages")
-    if smallest and (on == "spark" or "messages" in arguments):
-        raise InputError("smallest=True runs here, and counts messages in total: max_messages")
-    given: dict[str, Any] = {"engine": engine, **with_names(arguments)}
+    if on == "here" and master is not None:
+        raise InputError("master is for on='spark'")
+
+
+def _swept(
+    protocols: Sequence[Given],
+    given: dict[str, Any],
+    place: Place,
+    output: str | Path | None,
+    most: int | None,
+) -> SweepResult:
+    """Check every combination; or, up to `most` messages, find the smallest that is violated."""
     own = given.pop("own", OwnProperties())
     bounds = record_of(Bounds, given)
     axes = _axes(taken(given, Question))
     options = record_of(Options, {"threads": 1, **given})
-    processes = workers or os.cpu_count() or 1
     with named(*protocols) as names, progress() as ticker, rows_file(output) as file:
         specs = [evolve(spec, own=own) for name in names for spec in specs_of(name)]
-        if smallest:
-            actors = axes.pop("actors", smallests.ACTORS)
-            most = max_messages or smallests.MESSAGES
+        if most is not None:
+            actors, say = axes.pop("actors", smallests.ACTORS), lambda _line: None
             search = smallests.Search(
-                actors, most, options, bounds, processes, file, ticker, lambda _line: None
+                actors, most, options, bounds, place.processes, file, ticker, say
             )
             found = tuple(search.of(sweeps.combined(specs, axes)))
             rows = tuple(each.row for each in found if each.row is not None)
             return SweepResult(rows, "\n".join(map(smallests.text, found)), found)
         wanted = sweeps.combined(specs, axes)
-        run: sweeps.Runner = partial(sweeps.in_processes, processes=processes, ticker=ticker)
-        if on == "spark":
-            run = partial(sweeps.in_executors, master=master, log=spark_log)
+        run: sweeps.Runner = partial(sweeps.in_processes, processes=place.processes, ticker=ticker)
+        if place.on == "spark":
+            run = partial(sweeps.in_executors, master=place.master)
         new = list(sweeps.sweep(wanted, run, file, options, bounds))
         kept = sweeps.asked_for(wanted, file, options, bounds)
         rows = (*kept, *(row for row in new if row["verdict"] == sweeps.GAVE_UP))

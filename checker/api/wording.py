@@ -9,9 +9,9 @@ import attrs
 
 from antecede.checker.check.pipeline import Extras
 from antecede.checker.check.spec import Spec
+from antecede.checker.papers.simulate.scenario import Scenario
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
-from antecede.checker.simulate.scenario import Scenario
 from antecede.checker.support.settings import Setting, settings_of
 
 RECORDS = (Question, Spec, Options, Bounds, Extras, Scenario)
@@ -70,6 +70,6 @@ def _settings() -> dict[str, Setting]:
 @cache
 def _spaced() -> list[tuple[str, str]]:
     """Return the words and the names of arguments whose name has several words."""
-    others = ("max_messages", "spark_log", "log_format", "own_handlers")
+    others = ("max_messages", "log_format", "own_handlers")
     fields = [field.name for record in RECORDS for field in attrs.fields(record)]
     return [(name.replace("_", " "), name) for name in (*fields, *others) if "_" in name]

@@ -1,31 +1,29 @@
 """Repeats calls of handlers in new processes, where no handler has been called before.
 
 The interpreter that does so is started once, and it imports antecede, but none of the user's code.
-For each check it forks. The fork imports the protocol, by the name or file in the spec, while the
-search runs. After the search it receives calls in groups, and forks for each group. So a group
-meets no memory of the search, wherever the handlers may keep it. It runs in an empty folder, with
-the environment of the start.
+For each check it forks. While the search runs, the fork imports the protocol by the name or file in
+the spec. If a program gave the protocol as an object, the fork gets a pickle of it, as it was at
+the start of the check. After the search it receives calls in groups, and forks for each group. So a
+group meets no memory of the search, wherever the handlers may keep it. It runs in an empty folder,
+with the environment of the start.
 """
 
 from __future__ import annotations
 
 import atexit
+import gc
 import io
 import math
 import os
 import pickle
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve
 
@@ -33,7 +31,20 @@ from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Protocol
 from antecede.checker.purity.selfcheck import Asked, text_afresh
 from antecede.checker.support import interrupts
-from antecede.checker.support.registry import PIPE
+from antecede.checker.support.registry import (
+    PIPE,
+    is_as_shipped,
+    is_object,
+    modules_of_program,
+    protocol_named,
+    with_code,
+)
+
+if TYPE_CHECKING:
+    import subprocess
+    from multiprocessing.connection import Connection
+
+# Few checks start processes, so the modules for that are imported where one is started.
 
 PATIENCE = 10.0
 """Seconds that a check waits for the repeated calls, besides the time that its checks took."""
@@ -53,10 +64,12 @@ class Afresh:
     Attributes:
         server: the interpreter that forks; None if the calls cannot be repeated.
         outcome: the number of repeated calls in words, or why none was repeated.
+        code: the pickle of the protocol; None if the spec names it.
     """
 
     server: _Server | None
     outcome: str = "no calls were repeated"
+    code: bytes | None = None
 
     def __call__(self, groups: Sequence[Sequence[Asked]], seconds: float) -> list[list[str | None]]:
         """Make the calls, each group in a process of its own. This can be done once.
@@ -90,15 +103,15 @@ class Afresh:
 
 @contextmanager
 def _new_folder() -> Iterator[str]:
-    """Make a folder for the repeated calls; it is also removed if this process must end at once."""
+    """Make a folder for the repeated calls; it is also removed if this process is killed."""
+    import shutil
+    import tempfile
+
     folder = tempfile.mkdtemp(prefix="antecede-")
-    remove = partial(shutil.rmtree, folder, ignore_errors=True)
-    take_back = interrupts.at_abort(remove)
     try:
         yield folder
     finally:
-        take_back()
-        remove()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _refuse(answer: Any) -> None:
@@ -118,6 +131,14 @@ def _pickled(asked: Asked) -> tuple[str, bytes | None]:
     return name, file.getvalue()
 
 
+_clean: dict[bytes, bytes] = {}
+"""The pickle of an object after a check that changed variables -> the one before that check.
+
+If nothing else has changed since then, the next check of the object begins with the variables that
+the program gave it. So what the first check left in them is noticed.
+"""
+
+
 class _Pickler(pickle.Pickler):
     """Pickles values; the ones that stand for kept objects with the objects."""
 
@@ -127,36 +148,61 @@ class _Pickler(pickle.Pickler):
 
 
 @contextmanager
-def afresh(spec: Spec, *, named: bool) -> Iterator[Afresh]:
+def afresh(spec: Spec, given: Protocol | None = None, *, selfcheck: str = "on") -> Iterator[Afresh]:
     """Prepare to repeat calls of the protocol of a spec. Call this before any of its functions.
 
     Args:
-        named: whether the spec names the protocol, so that another process can find it.
+        given: the protocol if a program gave it as an object; None if the spec names it.
+        selfcheck: `all` also repeats the calls of protocols that come with antecede.
     """
-    again = _begun(spec, named=named)
+    if given is None and is_object(spec.protocol):
+        given = protocol_named(spec.protocol)
+    again = _begun(spec, given, selfcheck=selfcheck)
     try:
         yield again
     finally:
         if again.server is not None:
             again.server.end()
+        if again.code is not None:
+            with suppress(Exception):  # what a handler left behind cannot be pickled
+                if (after := with_code(given, whole=True)) != again.code:
+                    _clean[after] = again.code
 
 
-def _begun(spec: Spec, *, named: bool) -> Afresh:
-    if not named:
-        return Afresh(None, "no: the protocol is an object, and not FILE.py:OBJECT or a name")
+def _begun(spec: Spec, given: Protocol | None, *, selfcheck: str) -> Afresh:
     if spec.protocol.startswith(PIPE):
         return Afresh(None, "no: the protocol is a program")
+    if selfcheck != "all" and _is_as_shipped(spec.protocol, given):
+        return Afresh(None, "no: the protocol comes with antecede, whose tests do it")
     if not hasattr(os, "fork"):
         return Afresh(None, "no: this system cannot copy a running process (fork)")
     try:
+        code = None if given is None else with_code(given, whole=True)
+        code = code and _clean.pop(code, code)
         server = _idle.pop() if _idle else _Server.started()
         with _ended_if_broken(server):
             server.send(
-                (evolve(spec), list(sys.argv), list(sys.path), os.getcwd(), dict(os.environ))
+                (
+                    evolve(spec),
+                    code,
+                    {"__main__", *(module.__name__ for module in modules_of_program())},
+                    list(sys.argv),
+                    list(sys.path),
+                    os.getcwd(),
+                    dict(os.environ),
+                )
             )
     except Exception as error:
         return Afresh(None, f"no: {error}")
-    return Afresh(server)
+    return Afresh(server, code=code)
+
+
+def _is_as_shipped(name: str, given: Protocol | None) -> bool:
+    return is_as_shipped(name) and (given is None or given is protocol_named(name))
+
+
+_SERVE = f"from {__name__} import main; main()"
+"""The program of the other interpreter. Its `__main__` is empty, for the classes of ours."""
 
 
 @define(eq=False)
@@ -169,10 +215,13 @@ class _Server:
     @classmethod
     def started(cls) -> _Server:
         """Start one; Ctrl-C here does not end it."""
+        import subprocess
+        from multiprocessing import Pipe
+
         ours, theirs = Pipe()
         with theirs:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
+                [sys.executable, "-P", "-c", _SERVE, str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -283,17 +332,37 @@ def _repeat(link: Connection, task: bytes) -> None:
 
 def _protocol(task: bytes) -> Protocol:
     """Return the protocol of a spec, imported as the check imported it."""
-    spec, sys.argv[:], sys.path[:], folder, environment = pickle.loads(task)
+    spec, code, own, sys.argv[:], sys.path[:], folder, environment = pickle.loads(task)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    return system_of(spec).protocol
+    if code is None:
+        return system_of(spec).protocol
+    protocol = pickle.loads(code)
+    _know_the_classes_of(own)
+    return protocol  # type: ignore[no-any-return]
+
+
+def _know_the_classes_of(modules: Collection[str]) -> None:
+    """Let the names of classes that came in a pickle lead to them.
+
+    An import would make other classes of these names, of which no object of the protocol is.
+
+    Args:
+        modules: the names of the modules whose classes came by value.
+    """
+    for each in gc.get_objects():
+        if isinstance(each, type) and each.__module__ in modules:
+            module = sys.modules.setdefault(each.__module__, ModuleType(each.__module__))
+            setattr(module, each.__name__, each)
 
 
 def _in_a_fork(
     protocol: Protocol, group: list[tuple[str, bytes | None]], folder: str, seconds: int
 ) -> list[str | None]:
     """Make some calls in a process of their own, in a new folder."""
+    from multiprocessing import Pipe
+
     ours, theirs = Pipe(duplex=False)
     os.mkdir(folder)
 
@@ -320,6 +389,9 @@ def _text(protocol: Protocol, name: str, args: bytes | None) -> str | None:
     return None if given is None else text_afresh(protocol, name, given)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Serve the check whose end of a pipe is the argument of the command."""
+    from multiprocessing.connection import Connection
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     serve(Connection(int(sys.argv[1])))

@@ -1,4 +1,7 @@
-"""Selects the explorer of a search, and rejects options that the explorer would ignore."""
+"""Selects the explorer of a search, and rejects options that the explorer would ignore.
+
+Question: Which engine searches, and when is it plain Python instead? `plain_instead`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from antecede.checker.engine.compiled.cache import compiled_in, folder, lacking
+from antecede.checker.compiled.cache import compiled_in, folder, lacking
 from antecede.checker.engine.threads.compiling import started
 from antecede.checker.search.engine_warmup import EngineWarmup
 from antecede.checker.search.loop import Explorer, Pausing
@@ -34,8 +37,8 @@ WANTS = {
     "checkpoint": ("local", "spark"),
     "resume": ("local", "spark"),
     "master": ("spark",),
-    "partitions": ("spark",),
     "spark_threshold": ("spark",),
+    "spark_conf": ("spark",),
 }
 """Option -> the engines that support it in a breadth-first search."""
 
@@ -67,8 +70,6 @@ def _refuse(system: System, options: Options) -> None:
     for name, engines in WANTS.items():
         if _is_set(options, name):
             _refuse_elsewhere(options, name, engines)
-    if options.spill_visited and options.spill is None:
-        raise InputError("the visited set is to be spilled, and there is no folder; give --spill")
     if options.engine == "spark" and options.search != "breadth":
         raise InputError(f"--engine spark searches breadth-first; this is {options.search}-first")
     if options.engine == "plain":

@@ -22,7 +22,6 @@ from antecede.checker.support import interrupts
 from antecede.checker.support.errors import CapacityError, HandlerError, ProtocolError
 from antecede.checker.support.memory import (
     memory_bytes,
-    nearly_gone,
     peak_memory_bytes,
     shortage,
     usable_memory_bytes,
@@ -30,9 +29,6 @@ from antecede.checker.support.memory import (
 
 LATE = 0.5
 """Seconds after which a search that has not looked at --max-seconds is told."""
-
-FAR_BEYOND = 1.1
-"""The share of --max-memory from which on a search is ended without waiting for its next look."""
 
 FORGETTING = 1 << 13
 """Bytes of memory per visited state from which on levels are forgotten.
@@ -116,26 +112,23 @@ def _search(
     `make` makes the explorer, which may take long. `goes_on` says that it is needed afterwards.
     """
 
-    def not_begun(reason: object) -> Result:
-        if isinstance(reason, Result):
-            return reason  # of the loop, which had begun
+    def not_begun(reason: str) -> Result:
         return unstarted(task.system, f"{reason}, before the search began")
 
     most = bounds.max_memory
-    if most is not None and channel_bytes(task.system) > most:
+    if most is not None and channel_bytes(task.system.actors) > most:
         actors = task.system.actors
         return not_begun(f"{most_memory_text(most)}: the channels between {actors:,} actors do")
-    with interrupts.instead(not_begun):
-        try:
-            explorer = make()
-        except KeyboardInterrupt as end:
-            return not_begun(interrupts.reason_of(end))
-        return explore(task.system, explorer, bounds, task.watch, goes_on=goes_on)
+    try:
+        explorer = make()
+    except KeyboardInterrupt as end:
+        return not_begun(interrupts.reason_of(end))
+    return explore(task.system, explorer, bounds, task.watch, goes_on=goes_on)
 
 
 @contextmanager
 def limited(bounds: Bounds, began: float | None = None) -> Iterator[None]:
-    """Apply --max-seconds and --max-memory to this block, even if it does not poll.
+    """Apply --max-seconds and --max-memory to this block; see `interrupts.limited`.
 
     Args:
         bounds: the limits.
@@ -145,13 +138,11 @@ def limited(bounds: Bounds, began: float | None = None) -> Iterator[None]:
         Ended: it did not poll in time.
     """
     since = time.monotonic() if began is None else began
-    with interrupts.watched(_limits(bounds, since), partial(_urgent, bounds.max_memory)):
+    until = math.inf if bounds.max_seconds is None else since + bounds.max_seconds
+    reasons = (bounds.hit(0, math.inf, 0) or "", bounds.hit(0, 0.0, bounds.max_memory or 0) or "")
+    limit = interrupts.Limit(_limits(bounds, since), until, bounds.max_memory or 0, reasons)
+    with interrupts.limited(limit):
         yield
-
-
-def _urgent(most: int | None) -> bool:
-    """Return whether the memory that is used up leaves no time to wait for a poll."""
-    return nearly_gone() or (most is not None and memory_bytes() > FAR_BEYOND * most)
 
 
 def _endless(task: Task, self_checking: System) -> Result:

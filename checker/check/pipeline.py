@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -21,7 +20,6 @@ from antecede.checker.check.exploring import (
     searched,
     unstarted,
 )
-from antecede.checker.check.handler_coverage import coverage_of
 from antecede.checker.check.report import Checked, CheckReport, Refused, differences
 from antecede.checker.check.spec import Spec, judged_by, system_of
 from antecede.checker.liveness import starvation
@@ -37,16 +35,14 @@ from antecede.checker.purity.selfcheck import (
     watched_limit,
     watched_property,
 )
-from antecede.checker.search.coverage import never_seen
+from antecede.checker.search.emptiness import after_search, doubted
 from antecede.checker.search.handler_errors import run_to_failure
-from antecede.checker.search.loop import Explorer, Measuring, Progress
-from antecede.checker.search.measures import MOST_STATES, measure, refuse_more_than
+from antecede.checker.search.loop import Explorer, Progress
+from antecede.checker.search.never_seen import never_seen
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.search.sample import SAMPLES, sample
 from antecede.checker.semantics.crashes import of_live_actors
 from antecede.checker.semantics.failing import failure_in, is_declared
-from antecede.checker.semantics.handlers import keep_running
 from antecede.checker.semantics.tracing import Tracer, traced_handlers
 from antecede.checker.semantics.transition import EndlessSystem, System
 from antecede.checker.support import interrupts
@@ -57,7 +53,6 @@ from antecede.checker.support.errors import (
     ProtocolError,
     ReplayError,
 )
-from antecede.checker.support.memory import memory_bytes
 from antecede.checker.support.registry import property_names
 from antecede.checker.support.settings import checked, setting
 
@@ -77,19 +72,6 @@ class Extras:
         False,
         bool,
         "Shorten a counterexample from a depth-first or random search, and group related steps.",
-    )
-    sample: str | None = setting(
-        None,
-        str,
-        "If no property is violated, show a run anyway: a random one, or a longest one. --trace "
-        "saves it.",
-        choices=SAMPLES,
-    )
-    measures: bool = setting(
-        False,
-        bool,
-        "Also report the costs of the protocol: packets in transit, control data, buffered "
-        "messages. Explores at most 300,000 states in plain Python.",
     )
     coverage: bool = setting(
         False,
@@ -117,7 +99,7 @@ def check(
         spec: what to check, and what to expect.
         options: how to explore; the spec names the search.
         bounds: when to give up; they replace the spec's own bounds. The time is the time of all
-            stages together: search, self-check, failing run, explanation, and measures.
+            stages together: search, self-check, failing run and explanation.
         protocol: replaces the protocol that `spec` names.
         selfcheck: which calls of handlers to check for determinism and purity.
         extras: what to do besides the search.
@@ -132,10 +114,6 @@ def check(
     if bounds.bound:
         spec = evolve(spec, bound=bounds.bound)
     system = spec.system if protocol is None else system_of(spec, protocol)
-    if extras.measures and system.crashes is not None:
-        raise InputError(
-            "--measures counts the costs of actors that do not crash; leave --crashes out"
-        )
     options = checked(evolve(options, search=spec.search))
     bounds = checked(bounds.over(spec.bounds))
     if extras.coverage:
@@ -144,18 +122,19 @@ def check(
     task = with_engine(evolve(task, is_named=protocol is None))
     tracer = Tracer() if extras.coverage else None
     with limited(bounds, began):
-        with interrupts.instead(partial(_explained_instead, task)), traced_handlers(tracer):
+        with traced_handlers(tracer):
             task, result = _explored_in_time(task)
         if interrupts.wanted() is not None:
             extras = Extras()
         # A counterexample that was found is not lost if the rest takes too long.
-        with interrupts.instead(lambda _reason: explained(task, result, Extras())):
-            try:
-                report = explained(task, _confirmed_or_failed(task, result), extras)
-                return report if tracer is None else _covered(report, tracer)
-            except interrupts.Ended as end:
-                reason = interrupts.reason_of(end)
-                return evolve(explained(task, result, Extras()), unfinished=reason)
+        try:
+            result = _confirmed_or_failed(task, result)
+            result = after_search(task.system, result)
+            report = explained(task, result, extras)
+            return report if tracer is None else _covered(report, tracer)
+        except interrupts.Ended as end:
+            reason = interrupts.reason_of(end)
+            return evolve(explained(task, result, Extras()), unfinished=reason)
 
 
 def _for_coverage(options: Options) -> Options:
@@ -173,6 +152,8 @@ def _for_coverage(options: Options) -> Options:
 
 
 def _covered(report: CheckReport, tracer: Tracer) -> CheckReport:
+    from antecede.checker.check.handler_coverage import coverage_of
+
     return evolve(report, coverage=coverage_of(report.system.protocol, tracer))
 
 
@@ -189,12 +170,6 @@ def _confirmed_or_failed(task: Task, result: Result) -> Result:
         return confirmed(task, result)
     except ProtocolError as error:
         return failed(task.system, error)
-
-
-def _explained_instead(task: Task, found: object) -> CheckReport:
-    """Return the report on a search that was abandoned: its result, or the reason for its end."""
-    result = found if isinstance(found, Result) else unstarted(task.system, str(found))
-    return explained(task, result, Extras())
 
 
 def check_all(
@@ -254,7 +229,6 @@ def explored(task: Task) -> tuple[Task, Result]:
     Properties of an endless system that turn out to look at the numbers of messages are left out,
     unless the spec names them. A checkpoint fixes the properties, so a trial finds them first.
     """
-    keep_running()
     saves = task.options.checkpoint or task.options.resume
     if isinstance(task.system, EndlessSystem) and saves:
         trial = evolve(task, options=task.options.unsaved, bounds=TRIAL)
@@ -293,7 +267,8 @@ def _checked(task: Task, self_checking: System) -> Result:
     """
     if task.selfcheck == "off":
         return searched(task, self_checking)
-    with afresh(task.spec, named=task.is_named) as again:
+    given = None if task.is_named else task.system.protocol
+    with afresh(task.spec, given, selfcheck=task.selfcheck) as again:
         try:
             result = searched(task, self_checking)
         except ReplayError:
@@ -304,8 +279,7 @@ def _checked(task: Task, self_checking: System) -> Result:
         if (end := interrupts.wanted()) is not None:
             return _unrepeated(result, end)
         try:
-            with interrupts.instead(partial(_unrepeated, result)):
-                _call_again(self_checking, again)
+            _call_again(self_checking, again)
         except KeyboardInterrupt as interruption:
             return _unrepeated(result, interrupts.reason_of(interruption))
         statistics = {
@@ -321,8 +295,8 @@ def _call_again(self_checking: System, again: Afresh) -> None:
     Raises:
         ProtocolError: a handler is not a pure function.
     """
-    elsewhere = repeat_afresh(self_checking.protocol, again)
-    look_back(self_checking.protocol, elsewhere=elsewhere)
+    repeat_afresh(self_checking.protocol, again)
+    look_back(self_checking.protocol)
 
 
 def _unrepeated(result: Result, reason: str) -> Result:
@@ -357,7 +331,7 @@ def self_checking(system: System, mode: str) -> System:
 def _self_checking(prop: Property, protocol: Protocol, system: System) -> Property:
     """Return a property of `protocol` or of a user with a predicate that checks itself."""
     if is_declared(prop.name):
-        return judged_by(protocol, prop.name, system.workload)
+        return judged_by(protocol, [prop.name], system.workload)[0]
     return prop if prop.name in property_names() else watched_property(protocol, prop)
 
 
@@ -393,6 +367,7 @@ def _failure_searches(options: Options) -> tuple[Callable[[System], Explorer], .
 def explained(task: Task, result: Result, extras: Extras) -> CheckReport:
     """Explain the result: compare it with the expectation, and add the extras."""
     system = task.system
+    result = doubted(system, result)
     result = evolve(
         result,
         conditions=(*result.conditions, *_conditions(system, result)),
@@ -401,10 +376,7 @@ def explained(task: Task, result: Result, extras: Extras) -> CheckReport:
     )
     if extras.minimise and result.counterexample is not None:
         result = evolve(result, counterexample=minimise(result.counterexample))
-    report = CheckReport(task.spec, task.options, system, result, differences(task.spec, result))
-    if extras.sample is not None and result.counterexample is None and result.error is None:
-        report = evolve(report, sample=sample(system, extras.sample, task.options.seed))
-    return _measured(report, task) if extras.measures else report
+    return CheckReport(task.spec, task.options, system, result, differences(task.spec, result))
 
 
 def _conditions(system: System, result: Result) -> list[str]:
@@ -424,7 +396,7 @@ def _is_shown_by_steps(system: System, result: Result) -> bool:
     final state if a transition that leads to an equal state is left out.
     """
     run = result.counterexample
-    if run is None or run.loop is not None:
+    if run is None or run.loop is not None or not run.compared:
         return False
     leaves_out = system.protocol.timeout is not None or system.network.duplicates
     violated = [prop for prop in system.properties if prop.name == run.violates]
@@ -436,34 +408,3 @@ def _repeat(options: Options) -> dict[str, Any]:
     if options.search != "random":
         return {}
     return {"walks": options.walks, "seed": options.seed}
-
-
-def _measured(report: CheckReport, task: Task) -> CheckReport:
-    """Return the report with the protocol's costs, or with the reason why there are none."""
-    result = report.result
-    if result.verdict not in (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED):
-        return evolve(report, unmeasured=f"the check is {result.verdict}")
-    counts = result.size  # the system has at least these states
-    try:
-        refuse_more_than(MOST_STATES, counts.unique_states)
-        return evolve(report, measures=measure(report.system, _tick(result, task)))
-    except CapacityError as limit:
-        return evolve(report, unmeasured=str(limit))
-    except ProtocolError as error:
-        return evolve(report, result=evolve(result, verdict=Verdict.ERROR, error=str(error)))
-
-
-def _tick(result: Result, task: Task) -> Callable[[int], None]:
-    """Return what the measuring calls now and then; it raises CapacityError."""
-    started = time.monotonic()
-    whole = None if result.verdict is Verdict.VIOLATED else result.unreduced
-
-    def tick(states: int) -> None:
-        seconds = result.seconds + time.monotonic() - started
-        measuring = Measuring(states, None if whole is None else whole.unique_states)
-        task.watch(Progress(result.counts, 0, seconds, memory_bytes(), measuring=measuring))
-        hit = task.bounds.hit(0, seconds, memory_bytes())
-        if hit is not None:
-            raise CapacityError(hit)
-
-    return tick

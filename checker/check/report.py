@@ -1,16 +1,17 @@
-"""The outcome of a check: the result of its search, and how that differs from the expectation."""
+"""The outcome of a check: the result of its search, and how that differs from the expectation.
+
+Question: Where is the exit code chosen? `exit_code_of`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import frozen
 
-from antecede.checker.check.handler_coverage import HandlerCoverage
 from antecede.checker.check.spec import COUNT_KEYS, Spec
 from antecede.checker.paths.path import Path
-from antecede.checker.search.measures import Measures
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System
@@ -25,6 +26,9 @@ from antecede.checker.support.exit_codes import (
     most_urgent,
 )
 
+if TYPE_CHECKING:  # few checks ask for it
+    from antecede.checker.check.handler_coverage import HandlerCoverage
+
 
 @frozen(eq=False)
 class CheckReport:
@@ -32,9 +36,6 @@ class CheckReport:
 
     Attributes:
         differences: from the spec's expectation, in sentences. Empty if the search decided nothing.
-        measures: the protocol's costs, if they were asked for.
-        unmeasured: why the costs could not be measured, in a sentence, or None.
-        sample: a run, if one was asked for and no property is violated.
         coverage: the lines of the handlers that ran and never ran, if they were asked for.
         unfinished: why the work after the search was ended, so that `Extras` are missing, or None.
     """
@@ -44,17 +45,14 @@ class CheckReport:
     system: System
     result: Result
     differences: tuple[str, ...]
-    measures: Measures | None = None
-    unmeasured: str | None = None
-    sample: Path | None = None
     unfinished: str | None = None
     coverage: HandlerCoverage | None = None
 
     @property
     def run(self) -> Path | None:
-        """The run to show: the counterexample, a witness, a sample, or a run to a limit."""
+        """The run to show: the counterexample, a witness, or a run to a limit."""
         grown = [growth.path for growth in self.result.grown]
-        runs = (self.result.counterexample, self.sample, *self.result.shown.values(), *grown)
+        runs = (self.result.counterexample, *self.result.shown.values(), *grown)
         return next((path for path in runs if path is not None), None)
 
     @property

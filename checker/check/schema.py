@@ -127,7 +127,10 @@ _WORD = f"({'|'.join(NETWORKS)})(:[0-9]+)?"
 _WRITTEN: Mapping[str, Schema] = {
     "network": _names(list(NETWORKS), f"^{_WORD}(\\+{_WORD})*$"),
     "workload": _workload(),
-    "crashes": {"anyOf": [WHOLE, {"type": "string", "pattern": "^[0-9]+(:of=[0-9, ]+)?$"}]},
+    "labels": {"anyOf": [TEXT, a_list(TEXT, minItems=1)]},
+    "crashes": {
+        "anyOf": [WHOLE, {"type": "string", "pattern": "^[0-9]+(:of=[0-9, ]+)?(:whole)?$"}]
+    },
 }
 """Key -> the schema of a setting whose values are more than its kind says."""
 

@@ -1,10 +1,13 @@
-"""Specs: a question, bounds and an expected answer, from a TOML file or from options."""
+"""Specs: a question, bounds and an expected answer, from a TOML file or from options.
+
+Question: How does a spec or a command line become a system? `system_of`.
+"""
 
 from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -30,18 +33,20 @@ from antecede.checker.semantics.failing import (
     guarded,
 )
 from antecede.checker.semantics.handlers import called
-from antecede.checker.semantics.history import HISTORIES, Oracle, oracle_named
+from antecede.checker.semantics.history import HISTORIES, oracle_named
 from antecede.checker.semantics.judge import looks_at_order, records_deliveries
 from antecede.checker.semantics.limits import AnyLimit, Limit, limits_from
 from antecede.checker.semantics.marked import marked_oracle
 from antecede.checker.semantics.names import Names, fitted, names_from
 from antecede.checker.semantics.network import Network, network_named
 from antecede.checker.semantics.question import MODEL, Question
-from antecede.checker.semantics.transition import EndlessSystem, System
+from antecede.checker.semantics.transition import EndlessSystem, System, refuse_crowd
 from antecede.checker.semantics.workload import (
     SUMMARIES,
     EndlessWorkload,
     Workload,
+    choosing,
+    labels_text,
     recording,
     split,
 )
@@ -147,189 +152,227 @@ class Spec(Question):
         return system_of(self)
 
 
+@frozen
+class Texts:
+    """What the texts of a spec mean by themselves, whatever the protocol is."""
+
+    spec: Spec
+    workload: Workload
+    names: Names
+    crashes: Crashes | None
+
+
+@frozen
+class Parts:
+    """The parts of a system, found by their names and not yet fitted to each other."""
+
+    texts: Texts
+    protocol: Protocol
+    network: Network
+    properties: tuple[Property, ...]
+    limits: tuple[AnyLimit, ...]
+
+
 def system_of(spec: Spec, protocol: Protocol | None = None) -> System:
     """Build the system that `spec` describes; `protocol` replaces its protocol.
 
     Raises:
         InputError: a name or number in it is unusable.
+        CapacityError: it has too many actors for the memory.
+    """
+    return assemble(resolve(parse(spec), protocol))
+
+
+def parse(spec: Spec) -> Texts:
+    """Read the texts and numbers of a spec.
+
+    Raises:
+        InputError: one of them is unusable by itself.
+        CapacityError: there are too many actors for the memory.
     """
     checked(spec)
+    refuse_crowd(spec.actors)  # before anything is made for each actor
     check_known("search", spec.search, SEARCHES)
     workload = workload_from(spec.workload, spec.actors, spec.messages)
-    if workload.labels and spec.protocol.startswith(PIPE):
+    if spec.labels:
+        workload = choosing(workload, spec.labels, spec.actors)
+    if (workload.labels or workload.offers) and spec.protocol.startswith(PIPE):
         raise InputError("a program that is connected over a pipe gets no labels; leave them out")
+    names = fitted(spec.names, spec.actors, workload)
+    return Texts(spec, workload, names, crashes_from(spec.crashes, spec.to_crashed, spec.actors))
+
+
+def resolve(texts: Texts, protocol: Protocol | None = None) -> Parts:
+    """Find what the names in a spec mean; `protocol` replaces its protocol.
+
+    Raises:
+        InputError: a name means nothing.
+    """
+    spec, workload = texts.spec, texts.workload
     protocol = protocol or protocol_named(spec.protocol)
-    if failures := [name for name in spec.properties if name in FAILURES]:
-        return _deferring(spec, protocol, failures)
     if protocol.on_request is not None and workload.requests is not None:
         asked = (workload.requests,)
         protocol = called(protocol, "on_request", protocol.on_request, asked)
-    names = fitted(spec.names, spec.actors, workload)
-    workload, properties = _asked(spec, protocol, workload)
-    limits = limits_from(spec.bound, protocol)
-    network, crashes, properties = _faults(spec, protocol, workload, properties)
-    shared: dict[str, Any] = {
-        "protocol": protocol,
-        "actors": spec.actors,
-        "messages": workload.most,
-        "network": network,
-        "properties": properties,
-        "names": names,
-        "reference": spec.protocol,
-    }
-    if isinstance(workload, EndlessWorkload):
-        return _endless_system(spec, workload, limits, shared)
-    oracle = _oracle(spec, workload, properties)
-    return System(**shared, workload=workload, oracle=oracle, limits=limits, crashes=crashes)
-
-
-def _asked(
-    spec: Spec, protocol: Protocol, workload: Workload
-) -> tuple[Workload, tuple[Property, ...]]:
-    """Return the properties, and the workload, which records deliveries if a property needs them.
-
-    Raises:
-        InputError: there is no such property, or it does not go with the workload.
-    """
-    if spec.sends == "split":
-        workload = split(workload)
-    names = tuple(dict.fromkeys(spec.properties or _usual_properties(spec, protocol, workload)))
-    properties = tuple(judged_by(protocol, name, workload, spec.own) for name in names)
-    if records_deliveries(properties):
-        _refuse_sequences(workload, [p.name for p in properties if p.what is What.SEQUENCES])
-        workload = recording(workload)
+    names = _names_of_properties(texts, protocol)
+    properties = judged_by(protocol, names, workload, spec.own)
     if spec.expect.violates is not None:
         check_known("property in expect.violates", spec.expect.violates, names)
-    return workload, properties
+    limits = limits_from(spec.bound, protocol)
+    return Parts(texts, protocol, _network(spec, protocol), properties, limits)
 
 
-def _faults(
-    spec: Spec, protocol: Protocol, workload: Workload, properties: tuple[Property, ...]
-) -> tuple[Network, Crashes | None, tuple[Property, ...]]:
-    """Return the network, the crashes, and the properties as they are judged with these.
+def assemble(parts: Parts) -> System:
+    """Fit parts to each other, and make a system of them.
 
     Raises:
         InputError: they do not go together.
     """
-    network, crashes = _network(spec, protocol), _crashes(spec, protocol, workload)
+    if (fault := next(_faults(parts), None)) is not None:
+        raise InputError(fault)
+    texts, spec = parts.texts, parts.texts.spec
+    workload = split(texts.workload) if spec.sends == "split" else texts.workload
+    network, properties = parts.network, parts.properties
+    if records_deliveries(properties):
+        workload = recording(workload)
+    if texts.crashes is not None:
+        network, properties = closable(network), tuple(map(of_live_actors, properties))
+    shared: dict[str, Any] = {
+        "protocol": parts.protocol,
+        "actors": spec.actors,
+        "messages": workload.most,
+        "network": network,
+        "properties": properties,
+        "workload": workload,
+        "names": texts.names,
+        "reference": spec.protocol,
+    }
+    track_order = any(map(looks_at_order, properties))
+    system: System
+    if isinstance(workload, EndlessWorkload):
+        limits = [
+            limit_on_opaque_messages(each) for each in parts.limits if isinstance(each, Limit)
+        ]
+        oracle = marked_oracle(track_order=track_order)
+        system = EndlessSystem(**shared, oracle=oracle, limits=tuple(limits))
+    else:
+        oracle = oracle_named(
+            spec.history,
+            spec.actors,
+            workload.most,
+            self_sends=workload.self_sends,
+            track_order=track_order,
+            clock_at=spec.clock_at,
+        )
+        system = System(**shared, oracle=oracle, limits=parts.limits, crashes=texts.crashes)
+    return _deferring(spec, system) if set(FAILURES) & set(spec.properties) else system
+
+
+def _faults(parts: Parts) -> Iterator[str]:
+    """Yield a sentence for each rule that the parts of a system break together."""
+    yield from _faults_of_crashes(parts)
+    endless = isinstance(parts.texts.workload, EndlessWorkload)
+    yield from _faults_of_endless(parts) if endless else _faults_of_finite(parts)
+
+
+def _faults_of_crashes(parts: Parts) -> Iterator[str]:
+    spec, crashes = parts.texts.spec, parts.texts.crashes
     if crashes is None:
-        return network, None, properties
-    _refuse_ordering(network, "--crashes")
-    _refuse_sequences_of_crashing(properties)
-    return closable(network), crashes, tuple(map(of_live_actors, properties))
+        if spec.to_crashed != "kept":
+            yield (
+                "--to-crashed says what happens to packets to a crashed actor; give --crashes 1, "
+                "too"
+            )
+        return
+    refuse_own(parts.protocol)
+    if isinstance(parts.texts.workload, EndlessWorkload):
+        yield (
+            "--crashes is for applications that end, and the workload is endless; give --workload "
+            "any, with --property can-deliver if you ask whether a message waits forever"
+        )
+    if spec.bound:
+        yield (
+            f"--bound {','.join(spec.bound)} looks at the states of all actors, and --crashes "
+            "allows actors without a state; give --max-depth or --max-states instead"
+        )
+    yield from _fault_of_ordering(parts.network, "--crashes")
 
 
-def _endless_system(
-    spec: Spec, workload: EndlessWorkload, limits: tuple[AnyLimit, ...], shared: dict[str, Any]
-) -> EndlessSystem:
-    """Return the system of a workload that never ends; `shared` has most of its parts.
-
-    Raises:
-        InputError: the question is for workloads that end.
-    """
-    network = shared["network"]
-    _refuse_ordering(network, f"the workload {workload.text}")
-    if whole := [limit.text for limit in limits if not isinstance(limit, Limit)]:
-        raise InputError(
-            f"--bound {','.join(whole)} is for workloads that end; under {workload.text}, give a "
+def _faults_of_endless(parts: Parts) -> Iterator[str]:
+    """Yield faults of a question about a workload that never ends."""
+    spec, protocol, network = parts.texts.spec, parts.protocol, parts.network
+    workload = parts.texts.workload.text
+    if sequences := [p.name for p in parts.properties if p.what is What.SEQUENCES]:
+        yield (
+            f"{', '.join(sequences)} compares the deliveries of whole runs, and under the workload "
+            f"{workload} runs have no end; give --workload any and --messages 2"
+        )
+    yield from _fault_of_ordering(network, f"the workload {workload}")
+    if whole := [limit.text for limit in parts.limits if not isinstance(limit, Limit)]:
+        yield (
+            f"--bound {','.join(whole)} is for workloads that end; under {workload}, give a "
             "measure of an actor's state"
         )
-    _refuse_hidden_messages(shared["protocol"], network)
-    return EndlessSystem(
-        **shared,
-        workload=workload,
-        oracle=_endless_oracle(spec, shared["properties"]),
-        limits=tuple(limit_on_opaque_messages(each) for each in limits if isinstance(each, Limit)),
-    )
+    if network.merges and not protocol.shows_messages:
+        yield (
+            f"{protocol.name} is a class or program of your own, which hides the messages that it "
+            "keeps; an endless workload must see them if the code has a timeout, or if the network "
+            "is duplicating+lossy. Give --workload any and --messages 2"
+        )
+    if spec.clock_at != "causal-send":
+        yield 'endless workloads need clock_at = "causal-send"'
+    for prop in parts.properties:
+        if prop.at_end or prop.where is Where.FROM_EVERYWHERE_ON:
+            yield (
+                f"{prop.name} is about runs that end, and the workload is endless; give "
+                f"{', '.join(default_properties(endless=True))}, or an invariant or witness"
+            )
 
 
-def _refuse_ordering(network: Network, asker: str) -> None:
-    """Reject a network that relates the packets of several channels.
+def _faults_of_finite(parts: Parts) -> Iterator[str]:
+    for prop in parts.properties:
+        if prop.where is Where.ON_FAIR_RUNS:
+            yield f"{prop.name} is about applications that never stop; give --workload endless:1"
 
-    Args:
-        network: the network.
-        asker: the part of the question that does not go with such a network.
-    """
+
+def _fault_of_ordering(network: Network, asker: str) -> Iterator[str]:
+    """Yield the fault of a network that relates the packets of several channels."""
     if network.ordering is not None:
-        raise InputError(
+        yield (
             f"{asker} needs the network unordered or fifo, which may also be duplicating or lossy; "
             f"the network is {network.name}"
         )
 
 
-def _refuse_sequences_of_crashing(properties: tuple[Property, ...]) -> None:
-    """Reject properties of delivery sequences, because actors may crash."""
-    if names := [prop.name for prop in properties if prop.what is What.SEQUENCES]:
-        raise InputError(
-            f"{', '.join(names)} compares the deliveries of all actors, but with --crashes some "
-            "actors deliver no more; leave one of them out"
-        )
-
-
-def _crashes(spec: Spec, protocol: Protocol, workload: Workload) -> Crashes | None:
-    """Return the crashes of the spec, or None.
-
-    Raises:
-        InputError: the rest of the question does not go with crashes.
-    """
-    crashes = crashes_from(spec.crashes, spec.to_crashed, spec.actors)
-    if crashes is None and spec.to_crashed != "kept":
-        raise InputError(
-            "--to-crashed says what happens to packets to a crashed actor; give --crashes 1, too"
-        )
-    if crashes is None:
-        return None
-    refuse_own(protocol)
-    if isinstance(workload, EndlessWorkload):
-        raise InputError(
-            "--crashes is for applications that end, and the workload is endless; give --workload "
-            "any, with --property can-deliver if you ask whether a message waits for ever"
-        )
-    if spec.bound:
-        raise InputError(
-            f"--bound {','.join(spec.bound)} looks at the states of all actors, and --crashes "
-            "allows actors without a state; give --max-depth or --max-states instead"
-        )
-    return crashes
-
-
-def _refuse_hidden_messages(protocol: Protocol, network: Network) -> None:
-    """Reject an endless workload that needs messages in states, if an adapter hides them."""
-    if network.merges and not protocol.shows_messages:
-        raise InputError(
-            f"{protocol.name} is a class or program of your own, which hides the messages that it "
-            "keeps; an endless workload must see them if the code has a timeout, or if the network "
-            "is duplicating+lossy. Give --workload any and --messages 2"
-        )
-
-
-def _refuse_sequences(workload: Workload, names: list[str]) -> None:
-    """Reject properties of delivery sequences if these have no end."""
-    if isinstance(workload, EndlessWorkload):
-        raise InputError(
-            f"{', '.join(names)} compares the deliveries of whole runs, and under the workload "
-            f"{workload.text} runs have no end; give --workload any and --messages 2"
-        )
-
-
 def judged_by(
-    protocol: Protocol, name: str, workload: Workload, own: OwnProperties = OwnProperties()
-) -> Property:
-    """Return a property by its name, with checks of its predicate."""
-    prop = guarded(protocol, own.named(name) or property_named(name, protocol))
-    return of_opaque_messages(prop) if isinstance(workload, EndlessWorkload) else prop
-
-
-def _usual_properties(spec: Spec, protocol: Protocol, workload: Workload) -> tuple[str, ...]:
-    """Return the names of the default properties.
-
-    A normal form can make an infinite graph finite, but invariants need states without a form. So
-    if the protocol has a form, its invariants are not among the defaults.
-    """
+    protocol: Protocol,
+    names: Iterable[str],
+    workload: Workload,
+    own: OwnProperties = OwnProperties(),
+) -> tuple[Property, ...]:
+    """Return properties by their names, with checks of their predicates."""
+    found = [own.named(name) or property_named(name, protocol) for name in names]
+    properties = [guarded(protocol, prop) for prop in found]
     endless = isinstance(workload, EndlessWorkload)
-    if endless and protocol.normal is not None and not spec.bound:
-        return default_properties(endless=True)
-    return default_properties(protocol, endless=endless)
+    return tuple(map(of_opaque_messages, properties) if endless else properties)
+
+
+def _names_of_properties(texts: Texts, protocol: Protocol) -> tuple[str, ...]:
+    """Return the names of the properties that the spec asks for, or of the default ones.
+
+    For a failure in the trace of a failing run, these are the properties whose functions can fail.
+    A normal form can make an infinite graph finite, but invariants need states without a form. So
+    if the protocol has a form, its invariants are not among the defaults of an endless workload.
+    """
+    spec, endless = texts.spec, isinstance(texts.workload, EndlessWorkload)
+    names = [name for name in spec.properties if name not in FAILURES]
+    if REST_RETURNS in spec.properties:
+        names += declared_names(protocol, "at-rest")
+    if PREDICATE_RETURNS in spec.properties:
+        names += declared_names(protocol, "invariant") + declared_names(protocol, "witness")
+    if names:
+        return tuple(dict.fromkeys(names))
+    has_form = endless and protocol.normal is not None and not spec.bound
+    return default_properties(None if has_form else protocol, endless=endless)
 
 
 def _network(spec: Spec, protocol: Protocol) -> Network:
@@ -346,45 +389,8 @@ def _network(spec: Spec, protocol: Protocol) -> Network:
         ) from None
 
 
-def _oracle(spec: Spec, workload: Workload, properties: tuple[Property, ...]) -> Oracle:
-    """Return the history for a finite workload."""
-    for prop in properties:
-        if prop.where is Where.ON_FAIR_RUNS:
-            raise InputError(
-                f"{prop.name} is about applications that never stop; give --workload endless:1"
-            )
-    return oracle_named(
-        spec.history,
-        spec.actors,
-        workload.most,
-        self_sends=workload.self_sends,
-        track_order=any(map(looks_at_order, properties)),
-        clock_at=spec.clock_at,
-    )
-
-
-def _endless_oracle(spec: Spec, properties: tuple[Property, ...]) -> Oracle:
-    """Return the history for an endless workload, which follows one message."""
-    if spec.clock_at != "causal-send":
-        raise InputError("endless workloads need --clock-at causal-send")
-    for prop in properties:
-        of_ends = prop.at_end or prop.what in (What.UNDELIVERED, What.ENDED)
-        if of_ends and prop.where is not Where.ON_FAIR_RUNS:
-            raise InputError(
-                f"{prop.name} is about runs that end, and the workload is endless; give "
-                f"{', '.join(default_properties(endless=True))}, or an invariant or witness"
-            )
-    return marked_oracle(track_order=any(map(looks_at_order, properties)))
-
-
-def _deferring(spec: Spec, protocol: Protocol, failures: list[str]) -> System:
-    """Return the system with properties on failures, as in the trace of a failing run."""
-    names = [name for name in spec.properties if name not in FAILURES]
-    if REST_RETURNS in failures:
-        names += declared_names(protocol, "at-rest")
-    if PREDICATE_RETURNS in failures:
-        names += declared_names(protocol, "invariant") + declared_names(protocol, "witness")
-    system = system_of(evolve(spec, properties=tuple(names)), protocol)
+def _deferring(spec: Spec, system: System) -> System:
+    """Return a system with properties on failures, as in the trace of a failing run."""
     shown = deferring(system, told=True)
     asked = tuple(p for p in shown.properties if p.name in spec.properties)
     return evolve(shown, properties=asked)
@@ -460,6 +466,8 @@ def spec_from(table: Mapping[str, Any], file: str | None = None) -> Spec:
     values = {key: value for key, value in table.items() if key not in bounds}
     if is_kind(values.get("crashes"), int):
         values["crashes"] = str(values["crashes"])
+    if is_kind(values.get("labels"), list):
+        values["labels"] = labels_text(values["labels"])
     _check_kinds(values, KINDS, "key")
     if "protocol" not in table:
         raise InputError("the spec lacks the key 'protocol'")

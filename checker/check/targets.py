@@ -58,7 +58,7 @@ def targets_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> 
 
     Args:
         names: protocols, FILE.py:OBJECT, SPEC.toml, or folders; or shipped specs without path and
-            ending, such as `museum/partisan-unordered`, or `museum` for all of them.
+            ending, such as `museum/partisan-unordered`, or `museum` for all of them, or `specs`.
         given: values that override the specs', by the names of their fields.
 
     Raises:
@@ -90,7 +90,7 @@ def place_of(name: str) -> str:
     plain = re.fullmatch(r"[\w-]+(/[\w-]+)*", name) is not None
     if not plain or os.path.lexists(name) or name in protocol_names():
         return name
-    shipped = (SHIPPED / f"{name}.toml", SHIPPED / name)
+    shipped = (SHIPPED / f"{name}.toml", SHIPPED / name, *([SHIPPED] if name == "specs" else []))
     # os.path.exists does not raise if a name is too long for a file.
     return next((str(path) for path in shipped if os.path.exists(path)), name)
 

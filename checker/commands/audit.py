@@ -8,19 +8,17 @@ from typing import Any
 
 import click
 
-from antecede.checker.audit import logs
-from antecede.checker.audit import picture as pictures
-from antecede.checker.audit import report as audit_report
-from antecede.checker.audit.audit import How
-from antecede.checker.audit.findings import Audit
-from antecede.checker.audit.places import audit_at
-from antecede.checker.audit.records import fields_from
-from antecede.checker.audit.shiviz import Expressions
-from antecede.checker.audit.sources import shown_name
 from antecede.checker.commands import console, outputs
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record, taken_from
 from antecede.checker.commands.shared import JSON_FILE, PLACE
+from antecede.checker.logs.audit import audit_at
+from antecede.checker.logs.judge.findings import Audit, How
+from antecede.checker.logs.readers import formats as logs
+from antecede.checker.logs.readers.records import fields_from
+from antecede.checker.logs.readers.sources import shown_name
+from antecede.checker.logs.report import picture as pictures
+from antecede.checker.logs.report import summary as audit_report
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds
@@ -31,9 +29,7 @@ from antecede.checker.support.exit_codes import INCOMPLETE
 @click.command("audit", cls=CommandWithExamples)
 @click.argument("names", type=A_FILE, metavar="LOG|FOLDER|-…", nargs=-1, required=True)
 @click.option("--log-format", type=click.Choice(logs.FORMATS))
-@click.option("--event", metavar="REGEX")
 @click.option("--parser", metavar="REGEX")
-@click.option("--delimiter", metavar="REGEX")
 @click.option("--fields", metavar="NAME=FIELD,…")
 @JSON_FILE
 @click.option("--trace", "trace_files", multiple=True, type=A_FILE, metavar="FILE")
@@ -46,9 +42,7 @@ from antecede.checker.support.exit_codes import INCOMPLETE
 def command(
     names: tuple[str, ...],
     log_format: str | None,
-    event: str | None,
     parser: str | None,
-    delimiter: str | None,
     fields: str | None,
     json_file: str | None,
     trace_files: tuple[str, ...],
@@ -58,7 +52,6 @@ def command(
     quiet: bool,
     place: str,
     master: str | None,
-    spark_log: bool,
     **values: Any,
 ) -> int:
     """Find messages that a real system processed out of causal order, in its logs.
@@ -70,7 +63,8 @@ def command(
     seconds = Bounds(**taken_from(values, Bounds)).max_seconds
     until = None if seconds is None else time.monotonic() + seconds
     reached = f"--max-seconds {seconds:g} reached" if seconds is not None else ""
-    formats = [pictures.check_format(file) for file in trace_files]
+    for file in trace_files:
+        pictures.check_format(file)
     outputs.check_outputs(("json", json_file), *(("trace", file) for file in trace_files))
     known = fields_from(fields)
     ticker = Ticker(quiet=quiet)
@@ -81,11 +75,10 @@ def command(
                 names,
                 log_format,
                 known,
-                given=Expressions(event, parser, delimiter),
+                given=parser,
                 how=How(unfinished, redelivery == "ok", from_middle),
                 ticker=ticker,
                 master=master,
-                spark_log=spark_log,
             )
     except interrupts.Ended as ended:
         if str(ended) != reached:
@@ -94,15 +87,27 @@ def command(
         return _stopped(names, json_file, reached)
     ticker.clear()
     interrupts.conclude()
+    left = None if until is None else max(until - time.monotonic(), 0.0)
+    return _reported(found, json_file, trace_files, left, reached, quiet=quiet)
+
+
+def _reported(
+    found: Audit,
+    json_file: str | None,
+    trace_files: Sequence[str],
+    left: float | None,
+    reached: str,
+    *,
+    quiet: bool,
+) -> int:
+    """Print the report and write its files in the seconds that are left; return the exit code."""
     if json_file != "-":
         console.say(audit_report.text(found))
     try:
-        left = None if until is None else max(until - time.monotonic(), 0.0)
         with interrupts.within(left, reached):
             if json_file is not None:
                 outputs.write_object(json_file, audit_report.as_object(found))
-            for file, format in zip(trace_files, formats, strict=True):
-                _draw(found, file, format, quiet=quiet)
+            _draw(found, trace_files, quiet=quiet)
     except interrupts.Ended as ended:
         if str(ended) != reached:
             raise
@@ -122,9 +127,10 @@ def _stopped(names: Sequence[str], json_file: str | None, reached: str) -> int:
     return audit_report.EXIT_CODES[audit_report.STOPPED]
 
 
-def _draw(found: Audit, file: str, format: str, *, quiet: bool) -> None:
-    """Draw a finding, if one can be drawn."""
-    if found.drawn is not None:
-        write_whole(file, pictures.file_content(found, format))
-    elif not quiet:
-        console.complain(f"{file} was not written: {pictures.why_not(found)}.")
+def _draw(found: Audit, files: Sequence[str], *, quiet: bool) -> None:
+    """Draw a finding into files, if one can be drawn."""
+    for file in files:
+        if found.drawn is not None:
+            write_whole(file, pictures.file_content(found, pictures.check_format(file)))
+        elif not quiet:
+            console.complain(f"{file} was not written: {pictures.why_not(found)}.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from attrs import evolve, frozen
+from attrs import frozen
 
 from antecede.checker.check.engine import begins_plainly, kernels_are_compiled
 from antecede.checker.check.exploring import starting
@@ -20,23 +20,13 @@ from antecede.checker.check.targets import Targets, targets_of
 from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Given, Named, options, record
-from antecede.checker.commands.shared import (
-    BOUNDS,
-    JSON_FILE,
-    JUNIT_FILE,
-    METHOD,
-    QUESTION,
-    TRACE_FORMAT,
-)
-from antecede.checker.engine.compiled.cache import lacking
-from antecede.checker.render import github as github_marks
-from antecede.checker.render import sarif, summary
+from antecede.checker.commands.shared import BOUNDS, JSON_FILE, JUNIT_FILE, METHOD, QUESTION
+from antecede.checker.compiled.cache import lacking
 from antecede.checker.render import text as reports
 from antecede.checker.render.files import append, write_whole
 from antecede.checker.render.progress import watching
-from antecede.checker.render.registry import FORMATS, format_of, write_trace
 from antecede.checker.render.ticker import Ticker
-from antecede.checker.search import counterexample_kinds as kinds
+from antecede.checker.render.trace_formats import FORMATS, format_of, write_trace
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.support import interrupts, streams
 from antecede.checker.support.errors import InputError
@@ -57,15 +47,13 @@ OUTPUT = options(
         f"{', '.join(ending for known in FORMATS.values() for ending in known.endings[:1])}. "
         "antecede replay reads .json. You can repeat this option.",
     ),
-    TRACE_FORMAT,
     click.option("--graph", "graph_file", type=A_FILE, metavar="FILE"),
     record(Extras),
     click.option("--max-counterexamples", "wanted", type=Given(WANTED), default=1, metavar="N"),
     JUNIT_FILE,
     click.option("--sarif", "sarif_file", type=A_FILE, metavar="FILE"),
-    click.option("--github/--no-github", default=None),
     click.option("--summary", "summary_file", type=A_FILE, metavar="FILE"),
-    click.option("--statistics", is_flag=True),
+    click.option("--verbose", is_flag=True),
     click.option("--quiet", is_flag=True),
 )
 
@@ -76,19 +64,17 @@ class Output:
 
     json_file: str | None
     trace_files: tuple[str, ...]
-    trace_format: str | None
     graph_file: str | None
     wanted: int
     junit_file: str | None
     sarif_file: str | None
-    github: bool | None
     summary_file: str | None
-    statistics: bool
+    verbose: bool
     quiet: bool
 
     def check_files(self) -> None:
         """Refuse files that cannot be written, before the search starts."""
-        outputs.check_traces(self.trace_files, self.trace_format)
+        outputs.check_traces(self.trace_files)
         outputs.check_outputs(
             *(("trace", file) for file in self.trace_files),
             ("json", self.json_file),
@@ -104,9 +90,12 @@ class Output:
             console.say(text)
 
     def mark(self, done: Sequence[Checked]) -> None:
-        """Print annotations, if they are wanted, or this is a job of GitHub's."""
-        wanted = streams.in_github_job(os.environ) if self.github is None else self.github
-        if wanted and (text := github_marks.text(done)):
+        """Print annotations, if this is a job of GitHub's."""
+        if not streams.in_github_job(os.environ):
+            return
+        from antecede.checker.render import github as github_marks  # few checks run in a job
+
+        if text := github_marks.text(done):
             say = console.complain if self.json_file == "-" else console.say
             with streams.commands():
                 say(text)
@@ -118,8 +107,12 @@ class Output:
 
             write_whole(self.junit_file, junit.text(done))
         if self.sarif_file is not None:
+            from antecede.checker.render import sarif
+
             write_whole(self.sarif_file, sarif.text(done))
         if self.summary_file is not None:
+            from antecede.checker.render import summary
+
             append(self.summary_file, summary.text(done, planned), create=True)
 
 
@@ -159,30 +152,22 @@ def command(names: tuple[str, ...], selfcheck: str, **values: Any) -> int:
         console.complain(reports.left_out_text(found.others))
     ticker = Ticker(quiet=output.quiet)
     if not output.quiet:
-        _announce_compiling(method)
+        _announce_waiting(method)
     done: list[Checked] = []
 
-    def add(result: Checked) -> None:
+    for result in check_all(
+        found.specs,
+        method,
+        bounds,
+        selfcheck=selfcheck,
+        extras=extras,
+        watch=watching(ticker, many=many),
+        began=began,
+    ):
         ticker.clear()
         done.append(result)
         if many and not output.quiet:
             output.say(reports.spec_line(result))
-
-    def report_instead(result: CheckReport) -> int:
-        add(result)
-        return _reported(found, done, evolve(output, wanted=1), bounds)
-
-    with interrupts.instead(report_instead):
-        for result in check_all(
-            found.specs,
-            method,
-            bounds,
-            selfcheck=selfcheck,
-            extras=extras,
-            watch=watching(ticker, many=many),
-            began=began,
-        ):
-            add(result)
     return _reported(found, done, output, bounds)
 
 
@@ -205,14 +190,14 @@ def _reported(found: Targets, done: list[Checked], output: Output, bounds: Bound
     return exit_code_of(done)
 
 
-def _announce_compiling(method: Options) -> None:
-    """Say on standard error that the kernels are being compiled, if the search needs them."""
+def _announce_waiting(method: Options) -> None:
+    """Say on standard error that a search waits for the compiler of the kernels."""
     if method.engine != "plain" and not kernels_are_compiled() and not lacking():
         console.complain(
-            "antecede compiles its search code, which it does once. Until then it searches in "
-            "plain Python."
+            "antecede compiles its search code, once per machine; this takes about 20 seconds of "
+            "one core. Until then it searches in plain Python."
             if begins_plainly(method)
-            else "antecede compiles its search code, which takes half a minute and is done once."
+            else "antecede compiles its search code, once per machine; this takes about 20 seconds."
         )
 
 
@@ -232,10 +217,8 @@ def _refuse_for_many(output: Output, extras: Extras, method: Options) -> None:
     asked = {
         "trace": output.trace_files,
         "graph": output.graph_file,
-        "sample": extras.sample,
         "checkpoint": method.checkpoint,
         "resume": method.resume,
-        "measures": extras.measures,
         "coverage": extras.coverage,
         "max-counterexamples": output.wanted > 1,
     }
@@ -246,14 +229,14 @@ def _refuse_for_many(output: Output, extras: Extras, method: Options) -> None:
 
 def _show(report: CheckReport, output: Output, bounds: Bounds) -> None:
     """Show the report on the only check, and save its traces."""
-    traces, quiet, statistics = output.trace_files, output.quiet, output.statistics
-    saved = {file: format_of(file, output.trace_format) for file in traces}
-    output.say(reports.single_text(report, saved, quiet=quiet, statistics=statistics))
+    traces, quiet, verbose = output.trace_files, output.quiet, output.verbose
+    saved = {file: format_of(file) for file in traces}
+    output.say(reports.single_text(report, saved, quiet=quiet, verbose=verbose))
     if output.wanted > 1:
         _show_others(report, output, bounds)
         interrupts.conclude()
     for file in traces:
-        outputs.write_run(file, output.trace_format, report, output.say)
+        outputs.write_run(file, report, output.say)
 
 
 def _show_others(report: CheckReport, output: Output, bounds: Bounds) -> None:
@@ -261,12 +244,15 @@ def _show_others(report: CheckReport, output: Output, bounds: Bounds) -> None:
     known = report.result.counterexample
     if known is None:
         return
+    # Few checks ask for more than one counterexample.
+    from antecede.checker.search import counterexample_kinds as kinds
+
     bounds = bounds.over(report.spec.bounds)
     found = kinds.others(report.system, known, output.wanted - 1, bounds)
     output.say("\n" + reports.others_text(found, output.wanted))
     for number, path in enumerate(found.paths, 2):
         for file in output.trace_files:
-            write_trace(path, _numbered(file, number), output.trace_format, report=report)
+            write_trace(path, _numbered(file, number), report=report)
 
 
 def _numbered(file: str, number: int) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from antecede.checker.claims import claim as papers
 from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record
 from antecede.checker.commands.shared import ENGINE_OF_MANY, JSON_FILE
+from antecede.checker.papers.claims import claim as papers
 from antecede.checker.render.files import write_whole
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
@@ -48,13 +48,14 @@ def command(
     """Decide the claims of the papers by checks: confirmed, consistent, refuted or undecided.
 
     A claim is CONFIRMED if the checks agree with it, and REFUTED if a check contradicts it. A claim
-    about growth is CONSISTENT if it is true for the few sizes that were checked.
+    about all sizes or programs, such as one about growth, is CONSISTENT if it is true for the few
+    that were measured or enumerated.
     """
     # The report needs the claims of all papers, and few ask for it.
-    from antecede.checker.claims import report as claims_report
-    from antecede.checker.claims.claim import Ruling
-    from antecede.checker.claims.judge import Judge
-    from antecede.checker.simulate import claims as times
+    from antecede.checker.papers.claims import report as claims_report
+    from antecede.checker.papers.claims.claim import Ruling
+    from antecede.checker.papers.claims.judge import Judge
+    from antecede.checker.papers.simulate import timed_claims as times
 
     sources = claims_report.chosen(source, claim)
     timed = times.decided_by(rows) if rows else []

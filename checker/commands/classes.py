@@ -12,11 +12,11 @@ from antecede.checker.commands import console, outputs, parameters
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Given, Named, record
 from antecede.checker.commands.shared import JSON_FILE
-from antecede.checker.computations import placement as placements
-from antecede.checker.computations import report
-from antecede.checker.computations.classes import NAMES
-from antecede.checker.render.registry import format_of, write_trace
+from antecede.checker.papers.computations import placement as placements
+from antecede.checker.papers.computations import report
+from antecede.checker.papers.computations.classes import NAMES
 from antecede.checker.render.ticker import Ticker
+from antecede.checker.render.trace_formats import format_of, write_trace
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.question import Question
 from antecede.checker.support import interrupts

@@ -47,8 +47,9 @@ def command(
 ) -> int:
     """Step through the runs of a protocol by hand, on a local web page.
 
-    antecede prints the address of the page. The address names the state that the page shows, so a
-    colleague who runs the same command can open the same state. Press Ctrl-C to end.
+    antecede prints the address of the page, with a secret token that lets only you open it. Later
+    addresses name the state that the page shows, so a colleague who runs the same command can open
+    the same state. Press Ctrl-C to end.
     """
     # Only this command needs a web server.
     from antecede.checker.explore import start

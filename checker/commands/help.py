@@ -12,7 +12,7 @@ from antecede.checker.commands.help_pages import PAGES, option_texts
 from antecede.checker.render.prose import listed
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
-from antecede.checker.simulate.scenario import FIELDS
+from antecede.checker.support.errors import nearest_to
 from antecede.checker.support.settings import settings_of
 
 
@@ -21,10 +21,11 @@ def _names(kind: type, *more: str) -> frozenset[str]:
 
 
 OPTION_GROUPS = {
-    "Question": _names(Question, "protocols", "expect", *FIELDS),
+    "Question": _names(Question, "protocols", "expect", "settings"),
     "Search": _names(Options, "selfcheck"),
     "Bounds": _names(Bounds),
 }
+"""The names of the options below each heading of `--help-all`."""
 
 
 def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -77,7 +78,9 @@ class CommandWithExamples(click.Command):
                 ctx.fail(
                     f"{self.name} has no option {error.option_name}; {listed(having)} {has} it."
                 )
-            raise
+            known = (name for option in self.params for name in option.opts if name[:2] == "--")
+            near = nearest_to(error.option_name, known)
+            raise click.NoSuchOption(error.option_name, possibilities=near, ctx=ctx) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return what the shell offers; some shells also show the help texts of options."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from attrs import frozen
+from typing import NamedTuple
 
 from antecede.checker.support.reading import own_table
 
 
-@frozen
-class HelpPage:
+class HelpPage(NamedTuple):
     """The parts of a command's help page that cannot be derived from its options.
 
     Attributes:

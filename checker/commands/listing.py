@@ -22,18 +22,22 @@ from antecede.checker.support.errors import InputError
     help="Print the JSON schema of a kind of file, for editors and other programs: "
     f"{', '.join(SCHEMAS)}.",
 )
-def command(names: tuple[str, ...], schema: str | None) -> int:
+@click.option("--all", "everything", is_flag=True)
+def command(names: tuple[str, ...], schema: str | None, *, everything: bool) -> int:
     """List the protocols, properties, networks, workloads, histories, searches and engines.
 
-    If you give names, antecede shows only these, in detail. If you give a Python file, it shows the
-    protocols that the file defines.
+    Variants of protocols come with --all. If you give names, antecede shows only these, in detail.
+    If you give a Python file, it shows the protocols that the file defines.
     """
     if schema is not None:
         if names:
             raise InputError(f"--schema prints the schema {schema!r} alone; leave out {names[0]!r}")
         console.emit(schema_text(schema))
         return 0
-    text = "\n\n".join(map(catalogue.listing, names)) if names else catalogue.catalogue()
+    if names:
+        text = "\n\n".join(map(catalogue.listing, names))
+    else:
+        text = catalogue.catalogue(everything=everything)
     interrupts.conclude()
     console.say(text)
     return 0

@@ -11,17 +11,15 @@ from antecede.checker.check.report import CheckReport
 from antecede.checker.commands import console
 from antecede.checker.render import json as formats
 from antecede.checker.render.files import check_writable, is_stream, write_whole
-from antecede.checker.render.registry import format_of, write_trace
+from antecede.checker.render.trace_formats import format_of, write_trace
 from antecede.checker.support.errors import InputError
 from antecede.checker.support.extras import check_installed
 
 
-def check_traces(files: Sequence[str], trace_format: str | None) -> None:
+def check_traces(files: Sequence[str]) -> None:
     """Refuse traces of an unknown format."""
-    if trace_format is not None and not files:
-        raise InputError("--trace-format says how --trace is written; give --trace FILE, too")
     for file in files:
-        format_of(file, trace_format)
+        format_of(file)
 
 
 def check_outputs(*files: tuple[str, str | None]) -> None:
@@ -48,19 +46,17 @@ def write_result(json_file: str | None, done: list[Any], *, many: bool) -> None:
         write_object(json_file, found)
 
 
-def write_run(
-    file: str, format: str | None, report: CheckReport, say: Callable[[str], None]
-) -> None:
+def write_run(file: str, report: CheckReport, say: Callable[[str], None]) -> None:
     """Save the run that a check has to show; without a run, a page has the coverage alone."""
     path = report.run
-    if path is None and report.coverage is not None and format_of(file, format) == "html":
+    if path is None and report.coverage is not None and format_of(file) == "html":
         from antecede.checker.render import html  # an import that few checks need
 
         write_whole(file, html.coverage_page(report, report.coverage))
     elif path is None:
-        say(f"There is no counterexample, so {file} was not written; --sample gives a run.")
+        say(f"There is no counterexample, so {file} was not written.")
     else:
-        write_trace(path, file, format, report=report)
+        write_trace(path, file, report=report)
 
 
 def check_rows(output: str, parquet_file: str | None) -> None:

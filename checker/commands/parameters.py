@@ -28,7 +28,7 @@ def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def record(kind: type, *names: str, but: Collection[str] = ()) -> Callable[[Any], Any]:
     """Return the options that set the fields of a record, or only the named ones."""
-    found = [s for s in settings_of(kind) if s.public and s.name not in but]
+    found = [s for s in settings_of(kind) if s.public and not s.key_only and s.name not in but]
     return options(*(_option(s) for s in found if not names or s.name in names))
 
 
@@ -46,7 +46,7 @@ def _option(known: Setting) -> Callable[[Any], Any]:
         type=Named("property" if known.name == "properties" else "anything")
         if several
         else _type(known),
-        callback=_flat if several else None,
+        callback=_flat if several and not known.whole else None,
         help=_help(known),
     )
 
@@ -65,7 +65,7 @@ def _type(known: Setting) -> click.ParamType[Any]:
     if known.choices is not None:
         return click.Choice(list(known.choices))
     if known.kind is Path:
-        return click.Path(exists=known.present, file_okay=False, path_type=Path)
+        return click.Path(exists=known.present, file_okay=False, path_type=Path, resolve_path=True)
     return Given(known)
 
 

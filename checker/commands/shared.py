@@ -1,4 +1,8 @@
-"""Options that several commands have."""
+"""Options that several commands have.
+
+Question: Where are the options of commands, and their help texts? `option_texts.toml` beside this
+file has the texts, and `help_pages.toml` the examples.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,6 @@ from antecede.checker.commands.parameters import (
     taken_from,
 )
 from antecede.checker.purity.selfcheck import MODES
-from antecede.checker.render.registry import FORMATS
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
 from antecede.checker.support.settings import Setting
@@ -45,7 +48,7 @@ ON = click.option(
     "--on", "place", type=click.Choice(["here", "spark"]), default="here", show_default=True
 )
 
-PLACE = options(ON, click.option("--master", metavar="URL"), record(Options, "spark_log"))
+PLACE = options(ON, click.option("--master", metavar="URL"))
 """The options that say where something runs: here, or on a Spark cluster."""
 
 
@@ -58,13 +61,6 @@ def kept_rows(file: str) -> Callable[[Any], Any]:
         ),
         click.option("--parquet", "parquet_file", type=A_FILE, metavar="FILE"),
     )
-
-
-TRACE_FORMAT = click.option(
-    "--trace-format",
-    metavar="NAME",
-    help=f"Format of the --trace file, if its ending does not say it: {', '.join(FORMATS)}.",
-)
 
 
 def spec_values(values: dict[str, Any]) -> dict[str, Any]:

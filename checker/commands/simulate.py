@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
 from antecede.checker.commands import console, outputs
-from antecede.checker.commands.help import CommandWithExamples
+from antecede.checker.commands.help import CommandWithExamples, section
 from antecede.checker.commands.parameters import Named, options
 from antecede.checker.commands.shared import PLACE, kept_rows
+from antecede.checker.papers.simulate.figures import FIGURES
+from antecede.checker.papers.simulate.scenario import FIELDS, parameters, written
 from antecede.checker.render.ticker import Ticker
-from antecede.checker.simulate.figures import FIGURES
-from antecede.checker.simulate.scenario import FIELDS, parameters, written
 from antecede.checker.support import interrupts
 from antecede.checker.support.exit_codes import most_urgent
 from antecede.checker.support.settings import names_in
 from antecede.checker.sweep import parquet
 
+SIZES = ("actors", "messages")
+"""The parameters with an option of their own, as in other commands; --set has the others."""
 
-def assumption(name: str) -> Callable[[Any], Any]:
-    """Return the option of a simulation for one of its parameters."""
+
+def described(name: str) -> str:
+    """Return the description of a parameter, with its default."""
     about = parameters()[name]
-    flags = ["--actors", "--processes"] if name == "actors" else [f"--{name.replace('_', '-')}"]
     meanings = [f"{choice}: {meaning}." for choice, meaning in about.choices.items()]
     says = " ".join([f"{about.says[0].upper()}{about.says[1:]}.", *meanings])
-    shown = written(name, about.default)
-    return click.option(*flags, name, metavar="LIST", help=f"{says}  [default: {shown}]")
+    return f"{says}  [default: {written(name, about.default)}]"
 
 
-@click.command("simulate", cls=CommandWithExamples)
+class CommandWithParameters(CommandWithExamples):
+    """A command whose `--help-all` also describes the parameters of `--set`."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and after all of them the parameters."""
+        super().format_options(ctx, formatter)
+        if ctx.meta.get("all options"):
+            others = [name for name in FIELDS if name not in SIZES]
+            lines = [(name.replace("_", "-"), described(name)) for name in others]
+            section(formatter, "Parameters of --set", lines)
+
+
+@click.command("simulate", cls=CommandWithParameters)
 @click.argument("protocols", required=False, type=Named("registered"), metavar="[NAME,…]")
 @click.option(
     "--figure",
@@ -43,7 +54,10 @@ def assumption(name: str) -> Callable[[Any], Any]:
     "and cykas-6. You can repeat this option.",
 )
 @click.option("--quick", is_flag=True)
-@options(*map(assumption, FIELDS))
+@options(
+    *(click.option(f"--{name}", metavar="LIST", help=described(name)) for name in SIZES),
+    click.option("--set", "settings", multiple=True, metavar="NAME=LIST"),
+)
 @click.option("--seeds", type=click.IntRange(1, 100000))
 @click.option("--own-handlers", is_flag=True)
 @PLACE
@@ -59,12 +73,13 @@ def command(
     place: str,
     workers: int | None,
     master: str | None,
-    spark_log: bool,
     output: str,
     parquet_file: str | None,
     folder: str | None,
     quiet: bool,
-    **values: str | None,
+    actors: str | None,
+    messages: str | None,
+    settings: tuple[str, ...],
 ) -> int:
     """Run protocols in simulated time, and compare how long they take.
 
@@ -76,13 +91,14 @@ def command(
     combination of the values.
     """
     # It needs NumPy, which takes as long to load as all the rest of the command.
-    from antecede.checker.simulate import command as simulations
+    from antecede.checker.papers.simulate import command as simulations
 
+    values = simulations.named_values(settings, actors=actors, messages=messages)
     grids = simulations.grids_of(
         names_in(protocols), figures, values, seeds, quick=quick, drawn=folder is not None
     )
     outputs.check_rows(output, parquet_file)
-    runner = simulations.runner_of(place, workers, master, log=spark_log)
+    runner = simulations.runner_of(place, workers, master)
     if not quiet:
         console.complain(f"The rows of all runs go to {output}.")
     rows, codes = [], []

@@ -39,10 +39,8 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
 @several(Question, "messages", "1,2,3")
 @several(Question, "network", "unordered,fifo,duplicating+lossy")
 @several(Question, "workload", "any,broadcast")
-@several(Question, "sends", "joint,split")
-@several(Question, "clock_at", "causal-send,network-send")
 @several(Question, "history", "knowledge,clocks,full")
-@record(Question, "crashes", "to_crashed", "properties")
+@record(Question, "labels", "crashes", "to_crashed", "properties")
 @record(Options, "symmetry", "memory")
 @click.option("--smallest", is_flag=True)
 @click.option(
@@ -80,7 +78,7 @@ def command(
     with starting(bounds):
         specs = targets_of(targets).strictly()
     axes = {"protocol": names, **parameters.given(**taken(values, Question))}
-    axes |= {name: (axes[name],) for name in ("crashes", "to_crashed") if name in axes}
+    axes |= {name: (axes[name],) for name in ("labels", "crashes", "to_crashed") if name in axes}
     _check_place(place, workers, values)
     actors = _numbers_of_actors(axes, place) if smallest else ()
     if max_messages is not None and not smallest:
@@ -88,11 +86,12 @@ def command(
     wanted = sweeps.combined(specs or [Spec(protocol=names[0])], axes)
     outputs.check_rows(output, parquet_file)
     given = parameters.taken_from(values, Options)
-    master, spark_log = given.pop("master", None), given.pop("spark_log", False)
+    master = given.pop("master", None)
     options = Options(**{"threads": 1, **given})
     count = workers or os.cpu_count() or 1
     told = _silent if quiet else console.complain
     file, ticker = Path(output), Ticker(quiet=quiet)
+    told(f"The rows of all checks go to {file}.")
     if smallest:
         most = max_messages or smallests.MESSAGES
         search = smallests.Search(actors, most, options, bounds, count, file, ticker, told)
@@ -100,7 +99,7 @@ def command(
     else:
         run: sweeps.Runner = partial(sweeps.in_processes, processes=count, ticker=ticker)
         if place == "spark":
-            run = partial(sweeps.in_executors, master=master, log=spark_log)
+            run = partial(sweeps.in_executors, master=master)
         code = _every(wanted, run, file, options, bounds, told)
     if parquet_file is not None:
         parquet.write(sweeps.kept_in(file).rows(), parquet_file)
@@ -115,8 +114,8 @@ def _check_place(place: str, workers: int | None, values: dict[str, Any]) -> Non
     """Refuse options that belong to another place than the one that was given."""
     if place == "spark" and workers is not None:
         raise InputError("--workers is for --on here; on Spark, each core runs one check")
-    if place != "spark" and (values["master"] is not None or values["spark_log"]):
-        raise InputError("--master and --spark-log are for --on spark")
+    if place != "spark" and values["master"] is not None:
+        raise InputError("--master is for --on spark")
 
 
 def _numbers_of_actors(axes: dict[str, Any], place: str) -> tuple[int, ...]:
@@ -138,7 +137,6 @@ def _every(
 ) -> int:
     """Run every check that has no row yet, print the matrix, and return the exit code."""
     begun, given_up = len(sweeps.asked_for(wanted, file, options, bounds)), list[Row]()
-    told(f"The rows of all checks go to {file}.")
     if begun:
         told(f"{begun} of {len(wanted)} rows are in {file} already, and are not run again.")
     with sweeps.kept_in(file).noted():

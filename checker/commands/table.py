@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from antecede.checker.claims import table as tables
 from antecede.checker.commands import console, parameters
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, record
 from antecede.checker.commands.shared import BOUNDS, METHOD, search_from
+from antecede.checker.papers.claims import table as tables
 from antecede.checker.render.files import check_writable, write_whole
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
@@ -23,7 +23,7 @@ from antecede.checker.support.exit_codes import INCOMPLETE, INPUT_ERROR, most_ur
 @click.command("table", cls=CommandWithExamples)
 @click.option("--bounds", "size", default="3x3", show_default=True, metavar="ACTORSxMESSAGES")
 @click.option("--history", default="knowledge", show_default=True, metavar="NAME|all")
-@record(Question, "sends", "clock_at", "crashes", "to_crashed")
+@record(Question, "crashes", "to_crashed")
 @METHOD
 @BOUNDS
 @click.option(
@@ -34,8 +34,6 @@ from antecede.checker.support.exit_codes import INCOMPLETE, INPUT_ERROR, most_ur
 def command(
     size: str,
     history: str,
-    sends: str | None,
-    clock_at: str | None,
     crashes: str | None,
     to_crashed: str | None,
     form: str,
@@ -58,12 +56,7 @@ def command(
     if output is not None:
         check_writable(output)
     model = parameters.given(
-        actors=actors,
-        messages=messages,
-        sends=sends,
-        clock_at=clock_at,
-        crashes=crashes,
-        to_crashed=to_crashed,
+        actors=actors, messages=messages, crashes=crashes, to_crashed=to_crashed
     )
     specs = tables.specs(model, histories)
     ticker = Ticker(quiet=quiet)

@@ -11,19 +11,12 @@ import click
 
 from antecede.checker.adapters import run as adapters
 from antecede.checker.check.exploring import starting
-from antecede.checker.check.report import CheckReport, exit_code_of
+from antecede.checker.check.report import exit_code_of
 from antecede.checker.check.targets import targets_of
 from antecede.checker.commands import console, outputs, shared
 from antecede.checker.commands.help import CommandWithExamples
 from antecede.checker.commands.parameters import A_FILE, Named
-from antecede.checker.commands.shared import (
-    BOUNDS,
-    ENGINE_OF_MANY,
-    JSON_FILE,
-    QUESTION,
-    SELFCHECK,
-    TRACE_FORMAT,
-)
+from antecede.checker.commands.shared import BOUNDS, ENGINE_OF_MANY, JSON_FILE, QUESTION, SELFCHECK
 from antecede.checker.render.progress import watching
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Options
@@ -41,7 +34,6 @@ from antecede.checker.support.errors import InputError
 @BOUNDS
 @JSON_FILE
 @click.option("--trace", "trace_files", multiple=True, type=A_FILE, metavar="FILE")
-@TRACE_FORMAT
 @click.option("--quiet", is_flag=True)
 def command(
     adapter: str,
@@ -49,7 +41,6 @@ def command(
     selfcheck: str,
     json_file: str | None,
     trace_files: tuple[str, ...],
-    trace_format: str | None,
     quiet: bool,
     **values: Any,
 ) -> int:
@@ -65,7 +56,7 @@ def command(
     """
     began = time.monotonic()
     bounds, method = shared.search_from(values)
-    outputs.check_traces(trace_files, trace_format)
+    outputs.check_traces(trace_files)
     outputs.check_outputs(("json", json_file), *(("trace", file) for file in trace_files))
     with starting(bounds):
         spec, *others = targets_of((adapter,), shared.spec_values(values)).strictly()
@@ -73,24 +64,20 @@ def command(
         raise InputError(f"{adapter!r} names several specs; give one class or program")
     ticker = Ticker(quiet=quiet)
 
-    def reported(done: tuple[CheckReport, ...]) -> int:
-        ticker.clear()
-        interrupts.conclude()
-        say = console.discard if json_file == "-" else console.say
-        say(adapters.text(done))
-        outputs.write_result(json_file, [done[-1]], many=False)
-        for file in trace_files:
-            outputs.write_run(file, trace_format, done[-1], say)
-        return exit_code_of([done[-1]])
-
-    with interrupts.instead(lambda report: reported((report,))):
-        done = adapters.run(
-            spec,
-            attrs.evolve(method, walks=max(walks, 1)),
-            adapters.bounded(bounds),
-            selfcheck=selfcheck,
-            walks=walks > 0,
-            watch=partial(watching(ticker), spec),
-            began=began,
-        )
-    return reported(done)
+    done = adapters.run(
+        spec,
+        attrs.evolve(method, walks=max(walks, 1)),
+        adapters.bounded(bounds),
+        selfcheck=selfcheck,
+        walks=walks > 0,
+        watch=partial(watching(ticker), spec),
+        began=began,
+    )
+    ticker.clear()
+    interrupts.conclude()
+    say = console.discard if json_file == "-" else console.say
+    say(adapters.text(done))
+    outputs.write_result(json_file, [done[-1]], many=False)
+    for file in trace_files:
+        outputs.write_run(file, done[-1], say)
+    return exit_code_of([done[-1]])

@@ -2,7 +2,6 @@
 
 The packages, from the lowest to the highest:
 
-* `compiled`: how a Python function becomes machine code, and the cache of that code;
 * `storage`: arrays that grow in place, files of arrays, checkpoints;
 * `rows`: a state as a row: components, composites, layout, symmetry;
 * `visited`: the exact set of visited states;
@@ -12,4 +11,7 @@ The packages, from the lowest to the highest:
 * `spark`: the transport on a cluster.
 
 A file whose name ends in `_kernels.py` is compiled. It may use only Python that Numba supports.
+
+Question: How does a Python function become machine code, and when is it compiled again? The folder
+`checker/compiled`.
 """

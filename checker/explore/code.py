@@ -25,7 +25,7 @@ from antecede.checker.model import (
 )
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.render.source import from_here
-from antecede.checker.semantics.crashes import CRASH, RECOVER
+from antecede.checker.semantics.crashes import CRASH
 from antecede.checker.semantics.handlers import called
 from antecede.checker.semantics.tracing import Tracer, is_users, lines_of
 from antecede.checker.support.errors import ProtocolError
@@ -91,7 +91,7 @@ def call_of(path: Path, step: PathStep) -> Call | None:
         return Call("receive", protocol.receive, (state, transition.src, transition.packet))
     if isinstance(transition, Timeout) and protocol.timeout is not None:
         return Call("timeout", protocol.timeout, (state,))
-    if isinstance(transition, Internal) and transition.name in (CRASH, RECOVER):
+    if isinstance(transition, Internal) and transition.name not in protocol.actions:
         return _call_of_restart(protocol, state, transition, path.system.actors)
     if isinstance(transition, Internal):
         return Call(transition.name, protocol.actions[transition.name], (state,))

@@ -93,7 +93,7 @@ def spec_text(tree: Tree, path: Path) -> str:
         names["messages"] = tree.system.names.messages
     return text_page(
         "spec.toml",
-        fields={key: as_toml(value) for key, value in fields.items() if value is not None},
+        fields={key: as_toml(value) for key, value in fields.items() if value not in (None, "")},
         names={key: as_toml(value) for key, value in names.items() if value},
         violates=as_toml(violates),
     )

@@ -50,10 +50,9 @@ def _judged(path: Path, prop: Property, system: System, state: State) -> Judgeme
     at = first_shown(path, prop)
     verdict = SHOWN if prop.sought else VIOLATED
     if prop.where in ENDS:
-        over = is_final(enabled(path.system, path.last))
+        over = is_final(path.system, enabled(path.system, path.last))
         if at is not None:
-            why = "shown, and" if prop.sought else "violated, for"
-            return Judgement(prop, verdict, f"{why} the run is over", at)
+            return Judgement(prop, verdict, f"{verdict}, and the run is over", at)
         return Judgement(prop, FINE if over and not prop.sought else OPEN, _not_at_end(prop, over))
     if at is not None:
         where = f"at step {at}" if at else "at the start"
@@ -84,6 +83,10 @@ _REACHED = {
     What.UNDELIVERED: (
         "everything can still be delivered",
         "not everything can be delivered",
+    ),
+    What.PARTLY_DELIVERED: (
+        "the live receivers of every message can still agree",
+        "the live receivers of a message cannot agree",
     ),
     What.ENDED: (
         "every application can still come to its end",

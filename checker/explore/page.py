@@ -22,13 +22,14 @@ from antecede.checker.explore.where import LONGEST, MOST_WATCHED, Watched
 from antecede.checker.paths.path import Path
 from antecede.checker.render.about import about
 from antecede.checker.render.html import compared
-from antecede.checker.render.pages import asset, page
+from antecede.checker.render.pages import page
 from antecede.checker.render.pictures import PICTURES
 from antecede.checker.render.prose import Wording
 from antecede.checker.render.svg import drawing
 from antecede.checker.render.svg_style import style
-from antecede.checker.semantics.question import options_of
+from antecede.checker.semantics.question import has_options, options_of
 from antecede.checker.semantics.transition import state_after
+from antecede.checker.support.reading import own_text
 from antecede.checker.support.registry import default_properties
 
 SAVED_AS = ("json", "svg", *PICTURES, "html")
@@ -94,14 +95,12 @@ def place_at(tree: Tree, numbers: Numbers) -> Place:
 def text(
     tree: Tree,
     place: Place,
-    token: str,
     note: Note | None = None,
     search: Search | None = None,
 ) -> str:
     """Return the page of a place.
 
     Args:
-        token: what the page must send along with code of the user.
         search: a search that is under way.
     """
     name, path, numbers = tree.system.protocol.name, place.path, place.numbers
@@ -125,7 +124,6 @@ def text(
         exports=not tree.objects,
         note=note,
         search=search,
-        token=token,
         longest=LONGEST,
         watched=place.watched,
         watch_suffix=suffix_of(place.watched),
@@ -204,24 +202,31 @@ def refusal(sentence: str, name: str, before: Numbers | None = None) -> str:
     )
 
 
+def entrance(address: str) -> str:
+    """Return the page that leads a browser on to an address of this server."""
+    return page("entrance.html", address=address)
+
+
 def style_sheet() -> str:
     """Return the style sheet: the trace page's, followed by our own rules."""
-    looks = asset("antecede.checker.render", "page.css")
-    return looks + style() + asset("antecede.checker.explore", "explore.css")
+    looks = own_text("antecede.checker.render", "page.css")
+    return looks + style() + own_text("antecede.checker.explore", "explore.css")
 
 
 def script() -> str:
     """Return the script of the page."""
-    return asset("antecede.checker.explore", "explore.js")
+    return own_text("antecede.checker.explore", "explore.js")
 
 
 def command_of(spec: Spec, needed: str = "unordered") -> list[str]:
     """Return the words of the command that explores `spec`, quoted for a shell.
 
-    The network is left out if the protocol needs it anyway.
+    The network is left out if the protocol needs it anyway. A question that has keys without an
+    option is named by the file of its spec.
     """
+    target = spec.protocol if spec.file is None or has_options(spec) else spec.file
     asked = evolve(spec, properties=()) if spec.properties == default_properties() else spec
     if asked.network == needed:
         asked = evolve(asked, network=None)
     given = (f"{option} {shlex.quote(value)}" for option, value in options_of(asked))
-    return ["antecede explore", shlex.quote(spec.protocol), *given]
+    return ["antecede explore", shlex.quote(target), *given]

@@ -32,10 +32,11 @@ from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Result
 from antecede.checker.semantics.transition import EndlessSystem, System
-from antecede.checker.support import interrupts
+from antecede.checker.support.block import Block
 from antecede.checker.support.errors import InputError, ProtocolError
 from antecede.checker.support.registry import with_objects
-from antecede.checker.sweep.processes import KILLED, begin_apart, starting_safely
+from antecede.checker.support.supervisor import PERIOD, Watch
+from antecede.checker.sweep.processes import KILLED, begin_apart, shared_memory, starting_safely
 
 PAUSE = 0.1
 """Seconds between two reports of a search about its progress."""
@@ -153,9 +154,9 @@ class _Reporting:
             self.connection.send(InputError(told))
 
 
-def _begin(call: Callable[[Asked], None], asked: Asked, keep_safe_path: bool) -> None:
+def _begin(call: Callable[[Asked], None], asked: Asked, keep_safe_path: bool, *memory: Any) -> None:
     """Run a search in a new process."""
-    begin_apart(keep_safe_path)
+    begin_apart(keep_safe_path, *memory)
     call(asked)
 
 
@@ -173,6 +174,7 @@ class Search:
     asked: Asked
     process: Any
     connection: Connection
+    watch: Watch
     progress: str = "starting"
     ended: Ending | InputError | None = None
     cancelled: bool = False
@@ -181,7 +183,7 @@ class Search:
     def read(self) -> None:
         """Read what the process sends, until it ends."""
         try:
-            while not isinstance(got := self.connection.recv(), Ending | InputError):
+            while not isinstance(got := self._next(), Ending | InputError):
                 self.progress = got
             self.ended = got
         except (EOFError, OSError):
@@ -190,6 +192,13 @@ class Search:
         finally:
             self.end()
             self.over.set()
+
+    def _next(self) -> str | Ending | InputError:
+        """Return what the process sends next, or why it was killed."""
+        while not self.connection.poll(PERIOD):
+            if self.watch.look(time.monotonic()):
+                return InputError(self.watch.unfinished())
+        return self.connection.recv()  # type: ignore[no-any-return]
 
     def cancel(self) -> None:
         """End the search without a result."""
@@ -210,12 +219,10 @@ class Searches:
     _lock: threading.Lock = field(factory=threading.Lock, init=False)
     _started: int = field(default=0, init=False)
     _closed: bool = field(default=False, init=False)
-    _no_abort: Callable[[], None] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         """See to it that no process outlives this one."""
         atexit.register(self.close)
-        self._no_abort = interrupts.at_abort(self.close)
 
     def under_way(self) -> Search | None:
         """Return the search that has not ended, or None."""
@@ -255,9 +262,11 @@ class Searches:
         self._started += 1
         context = multiprocessing.get_context("spawn")
         reading, writing = context.Pipe(duplex=False)
+        memory = shared_memory()
         try:
             with starting_safely() as keeps_safe_path:
-                arguments = (with_objects(_Reporting(writing), objects), asked, keeps_safe_path)
+                call = with_objects(_Reporting(writing), objects)
+                arguments = (call, asked, keeps_safe_path, *memory)
                 process = context.Process(target=_begin, args=arguments)
                 process.start()
         except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
@@ -267,7 +276,7 @@ class Searches:
             ) from None
         finally:
             writing.close()
-        return Search(self._started, asked, process, reading)
+        return Search(self._started, asked, process, reading, Watch(Block(*memory)))
 
     def close(self) -> None:
         """End the search under way. There is none after it, which the process would wait for."""
@@ -279,4 +288,3 @@ class Searches:
             running.cancel()
             running.process.join()
         atexit.unregister(self.close)
-        self._no_abort()

@@ -5,10 +5,16 @@ request must name this server as its host, which prevents DNS rebinding. A reque
 must come from the page itself (Origin). Other sites may not frame or load anything. The page loads
 nothing from elsewhere and runs only its own script. A notebook on this machine may frame the page
 if the notebook opened it.
+
+Other users of this machine can reach the loopback address, too, so every request needs the secret
+token of this server. The address that the command prints has the token. Whoever opens this address
+gets the token as a cookie, and is sent on to the same address without the token.
 """
 
 from __future__ import annotations
 
+import secrets
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -17,14 +23,15 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
-from antecede.checker.explore.page import refusal
-from antecede.checker.explore.site import Answer, Refused, Site, query_in
+from antecede.checker.explore.page import entrance, refusal
+from antecede.checker.explore.site import Answer, RefusedRequest, Site, query_in
 from antecede.checker.explore.tree import NoSuchState
 from antecede.checker.explore.turns import pass_on
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import InputError
+from antecede.checker.support.supervisor import HANGING, PERIOD
 
 HOST, PORT = "127.0.0.1", 8642
 """The address of the page. The port is fixed, so that links stay valid."""
@@ -34,6 +41,14 @@ PATIENCE = 10.0
 
 HELD_UP = 2.0
 """The time in seconds of one call after which the other requests no longer wait for it."""
+
+TOKEN = "token"
+"""The field of the first address that has the token of the server."""
+
+NO_TOKEN = (
+    "this request lacks the token of this server; open the address that antecede explore printed, "
+    "or if you have opened it and followed a link to here, press Enter in the address bar"
+)
 
 LARGEST = 16 * 2**20
 """The greatest size of an uploaded trace, in bytes."""
@@ -89,7 +104,8 @@ class Server(ThreadingHTTPServer):
     """
 
     def __init__(self, site: Site, port: int = PORT, *, framed: bool = False) -> None:
-        self.site, self.security = site, headers(framed=framed)
+        self.site, self.framed, self.security = site, framed, headers(framed=framed)
+        self.token = secrets.token_urlsafe()
         try:
             super().__init__((HOST, port), Handler)
         except OSError as error:
@@ -99,9 +115,19 @@ class Server(ThreadingHTTPServer):
             ) from None
 
     @property
+    def origin(self) -> str:
+        """The beginning of all addresses of this server."""
+        return f"http://{HOST}:{self.server_port}"
+
+    @property
     def address(self) -> str:
-        """The address of the page."""
-        return f"http://{HOST}:{self.server_port}/"
+        """The address to open first. It has the token, so only its reader can open the page."""
+        return f"{self.origin}/?{TOKEN}={self.token}"
+
+    @property
+    def cookie(self) -> str:
+        """The cookie of a session. Browsers do not separate ports, so its name has the port."""
+        return f"antecede-{self.server_port}={self.token}"
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -142,7 +168,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _target(self) -> tuple[str, dict[str, str]]:
         if not self.path.startswith("/"):
-            raise Refused(HTTPStatus.BAD_REQUEST, "the address must begin with a slash")
+            raise RefusedRequest(HTTPStatus.BAD_REQUEST, "the address must begin with a slash")
         parts = urlsplit(self.path)
         return parts.path, query_in(parts.query)
 
@@ -151,8 +177,8 @@ class Handler(BaseHTTPRequestHandler):
         try:
             self._check_host()
             self._check_site()
-            answered = _in_time(answer)
-        except Refused as refused:
+            answered = self._entered() or _in_time(answer)
+        except RefusedRequest as refused:
             answered = Answer(f"{refused}\n", "text/plain", refused.status)
         except NoSuchState as error:
             page = refusal(f"{error}.", name, error.before)
@@ -168,36 +194,68 @@ class Handler(BaseHTTPRequestHandler):
     def _check_host(self) -> None:
         hosts = self.headers.get_all("Host") or []
         if len(hosts) != 1:
-            raise Refused(HTTPStatus.BAD_REQUEST, "a request names its host, once")
+            raise RefusedRequest(HTTPStatus.BAD_REQUEST, "a request names its host, once")
         if hosts[0].lower() not in self.server.hosts:
-            raise Refused(HTTPStatus.FORBIDDEN, f"this is not {hosts[0][:80]!r}")
+            raise RefusedRequest(HTTPStatus.FORBIDDEN, f"this is not {hosts[0][:80]!r}")
 
     def _check_site(self) -> None:
         """Refuse requests from other sites' pages, such as images and scripts, except for links."""
         site, mode = self.headers.get("Sec-Fetch-Site"), self.headers.get("Sec-Fetch-Mode")
         if site in ("cross-site", "same-site") and mode != "navigate":
-            raise Refused(HTTPStatus.FORBIDDEN, "another site asks for this")
+            raise RefusedRequest(HTTPStatus.FORBIDDEN, "another site asks for this")
+
+    def _entered(self) -> Answer | None:
+        """Refuse a request without the token; return the answer to one that has it in its address.
+
+        The answer is no redirect, because after a link from another site, such as a terminal in a
+        notebook, a browser would not send the new cookie along with it.
+        """
+        address, query = self._target()
+        token = query.pop(TOKEN, "") if address == "/" else ""
+        if secrets.compare_digest(token.encode(), self.server.token.encode()):
+            page = entrance(f"/?{urlencode(query)}" if query else "/")
+            return Answer(page, headers={"Set-Cookie": f"{self.server.cookie}; {self._limits()}"})
+        cookies = ";".join(self.headers.get_all("Cookie") or []).split(";")
+        expected = self.server.cookie.encode()
+        if not any(
+            secrets.compare_digest(cookie.strip().encode(errors="replace"), expected)
+            for cookie in cookies
+        ):
+            raise RefusedRequest(HTTPStatus.FORBIDDEN, NO_TOKEN)
+        return None
+
+    def _limits(self) -> str:
+        """Return to whom a browser sends the cookie: to this server, for its own page only.
+
+        To browsers, the frame in a notebook belongs to another site. They keep such a cookie apart
+        for each site that has a frame (Partitioned).
+        """
+        if self.server.framed and self.headers.get("Sec-Fetch-Dest") == "iframe":
+            return "Path=/; HttpOnly; Secure; SameSite=None; Partitioned"
+        return "Path=/; HttpOnly; SameSite=Strict"
 
     def _check_origin(self) -> None:
         origins = self.headers.get_all("Origin") or []
         own = f"http://{self.headers.get('Host', '').lower()}"
         if [origin.lower() for origin in origins] != [own]:
-            raise Refused(HTTPStatus.FORBIDDEN, "only this server's own page may ask for this")
+            raise RefusedRequest(
+                HTTPStatus.FORBIDDEN, "only this server's own page may ask for this"
+            )
 
     def _body(self) -> str:
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()) or "Transfer-Encoding" in self.headers:
-            raise Refused(HTTPStatus.LENGTH_REQUIRED, "the request must state its length")
+            raise RefusedRequest(HTTPStatus.LENGTH_REQUIRED, "the request must state its length")
         if len(length) > 12 or int(length) > LARGEST:
             said = f"more than {LARGEST // 2**20} MB are not read"
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, said)
+            raise RefusedRequest(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, said)
         try:
             return self.rfile.read(int(length)).decode()
         except UnicodeDecodeError:
-            raise Refused(HTTPStatus.BAD_REQUEST, "the request is not UTF-8 text") from None
+            raise RefusedRequest(HTTPStatus.BAD_REQUEST, "the request is not UTF-8 text") from None
         except TimeoutError:
             said = f"the rest of the request has not come for {self.timeout} seconds"
-            raise Refused(HTTPStatus.REQUEST_TIMEOUT, said) from None
+            raise RefusedRequest(HTTPStatus.REQUEST_TIMEOUT, said) from None
 
     def _write(self, answer: Answer) -> None:
         body, kind = answer.content, answer.kind
@@ -234,7 +292,7 @@ def _in_time(answer: Callable[[], Answer]) -> Answer:
     Raises:
         InputError: a handler or an expression has not returned for PATIENCE seconds.
     """
-    future, works = Future[Answer](), Future[list[interrupts.Work]]()
+    future, works, named = Future[Answer](), Future[list[interrupts.Work]](), set[float]()
 
     def work() -> None:
         works.set_result(interrupts.works())
@@ -247,14 +305,19 @@ def _in_time(answer: Callable[[], Answer]) -> Answer:
     thread.start()
     of_thread = works.result()
     while thread.is_alive():
-        thread.join(interrupts.PERIOD)
-        interrupts.name_hanging(of_thread)
+        thread.join(PERIOD)
         for hanging in of_thread[-1:]:
-            if time.monotonic() - hanging.started > min(HELD_UP, PATIENCE):
+            began, what, *_ = hanging
+            seconds = time.monotonic() - began
+            if seconds > HANGING and began not in named:
+                named.add(began)
+                print(f"{what} has not returned after {seconds:.0f} seconds.", file=sys.stderr)
+            if seconds > min(HELD_UP, PATIENCE):
                 pass_on(thread)
-            if time.monotonic() - hanging.started > PATIENCE:
+            if seconds > PATIENCE:
+                said = interrupts.unfinished(hanging)
                 raise InputError(
-                    f"the page cannot be shown, because {hanging.unfinished()}. Correct it, end "
-                    "antecede explore with Ctrl-C, and start it again"
+                    f"the page cannot be shown, because {said}. Correct it, end antecede explore "
+                    "with Ctrl-C, and start it again"
                 )
     return future.result()

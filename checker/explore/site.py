@@ -34,7 +34,7 @@ from antecede.checker.model import Property
 from antecede.checker.paths.path import Path, transition_key
 from antecede.checker.render.json import misfit, trace_in
 from antecede.checker.render.pictures import PICTURES, converted_picture
-from antecede.checker.render.registry import FORMATS
+from antecede.checker.render.trace_formats import FORMATS
 from antecede.checker.search.options import Bounds
 from antecede.checker.semantics.question import model_of
 from antecede.checker.semantics.transition import System
@@ -82,7 +82,7 @@ class Answer:
     headers: Mapping[str, str] = field(factory=dict)
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """A refused request, with its HTTP status and the reason."""
 
     def __init__(self, status: int, reason: str) -> None:
@@ -98,7 +98,6 @@ class Site:
     bounds: Bounds = BOUNDS
     _searches: Searches = field(factory=Searches, init=False)
 
-    _token: str = field(factory=secrets.token_urlsafe, init=False)
     _agreed: set[str] = field(factory=set, init=False)
     """The expressions that the user wrote into the page, or agreed to run."""
 
@@ -116,7 +115,7 @@ class Site:
         self._files = Watch.of(self.tree)
 
     def _page(self, place: Place, note: Note | None = None, search: Search | None = None) -> str:
-        return text(self.tree, place, self._token, note or self._broken, search)
+        return text(self.tree, place, note or self._broken, search)
 
     def close(self) -> None:
         """End the search that is under way."""
@@ -139,7 +138,7 @@ class Site:
             "/graph": lambda: Answer(graph_text(self.tree, self._place(query)), "image/svg+xml"),
         }
         if address not in answers:
-            raise Refused(HTTPStatus.NOT_FOUND, f"there is no page {address[:80]!r}")
+            raise RefusedRequest(HTTPStatus.NOT_FOUND, f"there is no page {address[:80]!r}")
         if address == "/search":
             self._numbered(query).over.wait(LOOK)
         with turn():
@@ -172,7 +171,7 @@ class Site:
             return self._looked_at(query_in(body))
         if address == "/load":
             return self._loaded(query, body)
-        raise Refused(HTTPStatus.NOT_FOUND, f"nothing can be sent to {address[:80]!r}")
+        raise RefusedRequest(HTTPStatus.NOT_FOUND, f"nothing can be sent to {address[:80]!r}")
 
     def _reloaded(self, query: Mapping[str, str]) -> Answer | None:
         """Read the protocol again if a file has changed, and return a page that says so.
@@ -239,7 +238,9 @@ class Site:
             return self._exported(place, name)
         if name not in SAVED_AS:
             choices = ", ".join((*SAVED_AS, *EXPORTED))
-            raise Refused(HTTPStatus.NOT_FOUND, f"no format {name[:40]!r}; there are {choices}")
+            raise RefusedRequest(
+                HTTPStatus.NOT_FOUND, f"no format {name[:40]!r}; there are {choices}"
+            )
         kind = mimetypes.types_map[f".{name}"]
         file = f'attachment; filename="trace.{name}"'
         content: str | bytes
@@ -308,7 +309,6 @@ class Site:
 
     def _watched(self, query: Mapping[str, str]) -> Answer:
         """Return the page with one more expression to watch; agree to run all that it watches."""
-        self._check_token(query)
         added = query.get("expression", "").strip()
         expressions = dict.fromkeys([*watched_in(query), *filter(None, [added])])
         try:
@@ -318,13 +318,8 @@ class Site:
         self._agreed.update(expressions)
         return Answer(self._page(self._place({**query, WATCH: "\n".join(expressions)})))
 
-    def _check_token(self, query: Mapping[str, str]) -> None:
-        if not secrets.compare_digest(query.get("token", "").encode(), self._token.encode()):
-            raise Refused(HTTPStatus.FORBIDDEN, "only the page itself may send an expression")
-
     def _searched_for(self, query: Mapping[str, str]) -> Answer:
         """Search for a state that an expression describes, which is code of the user."""
-        self._check_token(query)
         place = self._place(query)
         try:
             searched_for(query.get("expression", ""), self.tree.system)
@@ -354,7 +349,7 @@ class Site:
     def _numbered(self, query: Mapping[str, str]) -> Search:
         search = self._searches.numbered(query.get("search", ""))
         if search is None:
-            raise Refused(HTTPStatus.NOT_FOUND, "there is no such search; start it again")
+            raise RefusedRequest(HTTPStatus.NOT_FOUND, "there is no such search; start it again")
         return search
 
     def _place_of(self, search: Search, query: Mapping[str, str]) -> Place:
@@ -485,7 +480,7 @@ def query_in(encoded: str) -> dict[str, str]:
     """Return the fields of a query.
 
     Raises:
-        Refused: one is given twice, or there are too many.
+        RefusedRequest: one is given twice, or there are too many.
 
     Returns:
         The fields; the expressions to watch are lines of one field.
@@ -493,10 +488,10 @@ def query_in(encoded: str) -> dict[str, str]:
     try:
         fields = parse_qs(encoded, keep_blank_values=True, max_num_fields=16, errors="replace")
     except ValueError:
-        raise Refused(HTTPStatus.BAD_REQUEST, "the query cannot be read") from None
+        raise RefusedRequest(HTTPStatus.BAD_REQUEST, "the query cannot be read") from None
     if WATCH in fields:
         fields[WATCH] = ["\n".join(dict.fromkeys(filter(None, fields[WATCH])))]
     for name, values in fields.items():
         if len(values) > 1:
-            raise Refused(HTTPStatus.BAD_REQUEST, f"{name[:40]!r} is given more than once")
+            raise RefusedRequest(HTTPStatus.BAD_REQUEST, f"{name[:40]!r} is given more than once")
     return {name: value for name, (value,) in fields.items()}

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+import tempfile
 import webbrowser
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path as FilePath
 from typing import Any
 
 from attrs import evolve
 
 from antecede.checker.check.spec import OwnProperties, Spec, overridden
 from antecede.checker.check.targets import spec_named
+from antecede.checker.explore.page import entrance
 from antecede.checker.explore.tree import Numbers, Tree, text_of
 from antecede.checker.render.json import misfit, trace_in_file
+from antecede.checker.support.block import SPARES, block
 from antecede.checker.support.errors import InputError, ReplayError
 
 
@@ -58,14 +64,27 @@ def _judging(spec: Spec) -> tuple[str, ...]:
     return (*spec.properties, *(name for name in usual if name not in spec.properties))
 
 
-def address_of(server: str, numbers: Numbers) -> str:
-    """Return the address of the page of a path."""
-    return f"{server}?path={text_of(numbers)}" if numbers else server
+def address_of(entrance: str, numbers: Numbers) -> str:
+    """Return the address that opens the page of a path; `entrance` has the token."""
+    return f"{entrance}&path={text_of(numbers)}" if numbers else entrance
 
 
 def show(address: str) -> None:
     """Open the page if there is a desktop; a text browser would take over the terminal."""
-    if sys.platform in ("darwin", "win32") or any(
-        map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))
-    ):
+    block.numbers[SPARES] = 1.0
+    if sys.platform in ("darwin", "win32"):
         webbrowser.open(address)
+    elif any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))):
+        webbrowser.open(FilePath(_private_page(address)).as_uri())
+
+
+def _private_page(address: str) -> str:
+    """Return a file that leads a browser to the address, as long as this process lives.
+
+    All users can read the command line of a browser, so it may not contain the token.
+    """
+    descriptor, file = tempfile.mkstemp(prefix="antecede-explore-", suffix=".html")
+    atexit.register(partial(FilePath(file).unlink, missing_ok=True))
+    with open(descriptor, "w", encoding="utf-8") as opened:
+        opened.write(entrance(address))
+    return file

@@ -122,7 +122,7 @@ def sort_components(numbers: Any, ends: Any, members: Any) -> None:
 def judge_components(
     edges: Edges, parts: Components, demands: Any, inside: Any, fair: Any, found: int
 ) -> int:
-    """Judge each component: can a fair run stay in it for ever?
+    """Judge each component: can a fair run stay in it forever?
 
     The function removes decided states from `inside`: the states of fair components, and states
     that no fair run can visit again and again. These are the states that enable a transition that

@@ -1,4 +1,4 @@
-"""Fair cycles: endless runs that leave a message undelivered for ever.
+"""Fair cycles: endless runs that leave a message undelivered forever.
 
 The graph of all states that follow the marked message is cut into strong components. The search in
 plain Python or the fast engine keeps this graph. With the fast engine the passes of
@@ -12,6 +12,8 @@ infinite run may stay in it without treating any step of the network or of a tim
   and Lei 1987, the procedure for Streett conditions).
 
 The application is not obliged to send, so the cycle may be without causal-sends (a livelock).
+
+Question: Where is an endless run (a lasso) found? `lasso`.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ ENDINGS = {
 
 @frozen(eq=False)
 class Lasso:
-    """A run without end: a stem, then a cycle for ever.
+    """A run without end: a stem, then a cycle forever.
 
     Attributes:
         stem, cycle: transitions; the cycle leads from the state after the stem back to it. It is
@@ -110,7 +112,7 @@ def fair_components(
     lossy: bool,
     passes: Passes = Passes(),
 ) -> list[set[int]]:
-    """Return the components where a fair run may stay for ever, the nearest first.
+    """Return the components where a fair run may stay forever, the nearest first.
 
     The computation takes 72 bytes per state of the graph.
 

@@ -23,8 +23,8 @@ from antecede.checker.model import CausalSend, Property, Where
 from antecede.checker.paths.endless import check_cycle
 from antecede.checker.paths.path import Loop, Path, replay
 from antecede.checker.purity.commutes import FormCheck
-from antecede.checker.search.coverage import judged
 from antecede.checker.search.graph import Explored
+from antecede.checker.search.never_seen import judged
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict, overall
 from antecede.checker.semantics.transition import System, enabled

@@ -1,4 +1,7 @@
-"""Confirmation of counterexamples: replay, a second judgement, and a readable order of events."""
+"""Confirmation of counterexamples: replay, a second judgement, and a readable order of events.
+
+Question: Where is a counterexample replayed before it is reported? `confirm`.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ from antecede.checker.paths.path import (
     replay_keys,
     transition_key,
 )
-from antecede.checker.semantics.crashes import is_crash
 from antecede.checker.semantics.judge import ENDS, as_wanted
 from antecede.checker.semantics.recoverability import recovers
-from antecede.checker.semantics.transition import System, enabled, state_after, successor
+from antecede.checker.semantics.transition import System, crashes, enabled, state_after, successor
+from antecede.checker.support import interrupts
 from antecede.checker.support.errors import AdapterError, NumbersError, ProtocolError, ReplayError
 
 MOST_LOOKED_AT = 20_000
@@ -38,7 +41,8 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
     """Replay a counterexample, make sure that it violates `prop`, and arrange it for reading.
 
     A counterexample to recoverability is confirmed by a search of MOST_LOOKED_AT states at most. If
-    there are more, `Path.looked_at` has the number.
+    there are more, `Path.looked_at` has the number. `Path.compared` says whether there was time to
+    replay it without merged states.
 
     Raises:
         NumbersError: it violates `prop` only as long as messages have no numbers.
@@ -59,8 +63,19 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
             f"the path found for {prop.name} does not violate it in plain Python; this is a bug "
             "of the engine, please report it"
         )
-    refuse_merged(path, prop)
-    return evolve(arranged(path, prop), violates=prop.name, looked_at=looked_at)
+    compared = _compared_in_time(path, prop)
+    readable = arranged(path, prop)
+    return evolve(readable, violates=prop.name, looked_at=looked_at, compared=compared)
+
+
+def _compared_in_time(path: Path, prop: Property) -> bool:
+    """Do `refuse_merged`; return False if the check is ended before. Its violation is kept."""
+    try:
+        refuse_merged(path, prop)
+    except KeyboardInterrupt as end:
+        interrupts.reason_of(end)
+        return False
+    return True
 
 
 def refuse_merged(path: Path, prop: Property | None = None) -> None:
@@ -130,7 +145,7 @@ def _late_action(system: System, end: State, prop: Property) -> tuple[int, State
     chance, state = random.Random(0), end
     for _ in range(GOES_ON):
         try:
-            transitions = [t for t in enabled(system, state) if not is_crash(t)]
+            transitions = [t for t in enabled(system, state) if not crashes(system, t)]
             if not transitions:
                 return None
             transition = chance.choice(transitions)

@@ -68,7 +68,7 @@ def numbered(
         if forms is not None:
             forms.compare(state)
         if isinstance(transition, CausalSend):
-            send = CausalSend(transition.actor, transition.destinations)
+            send = evolve(transition, marked=False)
             names[next_message(plain, counted, send)] = next_message(whole, state, transition)
             told: Transition = send
             taken: Transition = transition
@@ -125,7 +125,7 @@ def _anonymous(
 def goes_round(
     system: System, transitions: Iterable[Transition], after: int, victim: Message
 ) -> bool:
-    """Return whether the end of a run of a `system` that counts messages can repeat for ever.
+    """Return whether the end of a run of a `system` that counts messages can repeat forever.
 
     The cycle begins after `after` transitions, and starves the message `victim`.
     """
@@ -165,7 +165,7 @@ def anonymous(
 
 
 def check_cycle(system: System, stem: Iterable[Transition], cycle: Sequence[Transition]) -> None:
-    """Check that a run can repeat its cycle for ever: run the stem, and the cycle twice.
+    """Check that a run can repeat its cycle forever: run the stem, and the cycle twice.
 
     The system has the history `marked`. The transitions of the stem must be enabled in turn.
 

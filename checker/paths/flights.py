@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from attrs import define, frozen
 
-from antecede.checker.model import Lose, Message, Packet, Receive, State
+from antecede.checker.model import Lose, Message, Packet, Receive, State, What
 from antecede.checker.paths.path import Path, PathStep
 from antecede.checker.semantics.values import contains, message_in
 
@@ -22,6 +22,7 @@ class Flight:
         gone: whether it cannot be received any more.
         in_flight: whether it is in flight when the path ends, and was never received.
         place: its index among the packets that its step sent to its destination.
+        matters: whether the run may end as it does because this packet has not arrived.
     """
 
     src: int
@@ -33,6 +34,7 @@ class Flight:
     gone: bool = False
     in_flight: bool = False
     place: int = 0
+    matters: bool = False
 
     @property
     def since(self) -> int:
@@ -46,9 +48,9 @@ class Flight:
 
     @property
     def drawn(self) -> bool:
-        """Whether diagrams draw it: control packets that are never received are left out."""
+        """Whether diagrams draw it: control packets in flight are left out unless they matter."""
         met = bool(self.receptions) or self.lost is not None
-        return met or (self.in_flight and not self.control)
+        return met or (self.in_flight and (self.matters or not self.control))
 
 
 @frozen(eq=False)
@@ -102,6 +104,10 @@ def flights_of(path: Path) -> Flights:
         sent[step.number] = tuple(_sent_by(path, before, step))
         every.extend(sent[step.number])
     _mark_in_flight(path, every)
+    if path.violated is None or path.violated.what is not What.DELIVERY:
+        # A wrong delivery is explained by messages; a state or an end, also by what is missing.
+        for flight in every:
+            flight.matters = flight.in_flight
     return Flights(tuple(every), met, sent)
 
 

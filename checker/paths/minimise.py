@@ -11,10 +11,11 @@ from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede.checker.model import Lose, Property, Receive, State, Transition
+from antecede.checker.model import Arm, Lose, Property, Receive, State, Transition
 from antecede.checker.paths.confirm import arranged
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path, first_shown, for_replay, holds_along, replay
+from antecede.checker.semantics.crashes import cut_of
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 
 Kept: TypeAlias = tuple[int, ...]
@@ -69,16 +70,31 @@ class _Deletion:
         self._system = for_replay(path.system)
         self._origins = _origins(path)
         self._tried: dict[Kept, tuple[Kept, Path] | None] = {}
+        self._whole = set[int]()  # the steps in whose middle no actor crashes any more
 
     def minimal(self) -> Path:
-        """Delete ever smaller blocks of steps, from the end, until no step can be deleted."""
+        """Delete ever smaller blocks of steps, from the end, until no step can be deleted.
+
+        Then let actors take whole steps where they crash in the middle of one for no reason.
+        """
+        kept, path = self._shortest()
+        for at in kept:
+            if cut_of(self._path.steps[at].transition) is None:
+                continue
+            self._whole.add(at)
+            again = self._replayed(kept)
+            kept, path = again or (kept, path)
+            self._whole -= set() if again else {at}
+        return path
+
+    def _shortest(self) -> tuple[Kept, Path]:
         shortest = self._attempt(tuple(range(self._path.length)))
         assert shortest is not None, "the path to minimise violates its property"
         size = max(1, len(shortest[0]) // 2)
         while True:
             shorter = self._pass(shortest, size)
             if size == 1 and len(shorter[0]) == len(shortest[0]):
-                return shorter[1]
+                return shorter
             shortest, size = shorter, max(1, size // 2)
 
     def _pass(self, found: tuple[Kept, Path], size: int) -> tuple[Kept, Path]:
@@ -127,6 +143,8 @@ class _Deletion:
     def _resolved(self, at: int, sends: dict[int, tuple[tuple[int, Any], ...]]) -> Transition:
         """Return the transition of step `at`, with the packet that its origin now sends."""
         transition, origin = self._path.steps[at].transition, self._origins[at]
+        if at in self._whole and not isinstance(transition, Arm | Lose):
+            transition = evolve(transition, cut=None)
         if not isinstance(transition, Receive | Lose) or origin is None:
             return transition
         packets = [p for to, p in sends.get(origin.step, ()) if to == transition.dst]

@@ -25,6 +25,7 @@ from antecede.checker.model import (
     Where,
 )
 from antecede.checker.paths.endless import goes_round, numbered
+from antecede.checker.semantics.crashes import cut_of
 from antecede.checker.semantics.failing import FAILURES, Raised, failure_of
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.judge import ENDS, at_end, in_deliveries, in_state
@@ -98,6 +99,7 @@ class Path:
         loop: the cycle of an infinite run, or None.
         looked_at: for recoverability, the number of later states that were searched, if there are
             more of them; else None.
+        compared: whether it is known to be possible if no states of actors are taken for equal.
     """
 
     system: System
@@ -106,6 +108,7 @@ class Path:
     violates: str | None = None
     loop: Loop | None = None
     looked_at: int | None = None
+    compared: bool = True
 
     @property
     def length(self) -> int:
@@ -124,7 +127,7 @@ class Path:
 
     @property
     def repeats(self) -> bool:
-        """True if the last steps repeat for ever."""
+        """True if the last steps repeat forever."""
         return self.loop is not None and self.loop.after < self.length
 
     @property
@@ -217,8 +220,8 @@ def first_difference(path: Path, protocol: Protocol) -> tuple[int, State, State]
     state, other = path.initial, initial_state(system)
     for step in path.steps:
         key = transition_key(step.transition)
-        match = next((t for t in _likely(system, other, key) if transition_key(t) == key), None)
-        try:
+        try:  # a timeout runs already when it is looked for
+            match = next((t for t in _likely(system, other, key) if transition_key(t) == key), None)
             again = None if match is None else _step(system, other, step.number, match)
         except ProtocolError:  # the last step of a path may be a handler's failure
             return None if step.number == path.length else (step.number, state, other)
@@ -248,8 +251,23 @@ def _kind_and_actors(key: str) -> str:
 
 def transition_key(transition: Transition) -> str:
     """Return the text that identifies a transition in a state, for people and files."""
+    return with_cut(_whole_key(transition), cut_of(transition))
+
+
+def with_cut(key: str, cut: Iterable[int] | None) -> str:
+    """Return the key of a step in which the actor crashes, from the key of the whole step.
+
+    Args:
+        key: as `key_text` returns it.
+        cut: see `CausalSend.cut`.
+    """
+    return key if cut is None else f"{key}, with a crash after the packets to {list(cut)}"
+
+
+def _whole_key(transition: Transition) -> str:
     if isinstance(transition, CausalSend):
-        return key_text(transition.kind, transition.actor, destinations=transition.destinations)
+        to, label = transition.destinations, transition.label
+        return key_text(transition.kind, transition.actor, destinations=to, label=label)
     if isinstance(transition, Arm | Timeout):
         return key_text(transition.kind, transition.actor)
     if isinstance(transition, Internal):
@@ -274,10 +292,12 @@ def key_text(
     stays: bool = False,
     place: int = 0,
     name: str = "",
+    label: str | int | None = None,
 ) -> str:
     """Return the key of a transition from its parts; a packet is given by its canonical text."""
     if kind == CausalSend.kind:
-        return f"{kind} by {actor} to {list(destinations)}"
+        chosen = "" if label is None else f", with the label {label!r}"
+        return f"{kind} by {actor} to {list(destinations)}{chosen}"
     if kind in (Arm.kind, Timeout.kind):
         return f"{kind} of {actor}"
     if kind == Internal.kind:
@@ -329,7 +349,7 @@ def first_shown(path: Path, prop: Property) -> int | None:
     No step by itself shows a property that is judged after a search (`Property.later`).
     """
     if prop.where in ENDS:  # only the last state can be final
-        over = is_final(enabled(path.system, path.last))
+        over = is_final(path.system, enabled(path.system, path.last))
         return path.length if over and at_end(path.system, prop, path.last) else None
     if in_state(prop, path.initial):
         return 0

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from antecede.checker.model import Delivery, Message, What
 from antecede.checker.paths.path import Path
-from antecede.checker.semantics.judge import Fault, fault_of, undelivered
+from antecede.checker.semantics.judge import Fault, fault_of, things
 
 
 @frozen
@@ -73,13 +73,14 @@ def wrong_order(path: Path) -> Violation | None:
 
 
 def lost(path: Path) -> tuple[Message, ...]:
-    """Return the messages that are never delivered on `path`, in causal-send order."""
+    """Return the messages that some receiver never delivers on `path`, in causal-send order."""
     if path.loop is not None:
         return (path.loop.message,)
     prop = path.violated
-    if prop is None or not prop.final or prop.what is not What.UNDELIVERED:
+    of_messages = prop is not None and prop.what in (What.UNDELIVERED, What.PARTLY_DELIVERED)
+    if prop is None or not (prop.final and of_messages):
         return ()
-    rows = (undelivered(path.last, sender) for sender in range(path.system.actors))
+    rows = things(path.system, prop, path.last)
     undelivered_there = {message for row in rows if not prop.predicate(row) for message in row}
     return tuple(message for message in path.messages if message in undelivered_there)
 

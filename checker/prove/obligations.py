@@ -5,6 +5,8 @@ conjunct holds after it. Further obligations: the conjuncts hold initially, and 
 integrity (only causal-sent messages are delivered) and, if it is claimed, liveness at rest. The
 verdict of a proof is PROVED, FAILED or UNKNOWN. It is never HOLDS, which is the verdict of an
 exploration.
+
+Question: What does `prove` ask the solver?
 """
 
 from __future__ import annotations

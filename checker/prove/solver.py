@@ -10,6 +10,7 @@ z3 has a timeout of its own. If z3 misses it, the thread that waits for signals 
 from __future__ import annotations
 
 import signal
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from typing import Any
 import z3
 
 from antecede.checker.support import interrupts
-from antecede.checker.support.interrupts import ENDING, Ended, signal_numbers
+from antecede.checker.support.supervisor import ENDING
 
 SEED = 1
 
@@ -45,9 +46,7 @@ def solver_for(timeout: float, logic: str | None = None) -> Any:
 
 def look() -> None:
     """Raise `Ended` if a signal asked the command to end."""
-    reason = interrupts.wanted()
-    if reason is not None:
-        raise Ended(reason)
+    interrupts.deadline.poll()
 
 
 def check(solver: Any) -> Any:
@@ -66,7 +65,8 @@ def check(solver: Any) -> Any:
 @contextmanager
 def _interrupted(context: Any, seconds: float) -> Iterator[None]:
     """Run a thread that interrupts z3 after some time, or if a signal asks the command to end."""
-    source, target = signal_numbers()
+    source, target = socket.socketpair()  # Windows cannot wait for a pipe
+    target.setblocking(False)
     source.settimeout(min(seconds, LONGEST))
     done = threading.Event()
     gets_signals = threading.current_thread() is threading.main_thread()

@@ -26,6 +26,7 @@ from attrs import define, field
 
 from antecede.checker.support.alone import alone
 from antecede.checker.support.errors import ProtocolError
+from antecede.checker.support.registry import shown_place
 
 REFUSED: dict[Callable[..., Any], str] = {
     getattr(module, name): f"{module.__name__}.{name}"
@@ -47,7 +48,7 @@ REFUSED: dict[Callable[..., Any], str] = {
 
 _OF_A_GIVEN_TIME = {time.asctime: 1, time.ctime: 1, time.gmtime: 1, time.localtime: 1,
                     time.strftime: 2}  # fmt: skip
-"""Functions that read no clock if they have this number of arguments, and the last is not None."""
+"""Functions that read no clock if they have this number of arguments."""
 
 _OF_INTERPRETER = (sys.setrecursionlimit, sys.setswitchinterval)
 """Functions that could keep antecede from ending a call, so they are refused before they run."""
@@ -128,8 +129,10 @@ class Effects:
             name, caller = "random.seed", frame
         else:
             return
-        if name is not None and is_of_user(_beyond(caller, _DRAWS).f_globals, self.homes):
-            self.faults.append(f"calls {name}(), {_PROCESS}")
+        user = _beyond(caller, _DRAWS)
+        if name is not None and is_of_user(user.f_globals, self.homes):
+            place = f"line {user.f_lineno} of {shown_place(user.f_code.co_filename)}"
+            self.faults.append(f"calls {name}(), {_PROCESS} ({place})")
             if function in _OF_INTERPRETER:
                 raise RefusedCall(f"{name}() changes the whole process")
 
@@ -194,25 +197,7 @@ def _refused(function: BuiltinFunctionType, caller: FrameType) -> str | None:
 def _given(caller: FrameType) -> int:
     """Return the number of arguments of the call that a frame makes; 256 if it is unknown."""
     operation, given = caller.f_code.co_code[caller.f_lasti : caller.f_lasti + 2]
-    if operation in _SPREADS:
-        return 256
-    return given - (given > 0 and _last_is_none(caller))
-
-
-def _last_is_none(caller: FrameType) -> bool:
-    """Return whether the last argument of a frame's call is a constant or a variable with None."""
-    code = caller.f_code
-    before = [
-        each
-        for each in dis.get_instructions(code)
-        if each.offset < caller.f_lasti and each.opname not in ("PRECALL", "CACHE")
-    ]
-    last = before[-1]
-    if last.opname == "LOAD_CONST":
-        return last.argval is None
-    if last.opname.startswith("LOAD_FAST"):
-        return caller.f_locals.get(last.argval, ...) is None
-    return last.opname == "LOAD_GLOBAL" and caller.f_globals.get(last.argval, ...) is None
+    return 256 if operation in _SPREADS else given
 
 
 def _beyond(frame: FrameType, modules: Container[str]) -> FrameType:
@@ -220,12 +205,6 @@ def _beyond(frame: FrameType, modules: Container[str]) -> FrameType:
     while top_package(frame.f_globals) in modules and frame.f_back is not None:
         frame = frame.f_back
     return frame
-
-
-def clock_in(value: Any) -> str | None:
-    """Return the name of the function in REFUSED that a partial calls; a profiler misses it."""
-    function = value.func if isinstance(value, functools.partial) else None
-    return REFUSED.get(function) if isinstance(function, BuiltinFunctionType) else None
 
 
 def top_package(scope: Mapping[str, Any]) -> str:

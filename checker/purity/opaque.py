@@ -6,14 +6,16 @@ neither read their numbers nor compare them with each other. Otherwise it would 
 in a real run, where each message has its own number. Predicates and measures have this restriction,
 too.
 
-Each distinct call is repeated with opaque messages. They raise when their number is read, and all
-of them except for the marked one are different. Both calls must have equal results.
+Each distinct call is repeated with other numbers, so that all messages except for the marked one
+are different. Both calls must have equal results. In the repeated call, the class `Message` notes
+who reads numbers, because the answer may be hidden: in a log line, or in a condition that these
+numbers do not satisfy. Messages of the call may be compared with each other, but not with others.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
@@ -23,6 +25,7 @@ from antecede.checker.model import Message, Property, Protocol, Step
 from antecede.checker.semantics.judge import looks_at_message
 from antecede.checker.semantics.limits import Limit
 from antecede.checker.semantics.marked import MARKED
+from antecede.checker.semantics.reads import COMPARING, COPYING, HASHING, calls_users, noting
 from antecede.checker.semantics.values import field_names, parts, with_messages, with_parts
 from antecede.checker.support.errors import NumbersError, ProtocolError
 
@@ -32,68 +35,122 @@ _ADVICE = (
 )
 
 
-class NumberRead(ProtocolError):
-    """The number of an opaque message was read."""
+FAR = 1_000_000
+"""The least number of a message in a repeated call. No handler has met it before."""
+
+NEAR = range(1, 9)
+"""The least numbers of messages in further calls if a handler hashes or pickles messages.
+
+It may look them up in a set that exists already, which compares only messages of equal hashes, or
+it may compare bytes.
+"""
+
+_WORDS = {
+    COMPARING: "compares messages with each other",
+    HASHING: "puts messages into a set, where equal ones are one",
+}
+"""Method of a message that reads its number -> the fault of the handler that calls it."""
 
 
-class Opaque(Message):
-    """A message that differs from all others and raises when its number is read.
-
-    Attributes:
-        mark: a serial number that makes it different from all other opaque messages.
-    """
-
-    __slots__ = ("mark", "stands_for")
-
-    stands_for: Message
-    mark: int
-
-    def __init__(self, stands_for: Message, mark: int) -> None:
-        set_in = object.__setattr__
-        set_in(self, "sender", stands_for.sender)
-        set_in(self, "destinations", stands_for.destinations)
-        set_in(self, "stands_for", stands_for)
-        set_in(self, "mark", mark)
-
-    @property
-    def number(self) -> int:
-        """Raise NumberRead."""
-        raise NumberRead("the number of a message is read")
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether both replace the same message at the same place."""
-        return isinstance(other, Opaque) and self._all == other._all
-
-    def __hash__(self) -> int:
-        return hash(self._all)
-
-    def __repr__(self) -> str:
-        return f"Message(sender={self.sender}, destinations={self.destinations})"
-
-    @property
-    def _all(self) -> tuple[Any, ...]:
-        return self.sender, self.destinations, self.mark
-
-
-def opaque(value: Any, *, repeats: bool = False) -> Any:
-    """Return a value with opaque messages, all different except for the marked one.
+def renumbered(value: Any, least: int, *, repeats: bool = False) -> tuple[Any, dict[int, Message]]:
+    """Return a value whose messages are all different except for the marked one.
 
     Args:
+        value: a state, a packet, a delivery or arguments of a handler.
+        least: the number of the marked message; the others have greater numbers.
         repeats: whether a packet may arrive twice. Then equal packets with more fields than the
-            message have the same opaque message.
-    """
-    marks, packets = count(), dict[Any, Any]()
+            message have the same message.
 
-    def hidden(part: Any) -> Any:
+    Returns:
+        The value, and for each new number the message that the new one stands for.
+    """
+    numbers, packets = count(least + 1), dict[Any, Any]()
+    originals, new = dict[int, Message](), list[Message]()
+
+    def other(part: Any) -> Any:
         if isinstance(part, Message):
-            return Opaque(part, -1 if part.number == MARKED else next(marks))
+            number = least if part.number == MARKED else next(numbers)
+            originals[number] = part
+            new.append(evolve(part, number=number))
+            return new[-1]
         if not repeats or not _is_packet(part):
-            return with_parts(part, hidden)
+            return with_parts(part, other)
         if part not in packets:
-            packets[part] = with_parts(part, hidden)
+            packets[part] = with_parts(part, other)
         return packets[part]
 
-    return hidden(value)
+    changed = other(value)
+    for message in new:  # forget the hash, which a set in the value may have asked for
+        message.__setstate__(message.__getstate__())  # type: ignore[attr-defined]
+    return changed, originals
+
+
+@define(eq=False)
+class _Asked:
+    """Notes what a function asks about the numbers of messages.
+
+    Attributes:
+        passed: the numbers of the messages that it was given.
+        fault: its fault, as a clause after its name; None if it has none.
+        hides: whether it hashed or pickled a message, which may hide what it asks.
+    """
+
+    passed: frozenset[int]
+    fault: str | None = None
+    hides: bool = False
+
+    def note(self, message: Message, _field: str, method: str) -> None:
+        """Note that a method reads the number of a message."""
+        self.hides |= method in (HASHING, COPYING)
+        if method == COPYING:  # a copy that is read back is watched, too
+            return
+        if method not in _WORDS or message.number not in self.passed:
+            self.fault = self.fault or _WORDS.get(method, "reads the number of a message")
+
+
+@define(eq=False)
+class _Trial:
+    """A repeated call.
+
+    Attributes:
+        originals: for each number in the arguments, the message that the new one stands for.
+        outcome: the result, or an exception in words.
+        fault: as in `_Asked`.
+    """
+
+    originals: Mapping[int, Message]
+    outcome: Any
+    fault: str | None
+
+    @property
+    def told(self) -> Any:
+        """The outcome with the original messages."""
+        return told(self.outcome, self.originals)
+
+
+def _trials(
+    function: Callable[..., Any], args: tuple[Any, ...], *, repeats: bool
+) -> Iterator[_Trial]:
+    """Repeat a call with other numbers; once, unless it hashes or pickles messages."""
+    for least in (FAR, *NEAR):
+        others, originals = renumbered(args, least, repeats=repeats)
+        outcome, asked = _asked(function, others, frozenset(originals))
+        yield _Trial(originals, outcome, asked.fault)
+        if not asked.hides:
+            return
+
+
+@calls_users
+def _asked(
+    function: Callable[..., Any], args: tuple[Any, ...], passed: frozenset[int]
+) -> tuple[Any, _Asked]:
+    """Call a function; return its result, or its exception in words, and what it asked."""
+    asked = _Asked(passed)
+    with noting(Message, ("number",), asked.note):
+        try:
+            return function(*args), asked
+        except Exception as error:
+            return f"an exception, {type(error).__name__}: {error}", asked
 
 
 def _is_packet(value: Any) -> bool:
@@ -102,30 +159,34 @@ def _is_packet(value: Any) -> bool:
     return len(names) > 1 and any(isinstance(getattr(value, name), Message) for name in names)
 
 
-def told(value: Any) -> Any:
-    """Return a value with the original messages in place of opaque ones."""
-    return with_messages(value, lambda m: m.stands_for if isinstance(m, Opaque) else m)
+def told(value: Any, originals: Mapping[int, Message]) -> Any:
+    """Return a value with the original messages in place of others."""
+    return with_messages(value, lambda message: originals.get(message.number, message))
 
 
-def merges(value: Any) -> bool:
+def merges(value: Any, originals: Mapping[int, Message]) -> bool:
     """Return whether a set has two elements that are equal with the original messages."""
-    if isinstance(value, frozenset) and len(told(value)) < len(value):
+    if isinstance(value, frozenset) and len(told(value, originals)) < len(value):
         return True
-    return not isinstance(value, Message) and any(map(merges, parts(value)))
+    inside = () if isinstance(value, Message) else parts(value)
+    return any(merges(part, originals) for part in inside)
 
 
 @define(eq=False)
 class _Check:
-    """A handler that is repeated with opaque messages on the first call with some arguments.
+    """A handler whose first call with some arguments is repeated with other numbers.
 
     Attributes:
         bare: the handler without its self-checks.
+        shows: whether its arguments and results show all messages. Objects of an adapter hide
+            those that they keep, so they must not even compare messages.
         repeats: whether a packet may arrive twice, so that a set may hold two copies as one.
     """
 
     handler: Callable[..., Any]
     bare: Callable[..., Any]
     title: str
+    shows: bool
     repeats: bool
     _seen: set[int] = field(factory=set)
 
@@ -143,25 +204,23 @@ class _Check:
         return result
 
     def _compare(self, args: tuple[Any, ...], result: Step | None) -> None:
+        if not self.shows:
+            _, asked = _asked(self.bare, args, frozenset())
+            if asked.fault is not None:
+                raise self._refusal(args, asked.fault, "")
+            return
+        for trial in _trials(self.bare, args, repeats=self.repeats):
+            if trial.fault is not None:
+                raise self._refusal(args, trial.fault, "")
+            if trial.told != result:
+                returned = f"it returned {result!r}, and {trial.told!r} where all are different; "
+                raise self._refusal(args, _WORDS[COMPARING], returned)
+            if not self.repeats and merges(trial.outcome, trial.originals):
+                raise self._refusal(args, _WORDS[HASHING], f"it returned {result!r}; ")
+
+    def _refusal(self, args: tuple[Any, ...], fault: str, returned: str) -> ProtocolError:
         called = f"it was called with {', '.join(map(repr, args))}"
-        try:
-            other = self.bare(*opaque(args, repeats=self.repeats))
-        except NumberRead:
-            raise ProtocolError(
-                f"{self.title} reads the number of a message; {_ADVICE} ({called})"
-            ) from None
-        except Exception as error:
-            other = f"an exception, {type(error).__name__}: {error}"
-        if told(other) != result:
-            raise ProtocolError(
-                f"{self.title} compares messages with each other: it returned {result!r}, and "
-                f"{told(other)!r} where all of them are different; {_ADVICE} ({called})"
-            )
-        if not self.repeats and merges(other):
-            raise ProtocolError(
-                f"{self.title} puts messages into a set, where equal ones are one: it returned "
-                f"{result!r}; {_ADVICE} ({called})"
-            )
+        return ProtocolError(f"{self.title} {fault}: {returned}{_ADVICE} ({called})")
 
 
 def with_opaque_messages(watched: Protocol, bare: Protocol, *, repeats: bool) -> Protocol:
@@ -173,9 +232,9 @@ def with_opaque_messages(watched: Protocol, bare: Protocol, *, repeats: bool) ->
     """
 
     def each(found: Mapping[str, Any], again: Mapping[str, Any], kind: str) -> dict[str, _Check]:
-        of = f" of protocol {bare.name!r}"
+        titles = {name: f"{kind.format(name)} of protocol {bare.name!r}" for name in found}
         return {
-            name: _Check(handler, again[name], f"{kind.format(name)}{of}", repeats)
+            name: _Check(handler, again[name], titles[name], bare.shows_messages, repeats)
             for name, handler in found.items()
         }
 
@@ -209,16 +268,14 @@ def _judging(function: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
     seen = set[int]()
 
     @functools.wraps(function)
+    @calls_users
     def judged(thing: Any) -> Any:
         result = function(thing)
         if (mark := hash(thing)) not in seen:
             seen.add(mark)
-            try:
-                other = function(opaque(thing))
-            except ProtocolError:
-                raise NumbersError(name) from None
-            if other != result:
-                raise NumbersError(name)
+            for trial in _trials(function, (thing,), repeats=False):
+                if trial.fault is not None or trial.outcome != result:
+                    raise NumbersError(name)
         return result
 
     return judged

@@ -5,17 +5,15 @@ depends on anything else makes every verdict worthless. `watched` wraps a protoc
 distinct calls of each function, and a sample of all later calls, are then repeated in changed
 circumstances:
 
-* The function is called again on equal copies of the arguments, and an earlier call is repeated.
-  This finds randomness, the clock, variables that outlive a call, and the identity of objects.
+* The function is called again on equal copies of the arguments. This finds randomness, variables
+  that outlive a call, and the identity of objects.
 * Clones of the function are called in a few worlds (`World`) where sets iterate in another order,
   and `hash` and `id` return other values.
 
 All results must have one canonical text, and the arguments must keep theirs. Returned values must
 be immutable, hashable, and equal only if all their fields are equal. A call that reads a clock, or
-changes a file, is refused (`Effects`). After a search, `look_back` repeats some of the checked
-calls, also in new processes without earlier calls. If variables have changed, it repeats calls with
-the variables as they were at first (`Variables`), too, because a protocol that only exists in this
-process has no other.
+changes a file, is refused (`Effects`). After a search, `repeat_afresh` and `look_back` repeat some
+of the checked calls, in new processes without earlier calls and in this one.
 
 A fault can be missed, for example if only few of the later calls show it. Every reported fault was
 observed.
@@ -47,11 +45,9 @@ from antecede.checker.purity.usable import (
     text_of,
     unusable,
 )
-from antecede.checker.purity.variables import Variables
 from antecede.checker.purity.worlds import ORDERS, TWISTS, Order, World
 from antecede.checker.semantics import tracing
-from antecede.checker.semantics.handlers import owned
-from antecede.checker.semantics.judge import Glimpse
+from antecede.checker.semantics.handlers import end_copy, owned
 from antecede.checker.semantics.limits import AnyLimit, Constraint, Limit
 from antecede.checker.semantics.values import Values, same, stands_for_another
 from antecede.checker.support import interrupts
@@ -147,12 +143,7 @@ def watched_property(protocol: Protocol, prop: Property) -> Property:
     if watch is None or prop.where is Where.ON_FAIR_RUNS:
         return prop
 
-    @functools.wraps(prop.predicate)  # drawings and citations need its source lines
-    def judged(thing: Any) -> bool:
-        # Only some attributes of a glimpse are known, so that it cannot be remembered.
-        return watch.asked_twice(thing) if type(thing) is Glimpse else bool(watch(thing))
-
-    return attrs.evolve(prop, predicate=judged)
+    return attrs.evolve(prop, predicate=watch)
 
 
 def watched_limit(protocol: Protocol, limit: AnyLimit) -> AnyLimit:
@@ -207,10 +198,6 @@ def _watches(protocol: Protocol) -> dict[str, _Watch]:
     return {name: each for name, each in functions.items() if isinstance(each, _Watch)}
 
 
-_FROM_THE_START = 500
-"""The number of calls of each function that are repeated if variables have changed."""
-
-
 _AFRESH = {"on": (100, 4), "all": (1_000, 32)}
 """Numbers of calls that are repeated in a new process: of each function, together with all others,
 and of each handler, alone."""
@@ -226,31 +213,20 @@ seconds that the checks took so far.
 """
 
 
-def look_back(protocol: Protocol, *, elsewhere: bool = False) -> None:
+def look_back(protocol: Protocol) -> None:
     """Repeat some calls that were checked, after a search.
-
-    Args:
-        protocol: as `watched` returned it.
-        elsewhere: whether calls were repeated in a new process. Then a variable may be one that
-            cannot get its value of the start here.
 
     Raises:
         ProtocolError: one of them has another result now.
     """
     with printing_to_stderr():
         watches = list(_watches(protocol).values())
-        for watch in watches:
-            watch.look_back()
-            watch.begin_again(elsewhere=elsewhere)
-        for watch in watches[0].memory.judging if watches else ():
+        for watch in (*watches, *(watches[0].memory.judging if watches else ())):
             watch.look_back()
 
 
-def repeat_afresh(protocol: Protocol, again: Again) -> bool:
+def repeat_afresh(protocol: Protocol, again: Again) -> None:
     """Repeat some calls in one new process, in the opposite order, and some in one of their own.
-
-    Returns:
-        Whether calls were repeated.
 
     Raises:
         ProtocolError: one of them has another result there.
@@ -264,12 +240,9 @@ def repeat_afresh(protocol: Protocol, again: Again) -> bool:
         alone += () if watch.judges else calls[:: max(len(calls) // few, 1)]
     groups = [together[::-1], *([each] for each in alone)]
     asked = [[(name, call.args) for name, call in group] for group in groups]
-    repeated = False
     for group, texts in zip(groups, again(asked, seconds_spent(protocol)), strict=True):
         for (name, call), text in zip(group, texts, strict=True):
             watches[name].compare_afresh(call, text)
-            repeated |= text is not None
-    return repeated
 
 
 def seconds_spent(protocol: Protocol) -> float:
@@ -293,7 +266,6 @@ class _Memory:
         usable: parts of results that were found to be usable.
         seconds: the time that the checks took.
         luck: the state of the module `random` after the latest checked call.
-        variables: the variables of the functions, as they were before the search.
         effects: the outside things that the first trial of a call reads and changes.
         judging: the watches of functions that judge states or deliveries for a question.
     """
@@ -301,7 +273,6 @@ class _Memory:
     def __init__(self, protocol: Protocol, mode: str) -> None:
         self.protocol = protocol
         self.mode = mode
-        self.variables = Variables.of(protocol)
         self.effects = Effects(self.homes)
         self.values = Values()
         self.usable = Usable()
@@ -396,7 +367,12 @@ class _Outcome:
 
 def _outcome(run: Callable[[], Any]) -> _Outcome:
     try:
-        return _Outcome(run())
+        try:
+            return _Outcome(run())
+        finally:
+            end_copy()
+            if interrupts.was_interrupted():
+                raise interrupts.again()
     except (KeyboardInterrupt, AdapterError):
         raise
     except BaseException as error:
@@ -455,16 +431,6 @@ class _Watch:
         self._next = self._calls + self._chance.randint(1, 1 + 2 * self._calls // GAP)
         return self._timed_check(args)
 
-    def asked_twice(self, thing: Any) -> bool:
-        """Ask a predicate about a thing, and compare the answer with a second one."""
-        first, second = bool(self.handler(thing)), bool(self.handler(thing))
-        if first is not second:
-            raise ProtocolError(
-                f"{self._title} answered {first} and then {second} for the same delivery; let it "
-                "depend on nothing but its argument"
-            )
-        return first
-
     def _timed_check(self, args: Args) -> Any:
         began = time.perf_counter()
         try:
@@ -498,9 +464,9 @@ class _Watch:
             except RefusedCall:
                 raise self._error(_shown(args, before), f"{faults[0]}; {_ADVICE}") from None
         tracing.stop()
-        if self.memory.variables.clocks:
-            faults += Variables.of(self.handler).clocks
-        if faults and not interrupts.was_interrupted():  # the caller ends an interrupted call
+        if interrupts.was_interrupted():
+            raise interrupts.again()
+        if faults:
             raise self._error(_shown(args, before), f"{faults[0]}; {_ADVICE}")
         drew = self.memory.has_drawn(luck)
         self._compare_arguments(before, args)
@@ -511,7 +477,6 @@ class _Watch:
         value = self._read(result)
         call = _Call(args, shown, _Outcome(value), drew)
         self._repeat(call)
-        self._repeat_an_earlier_one()
         self._repeat_in_other_worlds(call)
         self._remember(call)
         return result
@@ -542,34 +507,9 @@ class _Watch:
             raise self._error(
                 call.shown,
                 f"depends on the calls before it, or on its process: it returned {before}, and "
-                f"in a new process in an empty folder {text}. Let it depend on nothing but its "
-                "arguments",
+                f"in a new process in an empty folder {text}{self._suspect(call)}. Let it depend "
+                "on nothing but its arguments",
             )
-
-    def begin_again(self, *, elsewhere: bool) -> None:
-        """Repeat calls with the variables of the start, if any has changed since."""
-        changed = self.memory.variables.changed()
-        if not changed:
-            return
-        for call in self.spread(_FROM_THE_START):
-            with self.memory.variables.as_at_the_start() as lasting:
-                if lasting and elsewhere:
-                    return
-                if lasting:
-                    raise self._error(
-                        call.shown,
-                        f"uses the variable {lasting[0].name}, which calls change; let it depend "
-                        "on nothing but its arguments",
-                    )
-                again = self._called_later(call)
-            if again.differs(call.outcome):
-                raise self._error(
-                    call.shown,
-                    "depends on the calls before it: "
-                    f"{_contrast(call.outcome, again)} when it was called with the variables as "
-                    f"they were at first. Calls change {', '.join(v.name for v in changed)}. Let "
-                    "it depend on nothing but its arguments",
-                )
 
     def _read(self, result: Any) -> Any:
         """Return the relevant part of a result: a bool for a predicate."""
@@ -609,12 +549,6 @@ class _Watch:
             again = self._run(self.handler, args)
             if again.differs(call.outcome):
                 raise self._error(call.shown, self._why_not_again(call, again))
-
-    def _repeat_an_earlier_one(self) -> None:
-        """Repeat an earlier call, because state outside the function may have changed since."""
-        if not self._past:
-            return
-        self._compare_later(self._past[self._checks // 2 % len(self._past)])
 
     def _called_later(self, call: _Call) -> _Outcome:
         with interrupts.at_work(f"a repeated call of {self._title}"):
@@ -712,7 +646,8 @@ def text_afresh(protocol: Protocol, name: str, args: Args) -> str:
         return bool(result) if judges else result
 
     try:
-        return _outcome(call).text_in_any_process
+        with interrupts.at_work(name):  # so that a copy that the function forks is known as one
+            return _outcome(call).text_in_any_process
     except AdapterError as error:
         return _Outcome(error, raised=True).text_in_any_process
 

@@ -53,7 +53,8 @@ def text_in_any_process(value: Any) -> str:
         return "{" + ",".join(sorted(inner)) + "}"
     if isinstance(value, (tuple, list)):
         return "(" + ",".join(inner) + ")"
-    return re.sub(r" at 0x[0-9a-f]+", "", text_of(value))
+    text = text_of(value)
+    return text if isinstance(value, str) else re.sub(r" at 0x[0-9a-f]+", "", text)
 
 
 def for_people(value: Any) -> str:

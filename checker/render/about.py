@@ -6,15 +6,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import attrs
 from attrs import frozen
 
 from antecede.checker.check.report import CheckReport
+from antecede.checker.model import What
 from antecede.checker.paths.path import Path
 from antecede.checker.paths.violation import lost, wrong_order
 from antecede.checker.render.explanation import Explanation, explain
 from antecede.checker.render.prose import Wording, failed_part, length_text, listed, printable
+from antecede.checker.search.options import Options
 from antecede.checker.semantics.failing import HANDLER_RETURNS
 from antecede.checker.semantics.programs import ANY_MESSAGE
+from antecede.checker.semantics.question import Question
 from antecede.checker.semantics.transition import EndlessSystem, System
 from antecede.checker.support.amounts import counted
 
@@ -75,11 +79,13 @@ def explanation_of(path: Path) -> Explanation:
 def _headline(path: Path) -> str:
     words = Wording.of(path)
     if (pair := wrong_order(path)) is not None:
-        first, second = words.message(pair.first), words.message(pair.second)
+        first, second = words.said(pair.first), words.said(pair.second)
         who = words.actor(pair.actor)
-        return f"{who} delivers {second} before {first}, which was causal-sent earlier"
+        return f"{who} delivers {second} before {first}, which was sent earlier"
     if missing := lost(path):
-        names = listed([words.message(message) for message in missing])
+        names = listed([words.said(message) for message in missing])
+        if path.violated is not None and path.violated.what is What.PARTLY_DELIVERED:
+            return f"Only some receivers deliver {names}"
         return f"{names} {'is' if len(missing) == 1 else 'are'} never delivered"
     if fails := _failing_part(path):
         return f"{path.system.protocol.name}: {fails} fails"
@@ -93,8 +99,11 @@ def model_variant(system: System) -> str | None:
     asked = system.question
     parts = [f"sends {asked.sends}"] if asked.sends != "joint" else []
     parts += [f"clocks at the {asked.clock_at}"] if asked.clock_at != "causal-send" else []
+    if asked.labels:
+        parts.append(f"labels {asked.labels}")
     if system.crashes is not None:
-        parts.append(f"crashes {asked.crashes}, packets to crashed actors {asked.to_crashed}")
+        parts.append(f"crashes {asked.crashes}")
+        parts += ["packets to crashed actors lost"] if system.crashes.lost else []
     return ", ".join(parts) or None
 
 
@@ -110,6 +119,26 @@ def question(system: System) -> str:
     if (variant := model_variant(system)) is not None:
         parts.append(variant)
     return " · ".join(parts)
+
+
+def setting(report: CheckReport) -> str:
+    """Return the size and the network of a check, and the other settings that are not default."""
+    spec, options, system = report.spec, report.options, report.system
+    parts = [counted(system.actors, "actor")]
+    parts += [] if most(system) else [_how_many(system)]  # the workload says it
+    parts += [f"network {network_text(system)}"]
+    if spec.file is not None:
+        parts.insert(0, f"protocol {system.protocol.name}")
+    if system.workload.text != attrs.fields(Question).workload.default:
+        parts.append(f"workload {workload_text(system)}")
+    if spec.history != attrs.fields(Question).history.default:
+        parts.append(f"history {spec.history}")
+    for name in ("search", "engine"):
+        if (value := getattr(options, name)) != getattr(attrs.fields(Options), name).default:
+            parts.append(f"{name} {value}")
+    if (variant := model_variant(system)) is not None:
+        parts.append(variant)
+    return ", ".join(parts)
 
 
 def network_text(system: System) -> str:

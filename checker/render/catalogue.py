@@ -36,11 +36,18 @@ def columns(rows: Iterable[tuple[str, str]], indent: str = "  ") -> str:
     return "\n".join(lines)
 
 
-def catalogue() -> str:
-    """Return the list of all protocols, properties, networks, workloads and so on."""
-    protocols = [protocol_named(name) for name in protocol_names()]
+def catalogue(*, everything: bool = False) -> str:
+    """Return the list of all protocols, properties, networks, workloads and so on.
+
+    Variants of protocols, and details of protocols, are in it only if `everything` is asked for.
+    """
+    names = protocol_names() if everything else main_protocols()
+    protocols = [protocol_named(name) for name in names]
+    left = len(protocol_names()) - len(names)
+    rows = [(p.name, _protocol_lines(p) if everything else p.summary) for p in protocols]
+    rows += [("", f"--all shows {left} variants, and what each protocol declares")] if left else []
     sections = [
-        ("Protocols", [(p.name, _protocol_lines(p)) for p in protocols]),
+        ("Protocols", rows),
         ("Properties", [*_property_rows(), *_DECLARED]),
         *((title, list(rows.items())) for title, (_, rows) in _PARTS.items()),
     ]
@@ -73,7 +80,7 @@ def listing(name: str) -> str:
     if name in property_names():
         prop = property_named(name)
         default = {*default_properties(), *default_properties(endless=True)}
-        usual = "checked unless --property says otherwise" if name in default else "on demand"
+        usual = "by default" if name in default else "on demand"
         parts.append(_card(name, [("property", prop.summary), ("checked", usual)]))
     for kind, rows in _PARTS.values():
         pieces = name.partition(":")[0].split("+")
@@ -139,6 +146,19 @@ def _property_rows() -> list[tuple[str, str]]:
     properties = [property_named(name) for name in property_names()]
     return [(p.name, p.summary + (" (default)" if p.name in default else "")) for p in properties]
 
+
+def main_protocols() -> tuple[str, ...]:
+    """Return the protocols that are no variants: no registered name begins their name."""
+    names = protocol_names()
+    return tuple(
+        name
+        for name in names
+        if name in _OF_THEIR_OWN or not any(name.startswith(f"{other}-") for other in names)
+    )
+
+
+_OF_THEIR_OWN = ("cykas-fair",)
+"""Protocols with the name of another one before theirs, which are no variants of it."""
 
 _DECLARED = (
     (

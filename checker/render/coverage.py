@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from antecede.checker.check.handler_coverage import FunctionCoverage, HandlerCoverage
 from antecede.checker.render.source import from_here
 from antecede.checker.render.terminal import wrapped
 from antecede.checker.semantics.tracing import lines_of
 from antecede.checker.support.amounts import counted
+
+if TYPE_CHECKING:
+    from antecede.checker.check.handler_coverage import FunctionCoverage, HandlerCoverage
 
 NOT_COUNTED = (
     "Not counted: initial states, packets in flight at the start, calls that the self-check "

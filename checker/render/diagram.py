@@ -15,11 +15,15 @@ from attrs import define, evolve, frozen
 from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Timeout
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Loop, Path, PathStep
-from antecede.checker.render.prose import Remarks, Wording, bracket, failing, waiting
+from antecede.checker.render.prose import Remarks, Wording, bracket, failing, listed, waiting
 from antecede.checker.semantics.values import contains, message_in
 
 MARGIN = 5
 """Columns for the step numbers."""
+
+FULL, SHORT, MARKS = "full", "short", "marks"
+"""Which notes stand beside the steps: whole sentences, sentences without the receivers of sends,
+or only what the drawing itself does not show."""
 
 CORNERS = {
     (1, True, False): "╮",
@@ -74,10 +78,11 @@ class _Row:
 
 @frozen
 class Diagram:
-    """The lines of a diagram, and a note on omissions."""
+    """The lines of a diagram, and the labels of the packets in flight that it leaves out."""
 
     lines: tuple[str, ...]
     undrawn: tuple[str, ...]
+    brief: bool = False
 
     @property
     def width(self) -> int:
@@ -85,8 +90,35 @@ class Diagram:
         return max(map(len, self.lines))
 
 
-def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
-    """Draw `path`; `remarks` describe wrong deliveries by step and message."""
+def fitting(path: Path, remarks: Remarks, wide: int, *, beside_a_list: bool = False) -> Diagram:
+    """Draw `path` with as many notes as fit into `wide` columns.
+
+    Notes that a list of the steps has, too, are left out. If even a diagram without notes is wider,
+    packets are labelled by their messages alone.
+    """
+    kinds = [] if beside_a_list else [(FULL, False), (SHORT, False)]
+    for notes, brief in (*kinds, (MARKS, False), (MARKS, True)):
+        drawn = diagram(path, remarks, notes, brief=brief)
+        if drawn.width <= wide:
+            break
+    return drawn
+
+
+def diagram(
+    path: Path,
+    remarks: Remarks = MappingProxyType({}),
+    notes: str = FULL,
+    *,
+    brief: bool = False,
+) -> Diagram:
+    """Draw `path`.
+
+    Args:
+        path: the run.
+        remarks: the faults of wrong deliveries, by step and message.
+        notes: FULL, SHORT or MARKS.
+        brief: whether the label of a packet is its message alone.
+    """
     words = Wording.of(path)
     flights = flights_of(path)
     lines = {id(f): _Line(f) for f in flights.every}
@@ -96,7 +128,7 @@ def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
     ]
     met = [lines[id(f)] if (f := flights.met.get(s.number)) else None for s in path.steps]
     rows = [*_from_the_start(start)]
-    _add_rows(rows, path, words, remarks, sent, met)
+    _add_rows(rows, path, _Notes(words, remarks, notes), sent, met)
     shown = sorted(
         {row.actor for row in rows} | {end for f in drawn for end in (f.flight.src, f.flight.dst)}
         or {0}
@@ -106,13 +138,9 @@ def diagram(path: Path, remarks: Remarks = MappingProxyType({})) -> Diagram:
         shown.sort()
     place = {actor: at for at, actor in enumerate(shown)}
     _assign_lanes([f for f in drawn if f.arrived is not None], place)
-    canvas = _Canvas(words, rows, drawn, place, path.loop)
-    undrawn = tuple(
-        f"{words.value(f.packet)} ({words.actor(f.src)} to {words.actor(f.dst)})"
-        for f in flights.in_flight
-        if not f.drawn
-    )
-    return Diagram(canvas.lines(), undrawn)
+    canvas = _Canvas(words, rows, drawn, place, path.loop, brief)
+    undrawn = tuple(words.label(f.packet) for f in flights.in_flight if not f.drawn)
+    return Diagram(canvas.lines(), undrawn, brief)
 
 
 def _from_the_start(flights: tuple[_Line, ...]) -> Iterator[_Row]:
@@ -125,14 +153,13 @@ def _from_the_start(flights: tuple[_Line, ...]) -> Iterator[_Row]:
 def _add_rows(
     rows: list[_Row],
     path: Path,
-    words: Wording,
-    remarks: Remarks,
+    notes: _Notes,
     sent: list[tuple[_Line, ...]],
     met: list[_Line | None],
 ) -> None:
     """Lay out the path: a row per step, and one for each further network-send of that step."""
     for step, leaving, line in zip(path.steps, sent, met, strict=True):
-        row = _first_row(step, words, remarks)
+        row = notes.first_row(step)
         if line is not None:
             line.arrived = len(rows)
             line.heavy |= row.wrong is not None and contains(line.flight.packet, row.wrong)
@@ -146,30 +173,66 @@ def _add_rows(
             rows[-1] = evolve(rows[-1], leaves=leaves)
 
 
-def _first_row(step: PathStep, words: Wording, remarks: Remarks) -> _Row:
-    who, notes, wrong = words.actor(step.actor), [], None
-    if isinstance(step.transition, CausalSend):
-        assert step.message is not None
-        notes.append(f"causal-sends {words.message(step.message)}")
-    if isinstance(step.transition, Arm):
-        notes.append("decides to send")
-    if isinstance(step.transition, Timeout):
-        notes.append("times out")
-    if isinstance(step.transition, Internal):
-        notes.append(words.acts(step.transition))
-    if isinstance(step.transition, Lose):
-        return _Row(step.actor, step.number, f"{words.label(step.transition.packet)} is lost")
-    notes += words.deliveries(step, remarks)
-    for delivery in step.deliveries:
-        if remarks.get((step.number, delivery.message), "too early") != "too early":
-            wrong = delivery.message
-    held = waiting(step)
-    if held is not None:
-        notes.append("which waits" if held == step.message else f"{words.message(held)} waits")
-    if failing(step):
-        notes.append("fails")
-    note = f"{who} {', '.join(notes)}" if notes else ""
-    return _Row(step.actor, step.number, note, wrong)
+@frozen
+class _Notes:
+    """Makes the notes beside the steps."""
+
+    words: Wording
+    remarks: Remarks
+    kind: str
+
+    def first_row(self, step: PathStep) -> _Row:
+        """Return the first row of a step."""
+        if isinstance(step.transition, Lose):
+            label = self.words.label(step.transition.packet)
+            return _Row(step.actor, step.number, f"{label} is lost")
+        wrong = None
+        for delivery in step.deliveries:
+            if self.remarks.get((step.number, delivery.message), "too early") != "too early":
+                wrong = delivery.message
+        return _Row(step.actor, step.number, self._note(step), wrong)
+
+    def _note(self, step: PathStep) -> str:
+        who, held = self.words.actor(step.actor), waiting(step)
+        own = [*self._trigger(step, held)]
+        seen = [*self._deliveries(step)]
+        own += [] if self.kind == MARKS else seen
+        own += (f"and {crash}" for crash in self.words.crash(step.transition, brief=True))
+        own += ["fails"] if failing(step) else []
+        parts = [f"{who} {', '.join(own)}"] if own else []
+        if self.kind == MARKS:
+            parts += [*seen, *([f"{self.words.said(held)} waits"] if held is not None else [])]
+        return ", ".join(parts)
+
+    def _trigger(self, step: PathStep, held: Message | None) -> Iterator[str]:
+        """Yield what triggers a step, as a predicate, if the drawing does not show it."""
+        transition, words = step.transition, self.words
+        if isinstance(transition, Arm):
+            yield "decides to send"
+        if isinstance(transition, Timeout):
+            yield "times out"
+        if isinstance(transition, Internal):
+            yield words.acts(transition)
+        if self.kind == MARKS:
+            return
+        waits = ", which waits" if held is not None else ""
+        if isinstance(transition, CausalSend):
+            assert step.message is not None
+            to = f" to {listed([words.actor(d) for d in transition.destinations])}"
+            yield f"sends {words.said(step.message)}{to if self.kind == FULL else ''}{waits}"
+        elif held is not None:
+            yield f"receives {words.said(held)}{waits}"
+
+    def _deliveries(self, step: PathStep) -> Iterator[str]:
+        """Yield the deliveries with their faults; as MARKS only those that have one."""
+        told = dict.fromkeys(delivery.message for delivery in step.deliveries)
+        for message in told:
+            remark = self.remarks.get((step.number, message))
+            said, fault = self.words.said(message), f", {remark}" if remark else ""
+            if self.kind != MARKS:
+                yield f"delivers {said}{fault}"
+            elif remark:
+                yield f"{said}{fault}"
 
 
 def _assign_lanes(flights: list[_Line], place: Mapping[int, int]) -> None:
@@ -208,8 +271,9 @@ class _Canvas:
         flights: list[_Line],
         place: Mapping[int, int],
         loop: Loop | None,
+        brief: bool,
     ) -> None:
-        self.loop = loop
+        self.loop, self.brief = loop, brief
         self.words, self.rows, self.flights, self.place = words, rows, flights, place
         self.left_zone, self.right_zone = self._zones()
         self.lanes = [
@@ -220,7 +284,7 @@ class _Canvas:
 
     def _label(self, line: _Line, *, sent: bool) -> str:
         message = message_in(line.flight.packet)
-        if sent or message is None:
+        if message is None or (sent and not self.brief):
             return self.words.label(line.flight.packet)
         return self.words.message(message)
 
@@ -273,7 +337,7 @@ class _Canvas:
         return (*lines, self._blank())
 
     def _repeated(self) -> list[bool]:
-        """Return for each row whether it belongs to a step that repeats for ever."""
+        """Return for each row whether it belongs to a step that repeats forever."""
         flags, number = [], 0
         for row in self.rows:
             number = row.number or number

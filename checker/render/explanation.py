@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -22,11 +23,14 @@ from antecede.checker.model import (
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep, first_shown
 from antecede.checker.paths.violation import Violation, Wrong, lost, wrong_delivery, wrong_order
-from antecede.checker.render.prose import Remarks, Wording, listed, loop_text, pending
-from antecede.checker.semantics.failing import failure_in, failure_of
-from antecede.checker.semantics.judge import Fault, undelivered
+from antecede.checker.render.prose import Remarks, Wording, listed, loop_text
+from antecede.checker.semantics.crashes import is_live
+from antecede.checker.semantics.failing import failure_in, failure_of, is_declared
+from antecede.checker.semantics.judge import Fault, pending, things
 from antecede.checker.semantics.values import contains, field_names, message_in, packet_class, shown
 from antecede.checker.support.registry import KINDS
+
+_KIND_OF_CLAIM = re.compile(r"^(safety|reachability|at final states): ")
 
 _KINDS_OF_PARTS = ("action", "property", *(kind for kind, *_ in KINDS.values()))
 """The words that an error may have before the name of a part of a protocol or question."""
@@ -51,7 +55,22 @@ def explain(path: Path) -> Explanation:
     prop = path.violated
     assert prop is not None, "only a counterexample can be explained"
     how = _EXPLAINED.get((prop.what, prop.where))
-    return (how and how(path, prop)) or Explanation(f"The path does not respect {prop.name}.")
+    return (how and how(path, prop)) or Explanation(f"The run violates {claim_of(prop)}.")
+
+
+def claim_of(prop: Property) -> str:
+    """Return what a property says, as a part of a sentence: its summary, or else its name."""
+    kind, _, name = prop.name.partition(":")
+    if kind in KINDS:
+        return f"the predicate `{name}`"
+    return _KIND_OF_CLAIM.sub("", prop.summary) or prop.name
+
+
+def _false_for(prop: Property, who: str) -> str:
+    """Return a clause: what a property says is false for some actors."""
+    if is_declared(prop.name):
+        return f"{claim_of(prop)} is false for {who}"
+    return f"this is false for {who}: {claim_of(prop)}"
 
 
 _ENDINGS = {
@@ -69,7 +88,7 @@ def _for_ever(path: Path, _prop: Property) -> Explanation | None:
     words, loop = Wording.of(path), path.loop
     if loop is None:
         return None
-    name = words.message(loop.message)
+    name = words.said(loop.message)
     where = listed([words.actor(d) for d in pending(path.last, loop.message)])
     text = f"{name} ({words.actor(loop.message.sender)} to {where}) is never delivered. "
     if not path.repeats:
@@ -143,10 +162,12 @@ def _of_the_round_before(path: Path) -> dict[int, int]:
 
 def _no_way_back(path: Path, prop: Property) -> Explanation:
     words = Wording.of(path)
-    left = (m for i in range(path.system.actors) for m in undelivered(path.last, i))
-    stuck = [words.message(m) for m in left]
+    stuck = []
+    if prop.what is What.UNDELIVERED:
+        here = things(path.system, prop, path.last)
+        stuck = [words.said(message) for row in here for message in row]
     if not stuck:
-        return Explanation(f"From here on, no state can be reached that satisfies {prop.name}.")
+        return Explanation(f"From here on, nothing leads to this: {claim_of(prop)}.")
     return Explanation(
         "No continuation of this run reaches a state in which every message is delivered. "
         f"Here, {listed(stuck)} {'is' if len(stuck) == 1 else 'are'} undelivered."
@@ -162,8 +183,8 @@ def _delivery(path: Path, prop: Property) -> Explanation | None:
         return _wrong_order(path, pair, known=wrong.fault is Fault.KNOWN)
     if wrong.fault is Fault.UNEXPECTED:
         return _unexpected(path, wrong)
-    who, name = words.actor(wrong.delivery.actor), words.message(wrong.delivery.message)
-    text = f"{who} delivers {name} (step {wrong.step}), which does not respect {prop.name}."
+    who, name = words.actor(wrong.delivery.actor), words.said(wrong.delivery.message)
+    text = f"{who} delivers {name} (step {wrong.step}), and so this is false: {claim_of(prop)}."
     return Explanation(text)
 
 
@@ -172,15 +193,15 @@ def _chain_text(words: Wording, chain: tuple[Message, ...]) -> str:
     clauses: list[str] = []
     sender = words.actor(chain[0].sender)
     if chain[0].sender != chain[1].sender:
-        clauses.append(f"{sender} sent {words.message(chain[0])}")
+        clauses.append(f"{sender} sent {words.said(chain[0])}")
     for before, after in pairwise(chain):
-        actor, earlier = words.actor(after.sender), words.message(before)
+        actor, earlier = words.actor(after.sender), words.said(before)
         if before.sender == after.sender and clauses:
-            clauses.append(f"{actor} then sent {words.message(after)}")
+            clauses.append(f"{actor} then sent {words.said(after)}")
         elif before.sender == after.sender:
-            clauses.append(f"{actor} sent {earlier}, then {words.message(after)}")
+            clauses.append(f"{actor} sent {earlier}, then {words.said(after)}")
         else:
-            clauses.append(f"{actor} delivered {earlier} and then sent {words.message(after)}")
+            clauses.append(f"{actor} delivered {earlier}, then sent {words.said(after)}")
     return "; ".join(clauses)
 
 
@@ -191,13 +212,13 @@ def _wrong_order(path: Path, pair: Violation, *, known: bool) -> Explanation:
     """
     words = Wording.of(path)
     actor = words.actor(pair.actor)
-    first, second = words.message(pair.first), words.message(pair.second)
-    why = f"{words.actor(pair.first.sender)} causal-sent {first} before {second}, both to {actor}"
+    first, second = words.said(pair.first), words.said(pair.second)
+    why = f"{words.actor(pair.first.sender)} sent {first} before {second}"
     if known:
-        why = f"{first} was causal-sent before {second}: {_chain_text(words, pair.chain)}"
+        why = f"{first} happened before {second}: {_chain_text(words, pair.chain)}"
     late = _delivery_steps(path, pair.actor, pair.first)[0]
     early = _delivery_steps(path, pair.actor, pair.second)[0]
-    text = f"{why}. {actor} delivered {second} (step {early}) before {first} (step {late})."
+    text = f"{actor} delivers {second} before {first}, although {why}."
     remarks = {(early, pair.second): "too early", (late, pair.first): "too late"}
     return Explanation(text, remarks=remarks)
 
@@ -216,15 +237,15 @@ def _unexpected(path: Path, wrong: Wrong) -> Explanation:
     words, m, at = Wording.of(path), wrong.delivery.message, wrong.step
     text, earlier = "", _delivery_steps(path, wrong.delivery.actor, m)[0]
     if m not in words.names:
-        text, remark = f" (step {at}), which was never causal-sent", "never sent"
+        text, remark = f" (step {at}), which was never sent", "never sent"
     elif wrong.delivery.actor not in m.destinations:
         to = listed([words.actor(x) for x in m.destinations])
-        text, remark = f" (step {at}), but it was causal-sent to {to}", "wrong actor"
+        text, remark = f" (step {at}), but it was sent to {to}", "wrong actor"
     elif earlier == at:
         text, remark = f" twice in step {at}", "twice"
     else:
         text, remark = f" twice: at step {earlier}, and again at step {at}", "again"
-    text = f"{words.actor(wrong.delivery.actor)} delivered {words.message(m)}{text}."
+    text = f"{words.actor(wrong.delivery.actor)} delivered {words.said(m)}{text}."
     return Explanation(text, remarks={(at, m): remark})
 
 
@@ -232,17 +253,42 @@ def _undelivered(path: Path, _prop: Property) -> Explanation | None:
     words, state, missing = Wording.of(path), path.last, list(lost(path))
     if not missing:
         return None
-    in_flight = "nothing is in flight" if not any(state.channels) else "packets are in flight still"
-    routes = [f"{words.message(m)} ({_route(words, m)})" for m in missing]
+    in_flight = "nothing is in flight" if not any(state.channels) else "packets are still in flight"
+    routes = [f"{words.said(m)} ({_route(words, m)})" for m in missing]
     was = "was" if len(missing) == 1 else "were"
     text = (
         f"The run is over: {in_flight} and nothing more can happen, yet {listed(routes)} {was} "
         f"never delivered. {_places(path, words, missing)}"
     )
-    details = tuple(
-        f"{words.actor(i)} ends as {words.value(local)}" for i, local in enumerate(state.actors)
-    )
-    return Explanation(text, details)
+    return Explanation(text, _endings(path))
+
+
+def _partly(path: Path, _prop: Property) -> Explanation | None:
+    """Explain which live receivers have delivered a message, and which never do."""
+    words, state, missing = Wording.of(path), path.last, list(lost(path))
+    if not missing:
+        return None
+    steps = {(d.actor, d.message): s.number for s in reversed(path.steps) for d in s.deliveries}
+    clauses = []
+    for message in missing:
+        waiting = pending(state, message)
+        live = [i for i in message.destinations if is_live(state, i)]
+        done = [i for i in live if i not in waiting]
+        did, never = (
+            listed(list(map(words.actor, actors))) for actors in (done, set(live) - set(done))
+        )
+        at = listed([str(step) for step in sorted(steps[i, message] for i in done)])
+        when = f"(step{'s' * (len(done) > 1)} {at})"
+        clauses.append(f"{did} delivered {words.said(message)} {when}, and {never} never did")
+    text = f"The run is over: {'; '.join(clauses)}. {_places(path, words, missing)}"
+    return Explanation(text, _endings(path))
+
+
+def _endings(path: Path) -> tuple[str, ...]:
+    """Return a line on the last state of each actor."""
+    words = Wording.of(path)
+    last = enumerate(path.last.actors)
+    return tuple(f"{words.actor(i)} ends as {words.value(local)}" for i, local in last)
 
 
 def _route(words: Wording, message: Message) -> str:
@@ -255,7 +301,7 @@ def _places(path: Path, words: Wording, missing: list[Message]) -> str:
     grouped: dict[tuple[int | None, str], list[str]] = {}
     for message in missing:
         fate = _lost_in(path, message), _place(words, path.last, message)
-        grouped.setdefault(fate, []).append(words.message(message))
+        grouped.setdefault(fate, []).append(words.said(message))
     return "; ".join(_fate(listed(n), len(n) == 1, *fate) for fate, n in grouped.items()) + "."
 
 
@@ -316,7 +362,7 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
 
     An invariant judges one actor's state, or all actors' states together.
     """
-    words, name = Wording.of(path), prop.name.partition(":")[2] or prop.name
+    words = Wording.of(path)
     for number, state in [(0, path.initial), *((s.number, s.state) for s in path.steps)]:
         joint = prop.what is What.STATES
         for actor, judged in enumerate([state.actors] if joint else state.actors):
@@ -327,13 +373,11 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
                 return Explanation(failure_text(mark.error))
             if joint and (failure := failure_of(prop, judged)) is not None:
                 return Explanation(failure_text(failure.error))
-            when = f"After step {number}" if number else "From the start"
-            said = f"{words.actor(actor)}'s state does not"
-            if joint:
-                said = "the states of the actors do not together"
+            when = f"After step {number}" if number else "At the start"
+            said = _false_for(prop, "all actors together" if joint else words.actor(actor))
             shown_actors = range(path.system.actors) if joint else (actor,)
             details = (f"{words.actor(i)} is {words.value(state.actors[i])}" for i in shown_actors)
-            return Explanation(f"{when}, {said} respect {name}.", tuple(details))
+            return Explanation(f"{when}, {said}.", tuple(details))
     return None
 
 
@@ -352,12 +396,10 @@ def _at_rest(path: Path, prop: Property) -> Explanation | None:
     words, states = Wording.of(path), path.last.actors
     if (failure := failure_of(prop, states)) is not None:
         return Explanation(failure_text(failure.error))
-    name = prop.name.removeprefix("at-rest:")
     alone = prop.what is What.STATE
     wrong = [i for i, state in enumerate(states) if not prop.predicate(state)] if alone else []
-    whose = listed([f"{words.actor(i)}'s state" for i in wrong]) if alone else "the actors' states"
-    verb = "does" if len(wrong) == 1 else "do"
-    text = f"The run is over, and {whose} {verb} not respect {name}."
+    whose = listed([words.actor(i) for i in wrong]) if alone else "all actors together"
+    text = f"The run is over, and {_false_for(prop, whose)}."
     actors = wrong or range(len(states))
     return Explanation(text, tuple(f"{words.actor(i)} is {words.value(states[i])}" for i in actors))
 
@@ -368,11 +410,14 @@ def _sequences(path: Path, prop: Property) -> Explanation | None:
     if number is None:
         return None
     when = "When the run is over" if prop.at_end else f"After step {number}"
-    text = f"{when}, the deliveries of the actors do not respect {prop.name}."
+    text = f"{when}, this is false: {claim_of(prop)}."
     here = path.steps[number - 1].state if number else path.initial
     delivered = [position.delivered for position in here.workload]
-    order = [", then ".join(map(words.message, row)) or "nothing" for row in delivered]
-    told = (f"{words.actor(i)} delivered {row}" for i, row in enumerate(order))
+    order = [", then ".join(map(words.said, row)) or "nothing" for row in delivered]
+    told = (
+        f"{words.actor(i)} {f'delivered {row}' if is_live(here, i) else 'crashed, and is left out'}"
+        for i, row in enumerate(order)
+    )
     return Explanation(text, tuple(told))
 
 
@@ -384,15 +429,13 @@ def _unended(path: Path, _prop: Property) -> Explanation | None:
         if not system.workload.ended(actor, position):
             requests = system.workload.requests
             reason = None if requests is None else _waits(path, words, actor, requests[actor])
-            waiting.append(
-                f"{words.actor(actor)} {reason or 'never causal-sends all its messages'}"
-            )
+            waiting.append(f"{words.actor(actor)} {reason or 'never sends all its messages'}")
     return Explanation(f"The run is over, but {listed(waiting)}.") if waiting else None
 
 
 def _waits(path: Path, words: Wording, actor: int, requests: tuple[Request, ...]) -> str | None:
     """Return a sentence on the receive that blocks a program, or None."""
-    names = {(m.sender, m.number): words.message(m) for m in path.messages}
+    names = {(m.sender, m.number): words.said(m) for m in path.messages}
     inbox = [d.message for s in path.steps for d in s.deliveries if d.actor == actor and d.expected]
     for number, request in enumerate(requests, 1):
         accepts = sorted(request.accepts or ())
@@ -401,7 +444,7 @@ def _waits(path: Path, words: Wording, actor: int, requests: tuple[Request, ...]
             return f"waits for {wanted}, which does not come"
         head = inbox[number - 1]
         if not request.takes((head.sender, head.number)):
-            return f"waits for {wanted}, while {words.message(head)} is first in its inbox"
+            return f"waits for {wanted}, while {words.said(head)} is first in its inbox"
     return None
 
 
@@ -415,6 +458,8 @@ _EXPLAINED: Mapping[tuple[What, Where], Callable[[Path, Property], Explanation |
     (What.SEQUENCES, Where.AT_FINAL_STATES): _sequences,
     (What.UNDELIVERED, Where.AT_FINAL_STATES): _undelivered,
     (What.UNDELIVERED, Where.FROM_EVERYWHERE_ON): _no_way_back,
+    (What.PARTLY_DELIVERED, Where.AT_FINAL_STATES): _partly,
+    (What.PARTLY_DELIVERED, Where.FROM_EVERYWHERE_ON): _no_way_back,
     (What.UNDELIVERED, Where.ON_FAIR_RUNS): _for_ever,
     (What.ENDED, Where.AT_FINAL_STATES): _unended,
     (What.ENDED, Where.FROM_EVERYWHERE_ON): _no_way_back,

@@ -6,10 +6,29 @@ import contextlib
 import errno
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import InputError
+
+_started_in: list[Path] = []
+"""The current folder at the start of the command; empty if no command runs."""
+
+
+@contextlib.contextmanager
+def placed_here() -> Iterator[None]:
+    """Write relative files of this block to the present folder, although user code may leave it."""
+    _started_in.append(Path.cwd())
+    try:
+        yield
+    finally:
+        _started_in.pop()
+
+
+def placed(target: str | Path) -> Path:
+    """Return the path of a file to write."""
+    return Path(*_started_in[-1:], target)
 
 
 def check_writable(target: str) -> None:
@@ -18,7 +37,7 @@ def check_writable(target: str) -> None:
     Raises:
         InputError: the file cannot be written; the error says why.
     """
-    path = Path(target)
+    path = placed(target)
     try:
         path.stat()
     except FileNotFoundError:
@@ -32,7 +51,9 @@ def check_writable(target: str) -> None:
     if is_stream(path):
         return
     if not path.resolve().parent.is_dir():
-        raise InputError(f"cannot write to {target!r}: there is no folder {str(path.parent)!r}")
+        raise InputError(
+            f"cannot write to {target!r}: there is no folder {str(Path(target).parent)!r}"
+        )
     beside = _beside(path)
     try:
         beside.touch(exist_ok=False)
@@ -47,11 +68,11 @@ def write_whole(target: str, text: str | bytes) -> None:
     Raises:
         InputError: the file cannot be written; the error says why.
     """
-    path = Path(target)
+    path = placed(target)
     data = text.encode() if isinstance(text, str) else text
     try:
         if is_stream(path):
-            _write_stream(path, data)
+            _write_stream(path, data, target)
             return
         beside = _beside(path)
         try:
@@ -63,14 +84,14 @@ def write_whole(target: str, text: str | bytes) -> None:
         raise _unwritable(target, error) from None
 
 
-def _write_stream(path: Path, data: bytes) -> None:
+def _write_stream(path: Path, data: bytes, name: str) -> None:
     """Write to a pipe or a device. A request to end also ends the wait for a reader.
 
     Raises:
         OSError: the stream cannot be written.
         Ended: there was a request to end, and nobody read.
     """
-    undone = f"no program read {str(path)!r}"
+    undone = f"no program read {name!r}"
     opened: list[int] = []
 
     def has_reader(seconds: float) -> bool:
@@ -105,15 +126,15 @@ def append(target: str, text: str, *, create: bool = False) -> None:
     Raises:
         InputError: the file cannot be written; the error says why.
     """
-    size = None
+    size, path = None, placed(target)
     try:
-        size = None if create and not os.path.exists(target) else os.stat(target).st_size
-        with open(target, "ab") as file:
+        size = None if create and not path.exists() else path.stat().st_size
+        with path.open("ab") as file:
             file.write(text.encode())
     except OSError as error:
         if size is not None:
             with contextlib.suppress(OSError):
-                os.truncate(target, size)
+                os.truncate(path, size)
         raise _unwritable(target, error) from None
 
 
@@ -124,7 +145,7 @@ def make_folder(folder: Path) -> None:
         InputError: the folder cannot be made; the error says why.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        placed(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the folder {str(folder)!r}: {error.strerror}") from None
 

@@ -58,7 +58,7 @@ class Label:
 
 @frozen
 class Bracket:
-    """The bracket around the steps that repeat for ever, with its text."""
+    """The bracket around the steps that repeat forever, with its text."""
 
     top: float
     bottom: float
@@ -153,7 +153,7 @@ class Layout:
         trail: the happens-before chain from the first to the second message, in straight pieces.
         modes: the other kinds of spans besides buffers: the protocol's witnesses, drawn or not.
         undrawn: control packets that are not received, in words.
-        loop: the steps that repeat for ever, if some do.
+        loop: the steps that repeat forever, if some do.
         words: kind of mark, or `wrong` -> its words in the legend, if they are not the usual ones.
     """
 

@@ -61,8 +61,8 @@ def state_graph(system: System, most: int = MOST_STATES) -> nx.MultiDiGraph:
     for here, state in enumerate(explored.states):
         edges = list(explored.rows.of(here))
         transitions = [explored.rows.transitions[label] for label, _ in edges]
-        graph.nodes[here]["final"] = is_final(transitions)
-        if is_final(transitions):
+        graph.nodes[here]["final"] = is_final(system, transitions)
+        if is_final(system, transitions):
             _violate(graph, here, [p for p in judged if at_end(system, p, state)])
         for label, number in edges:
             transition = explored.rows.transitions[label]
@@ -138,11 +138,16 @@ def _differences(system: System, state: State) -> Iterator[str]:
 
 def _short(words: Wording, transition: Transition) -> str:
     """Return a transition in very few words."""
+    return ", and ".join([_trigger(words, transition), *words.crash(transition)])
+
+
+def _trigger(words: Wording, transition: Transition) -> str:
     if isinstance(transition, CausalSend):
         to = listed([words.actor(dst) for dst in transition.destinations])
-        return f"{words.actor(transition.actor)} sends to {to}"
+        label = "" if transition.label is None else f" {words.value(transition.label)}"
+        return f"{words.actor(transition.actor)} sends{label} to {to}"
     if isinstance(transition, Arm | Timeout | Internal):
-        return words.transition(transition, None)
+        return words.trigger(transition, None)
     packet = words.label(transition.packet)
     if isinstance(transition, Lose):
         return f"{packet} is lost"

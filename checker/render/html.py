@@ -24,11 +24,12 @@ from antecede.checker.render import coverage
 from antecede.checker.render.about import About, about, question
 from antecede.checker.render.geometry import Layout
 from antecede.checker.render.markup import Markup, number
-from antecede.checker.render.pages import asset, page
+from antecede.checker.render.pages import page
 from antecede.checker.render.prose import Wording, fields_of
 from antecede.checker.render.spacetime import layout_of
 from antecede.checker.render.svg import drawing
 from antecede.checker.render.svg_style import style
+from antecede.checker.support.reading import own_text
 
 FIRST_PAGE, PAGE = 1.3, 1.6
 """The height of the piece of a diagram on a page of paper, relative to its width of 155 mm."""
@@ -59,8 +60,8 @@ def stepping(
 
     With `covered`, the page also has the lines of the handlers that the check has executed.
     """
-    looks = Markup(asset(__package__, "page.css") + style())
-    script = Markup(asset(__package__, "page.js"))
+    looks = Markup(own_text(__package__, "page.css") + style())
+    script = Markup(own_text(__package__, "page.js"))
     policy = (
         f"default-src 'none'; style-src {_hash(looks)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'"
@@ -83,7 +84,7 @@ def stepping(
 
 def coverage_page(report: CheckReport, covered: HandlerCoverage) -> str:
     """Return a page with the lines of the handlers that ran, for a check without a run to show."""
-    looks = Markup(asset(__package__, "page.css"))
+    looks = Markup(own_text(__package__, "page.css"))
     return page(
         "coverage.html",
         policy=f"default-src 'none'; style-src {_hash(looks)}; base-uri 'none'; form-action 'none'",

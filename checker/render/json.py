@@ -2,13 +2,14 @@
 
 A result is one object with stable keys. A trace file holds its `counterexample`, together with the
 values that a replay needs. Actors are numbers here, not names.
+
+Question: Where are the keys of a JSON result? `docs/files.md` documents them.
 """
 
 from __future__ import annotations
 
 import json
 import platform
-import tomllib
 from collections.abc import Mapping, Sequence
 from os.path import isfile
 from pathlib import Path as FilePath
@@ -23,11 +24,19 @@ from antecede.checker.check.spec import OwnProperties, Spec
 from antecede.checker.liveness.fairness import ENDINGS
 from antecede.checker.model import Arm, CausalSend, Internal, Lose, Message, Receive, Timeout
 from antecede.checker.paths.growth import Growth
-from antecede.checker.paths.path import Loop, Path, PathStep, holds_along, key_text, replay_keys
+from antecede.checker.paths.path import (
+    Loop,
+    Path,
+    PathStep,
+    holds_along,
+    key_text,
+    replay_keys,
+    with_cut,
+)
 from antecede.checker.render import coverage
 from antecede.checker.render.about import explanation_of
 from antecede.checker.render.prose import Wording, property_of
-from antecede.checker.search import measures
+from antecede.checker.semantics.crashes import cut_of
 from antecede.checker.semantics.failing import FAILURES, is_declared
 from antecede.checker.semantics.names import names_from
 from antecede.checker.semantics.question import MODEL, Question, model_of
@@ -35,17 +44,12 @@ from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import identifying, message_in
 from antecede.checker.support.errors import InputError, ReplayError, unknown
 from antecede.checker.support.reading import json_in, text_in
-from antecede.checker.support.registry import (
-    PACKAGE,
-    PIPE,
-    is_object,
-    property_names,
-    protocol_names,
-)
+from antecede.checker.support.registry import PIPE, is_object, property_names, protocol_names
 from antecede.checker.support.settings import check_text, is_kind, kind_named, settings_of, shown
+from antecede.checker.support.version import VERSION
 
-RESULT_SCHEMA = "antecede/result/1"
-RESULTS_SCHEMA = "antecede/results/1"
+RESULT_SCHEMA = "antecede/result/2"
+RESULTS_SCHEMA = "antecede/results/2"
 TRACE_SCHEMA = "antecede/trace/1"
 REPLAY_SCHEMA = "antecede/replay/1"
 AUDIT_SCHEMA = "antecede/audit/3"
@@ -62,7 +66,7 @@ def text(value: Mapping[str, Any]) -> str:
 
 def result_object(report: CheckReport) -> dict[str, Any]:
     """Return the result of one check."""
-    spec, result, counts = report.spec, report.result, report.result.counts
+    spec, result, counts = report.spec, report.result, report.result.size
     path = result.counterexample
     return {
         "schema": RESULT_SCHEMA,
@@ -76,22 +80,21 @@ def result_object(report: CheckReport) -> dict[str, Any]:
         "search": spec.search,
         "engine": report.options.engine,
         "properties": {name: str(verdict) for name, verdict in result.properties.items()},
-        "unique_states": counts.unique_states,
-        "total_states": counts.total_states,
-        "depth": counts.depth,
-        "final_states": counts.final_states,
-        "unreduced": None if result.unreduced is None else attrs.asdict(result.unreduced),
+        **attrs.asdict(counts),
+        "counts_are_reduced": result.unreduced is None,
+        "explored": attrs.asdict(result.counts),
         "seconds": round(result.seconds, 3),
         "peak_memory_bytes": result.peak_memory_bytes,
         "stopped_by": result.stopped_by,
         "error": result.error,
         "conditions": list(result.conditions),
+        "vacuous": dict(result.vacuous),
+        "remarks": list(result.remarks),
         "never_seen": list(result.never),
         "witnesses": {name: counterexample_object(p) for name, p in result.shown.items()},
         "growth": [_growth(growth) for growth in result.grown],
         "counterexample": None if path is None else counterexample_object(path),
         "statistics": dict(result.statistics),
-        "measures": _measures(report),
         "handlers": coverage.as_object(report.coverage),
         "versions": versions(),
     }
@@ -106,12 +109,6 @@ def _growth(growth: Growth) -> dict[str, Any]:
         "late": [words.value(flight.packet) for flight in growth.late],
         "run": counterexample_object(growth.path),
     }
-
-
-def _measures(report: CheckReport) -> dict[str, Any] | None:
-    if report.unmeasured is not None:
-        return {"problem": report.unmeasured}
-    return None if report.measures is None else measures.as_object(report.measures)
 
 
 def results_object(reports: Sequence[Checked]) -> dict[str, Any]:
@@ -129,21 +126,7 @@ def results_object(reports: Sequence[Checked]) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Return the versions of the programs that produced a file."""
-    return {"antecede": own_version(), "python": platform.python_version()}
-
-
-def own_version() -> str:
-    """Return the version of antecede; if it is not installed, the version in its project file."""
-    from importlib import metadata  # a slow import, which most commands do not need
-
-    try:
-        return metadata.version("antecede")
-    except metadata.PackageNotFoundError:
-        project = PACKAGE / "pyproject.toml"
-        if not project.is_file():
-            return "not installed"
-        table = tomllib.loads(project.read_text(encoding="utf-8"))
-        return str(table["project"]["version"])
+    return {"antecede": VERSION, "python": platform.python_version()}
 
 
 def counterexample_object(path: Path) -> dict[str, Any]:
@@ -188,6 +171,10 @@ def _transition(words: Wording, step: PathStep) -> dict[str, Any]:
         ends["place"] = transition.place
     if isinstance(transition, Internal):
         ends["action"] = transition.name
+    if isinstance(transition, CausalSend) and transition.label is not None:
+        ends["label"] = transition.label
+    if (cut := cut_of(transition)) is not None:
+        ends["cut"] = list(cut)
     return {
         "number": step.number,
         "kind": transition.kind,
@@ -245,7 +232,7 @@ class Trace:
     Attributes:
         spec: the question; its only property is the violated one, if there is one.
         keys: the keys of the transitions, as `checker.paths.path` makes them.
-        loop: (after, sender, number, ending) of a run whose last steps repeat for ever.
+        loop: (after, sender, number, ending) of a run whose last steps repeat forever.
         saved: the property that the file names, even if `spec` asks for another one.
     """
 
@@ -395,7 +382,7 @@ def trace_of(table: Mapping[str, Any], file: str) -> Trace:
     """
     try:
         prop = None if table.get("property", "") is None else _get(table, "property", str)
-        keys = (_key(table, number) for number in range(1, len(_transitions(table)) + 1))
+        keys = (_key_with_cut(table, number) for number in range(1, len(_transitions(table)) + 1))
         return Trace(_spec(table, prop), tuple(keys), _loop(table), prop)
     except InputError as error:
         raise type(error)(f"{file}: {error}") from None
@@ -432,7 +419,7 @@ def _get(table: Mapping[str, Any], key: str, kind: type, where: str = "") -> Any
     return value
 
 
-LATER = ("crashes",)
+LATER = ("crashes", "labels")
 """Fields of a question that traces of earlier versions lack, and that have no list of choices."""
 
 
@@ -473,6 +460,13 @@ def _transitions(table: Mapping[str, Any]) -> list[Any]:
     return found
 
 
+def _key_with_cut(table: Mapping[str, Any], number: int) -> str:
+    """Return the key of the transition at `number`, in whose middle the actor may crash."""
+    key, entry = _key(table, number), _transitions(table)[number - 1]
+    cut = _get(entry, "cut", list, f"transition {number}: ") if "cut" in entry else None
+    return with_cut(key, cut)
+
+
 def _key(table: Mapping[str, Any], number: int) -> str:
     """Return the key of the transition at `number`, as `checker.paths.path` makes it."""
     entry = _transitions(table)[number - 1]
@@ -482,7 +476,9 @@ def _key(table: Mapping[str, Any], number: int) -> str:
     kind, actor = _get(entry, "kind", str, where), _get(entry, "actor", int, where)
     if kind == CausalSend.kind:
         message = _get(entry, "message", dict, where)
-        return key_text(kind, actor, destinations=_get(message, "destinations", list, where))
+        to = _get(message, "destinations", list, where)
+        label = _get(entry, "label", str, where) if "label" in entry else None
+        return key_text(kind, actor, destinations=to, label=label)
     if kind in (Receive.kind, Lose.kind):
         src, packet = _get(entry, "src", int, where), _get(entry, "packet", str, where)
         stays, place = entry.get("stays") is True, entry.get("place", 0)

@@ -71,7 +71,8 @@ def _case(suite: ElementTree.Element, report: CheckReport, name: str) -> None:
         failure = ElementTree.SubElement(case, "failure", message=f"{name} is violated")
         failure.text = plain_lines(path_text(path)) if shown and path is not None else ""
     elif verdict is Verdict.VACUOUS and not report.as_expected:
-        ElementTree.SubElement(case, "skipped", message="nothing to judge")
+        message = plain_lines(f"nothing to judge: {result.vacuous[name]}")
+        ElementTree.SubElement(case, "skipped", message=message)
     elif verdict is Verdict.INCOMPLETE:
         reason = "the check failed" if result.error else result.stopped_by
         reason = reason or "the search ended with another violation"
@@ -85,7 +86,8 @@ def _expectation(suite: ElementTree.Element, report: CheckReport) -> None:
     )
     result = report.result
     if not decides(report.spec, result):
-        reason = result.error or result.stopped_by or str(result.verdict)
+        empty = "; ".join(dict.fromkeys(result.vacuous.values()))
+        reason = result.error or result.stopped_by or empty or str(result.verdict)
         ElementTree.SubElement(case, "error", message=plain_lines(f"{result.verdict}: {reason}"))
     elif report.differences:
         told = suite.find("testcase/failure") is not None

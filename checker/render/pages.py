@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 from typing import Any
 
-from antecede.checker.render.json import own_version
 from antecede.checker.render.markup import escaped, number
+from antecede.checker.support.reading import own_text
+from antecede.checker.support.version import VERSION
 
 
 def page(template: str, **values: Any) -> str:
@@ -16,7 +16,7 @@ def page(template: str, **values: Any) -> str:
     Strings are escaped, and invisible characters in them become spaces. `markup.Markup` is inserted
     unchanged. Numbers with a fraction are coordinates, which have one digit after the point.
     """
-    made: str = _environment(True).get_template(template).render(values, version=own_version())
+    made: str = _environment(True).get_template(template).render(values, version=VERSION)
     return made
 
 
@@ -24,11 +24,6 @@ def text_page(template: str, **values: Any) -> str:
     """Render a template of a text that is neither HTML nor SVG; nothing is escaped."""
     made: str = _environment(False).get_template(template).render(values)
     return made
-
-
-def asset(package: str, name: str) -> str:
-    """Return the text of a style sheet or script in a package."""
-    return resources.files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
@@ -48,7 +43,7 @@ def _environment(escapes: bool) -> Any:
 
 def _source(name: str) -> str:
     """Return the text of a template; a picture is one line, because text in it keeps its spaces."""
-    text = asset(__package__, f"templates/{name}")
+    text = own_text(__package__, f"templates/{name}")
     return "".join(map(str.strip, text.splitlines())) if name.endswith(".svg") else text
 
 

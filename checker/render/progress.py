@@ -8,7 +8,7 @@ from itertools import pairwise
 from antecede.checker.check.spec import Spec
 from antecede.checker.render.terminal import SHORTEST, elapsed, rounded
 from antecede.checker.render.ticker import Ticker, fitting
-from antecede.checker.search.loop import Measuring, Progress
+from antecede.checker.search.loop import Progress
 from antecede.checker.support.amounts import memory
 
 EXACT = 100_000
@@ -22,6 +22,8 @@ def watching(ticker: Ticker, *, many: bool = False) -> Callable[[Spec, Progress]
     """Return a function that shows the progress of a check; of `many`, it says of which."""
 
     def watch(spec: Spec, progress: Progress) -> None:
+        if progress.counts.total_states <= 1:
+            return  # the search is only beginning
         label = f"{spec.label}:" if many else ""
         ticker.show(lambda width: progress_text(progress, width, label))
 
@@ -49,12 +51,6 @@ def _short(number: int) -> str:
 def _parts(progress: Progress, number: Callable[[int], str], label: str) -> list[tuple[int, str]]:
     """Return the parts of the line with their ranks; see `fitting`."""
     counts, seconds = progress.counts, progress.seconds
-    if progress.measuring is not None:
-        return [
-            (0, f"{label} {_measured(progress.measuring, number)}".strip()),
-            (7, memory(progress.memory_bytes)),
-            (2, elapsed(seconds)),
-        ]
     speed = f"{number(int(counts.total_states / seconds))} states/s" if seconds >= SHORTEST else ""
     return [
         (4, f"{progress.waits_for}:" if progress.waits_for else ""),
@@ -69,27 +65,11 @@ def _parts(progress: Progress, number: Callable[[int], str], label: str) -> list
     ]
 
 
-def _measured(measuring: Measuring, number: Callable[[int], str]) -> str:
-    """Return how many states were measured, and of how many if that is known."""
-    every = "" if measuring.every is None else f" of {number(measuring.every)}"
-    return f"measuring costs in plain Python: {number(measuring.states)}{every} states"
-
-
 def place_text(progress: Progress) -> str:
-    """Return the level and how it compares with the one before, or the greatest depth.
-
-    Only a search level by level has the one, and only if a level is a depth.
-    """
-    levels = progress.levels
-    if not levels:
-        return f"greatest depth {progress.counts.depth:,}"
-    growth = _ratio(levels[-1] / levels[-2]) if len(levels) > 1 else ""
-    compared = f" ({growth} times level {len(levels) - 1:,})" if growth else ""
-    return f"level {len(levels):,}{compared}"
-
-
-def _ratio(ratio: float) -> str:
-    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}"
+    """Return the level that is being expanded, or the greatest depth if there are no levels."""
+    if progress.levels:
+        return f"level {len(progress.levels):,}"
+    return f"greatest depth {progress.counts.depth:,}"
 
 
 def _end(progress: Progress) -> str:
@@ -98,7 +78,7 @@ def _end(progress: Progress) -> str:
         share, bound = progress.nearest
         return f"{100 * share:.0f} % of {bound}"
     left = seconds_left(progress.levels, progress.seconds)
-    return "" if left is None else f"about {elapsed(left)} left"
+    return "" if left is None else f"estimate: {elapsed(left)} left"
 
 
 def seconds_left(levels: Sequence[int], seconds: float) -> float | None:

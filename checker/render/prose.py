@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from itertools import groupby
@@ -19,13 +20,13 @@ from antecede.checker.model import (
     Message,
     Packet,
     Receive,
-    State,
     Timeout,
     Transition,
 )
 from antecede.checker.paths.path import Path, PathStep
-from antecede.checker.semantics.crashes import CRASH, RECOVER, Crashed
+from antecede.checker.semantics.crashes import CRASH, RECOVER, Crashed, cut_of
 from antecede.checker.semantics.failing import Raised, failure_in, is_declared
+from antecede.checker.semantics.judge import pending
 from antecede.checker.semantics.names import Names
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.values import (
@@ -35,7 +36,7 @@ from antecede.checker.semantics.values import (
     shown,
     stands_for_another,
 )
-from antecede.checker.support.amounts import counted
+from antecede.checker.support.amounts import counted, quoted
 
 Remarks: TypeAlias = Mapping[tuple[int, Message], str]
 """(step number, message) -> the fault of its delivery, in two words."""
@@ -124,6 +125,12 @@ class Wording:
         who = self.actor(sender) if isinstance(sender, int) else repr(sender)
         return f"message {message.number} of {who}"
 
+    def said(self, message: Message) -> str:
+        """Return a message's name as a word of a sentence: in quotes if somebody chose it."""
+        name = self.message(message)
+        chosen = self.given.message(message.sender, message.number)
+        return name if chosen is None else quoted(name)
+
     def value(self, value: Any) -> str:
         """Return a packet or a state in readable form."""
         if isinstance(value, Raised):
@@ -154,7 +161,12 @@ class Wording:
         text = self.value(value)
         return text if isinstance(value, Message) else f"{name}={text}"
 
-    def transition(
+    def transition(self, transition: Transition, message: Message | None) -> str:
+        """Return the trigger of a transition in words, and a crash in its middle."""
+        parts = [self.trigger(transition, message), *self.crash(transition)]
+        return ", and ".join(parts)
+
+    def trigger(
         self, transition: Transition, message: Message | None, *, brief: bool = False
     ) -> str:
         """Return the trigger of a transition in words; `message` is the message causal-sent.
@@ -164,7 +176,7 @@ class Wording:
         if isinstance(transition, CausalSend):
             assert message is not None
             to = listed([self.actor(d) for d in transition.destinations])
-            return f"{self.actor(transition.actor)} causal-sends {self.message(message)} to {to}"
+            return f"{self.actor(transition.actor)} sends {self.said(message)} to {to}"
         if isinstance(transition, Arm):
             return f"{self.actor(transition.actor)} decides to send"
         if isinstance(transition, Timeout):
@@ -180,17 +192,40 @@ class Wording:
 
     def acts(self, transition: Internal) -> str:
         """Return a predicate for what an actor does by itself."""
-        lost = f"; packets to {self.actor(transition.actor)} are lost" if self.loses else ""
-        usual = {CRASH: f"crashes{lost}", RECOVER: "recovers"}
+        usual = {CRASH: f"crashes{self._lost(transition.actor)}", RECOVER: "recovers"}
         return usual.get(transition.name) or f"takes the action {printable(transition.name)}"
+
+    def _lost(self, crashed: int) -> str:
+        return f"; packets to {self.actor(crashed)} are lost" if self.loses else ""
+
+    def crash(self, transition: Transition, *, brief: bool = False) -> list[str]:
+        """Return a predicate for a crash in the middle of a transition; empty without one.
+
+        A `brief` text leaves out the packets that have left, because a diagram shows them.
+        """
+        if isinstance(transition, Arm | Lose) or transition.cut is None:
+            return []
+        actor = transition.dst if isinstance(transition, Receive) else transition.actor
+        numbers = Counter(transition.cut)
+        packets = [
+            f"{counted(number, 'packet')} to {self.actor(to)}" for to, number in numbers.items()
+        ]
+        if all(number == 1 for number in numbers.values()) and numbers:
+            what = "the packets" if len(numbers) > 1 else "the packet"
+            packets = [f"{what} to {listed([self.actor(to) for to in numbers])}"]
+        when = f"after {listed(packets)}" if packets else "before any packet leaves"
+        if brief and packets:
+            when = "midway"
+        return [f"crashes {when}{self._lost(actor)}"]
 
     def step(self, step: PathStep, remarks: Remarks = MappingProxyType({})) -> str:
         """Return a transition and its effects in words; `remarks` has its wrong deliveries."""
-        parts = [self.transition(step.transition, step.message)]
+        parts = [self.trigger(step.transition, step.message)]
         parts += self.deliveries(step, remarks)
         parts += self._sends(step)
+        parts += (f"and {crash}" for crash in self.crash(step.transition))
         held = waiting(step)
-        wait = f"; {self.message(held)} has to wait" if held is not None else ""
+        wait = f"; {self.said(held)} has to wait" if held is not None else ""
         return ", ".join(parts) + (f", and {failed} fails" if (failed := failing(step)) else wait)
 
     def deliveries(self, step: PathStep, remarks: Remarks) -> list[str]:
@@ -199,17 +234,20 @@ class Wording:
         for delivery in step.deliveries:
             remark = remarks.get((step.number, delivery.message))
             wrong = f" ({remark})" if remark else ""
-            parts.append(f"delivers {self.message(delivery.message)}{wrong}")
+            parts.append(f"delivers {self.said(delivery.message)}{wrong}")
         return list(dict.fromkeys(parts))
 
     def _sends(self, step: PathStep) -> list[str]:
-        """Return the network-sends; destinations that the causal-send names are left out."""
-        said = getattr(step.transition, "destinations", ())
+        """Return the network-sends, without what the text of a causal-send says of them."""
+        said, message = getattr(step.transition, "destinations", ()), step.message
         parts = []
         for packet, group in groupby(step.step.sends, key=lambda send: send[1]):
             to = tuple(destination for destination, _ in group)
+            if packet == message and to == said:
+                continue
             where = "" if to == said else f" to {listed([self.actor(d) for d in to])}"
-            parts.append(f"sends {self.value(packet)}{where}")
+            carries = message is not None and contains(packet, message)
+            parts.append(f"{'as' if carries else 'sends'} {self.value(packet)}{where}")
         return parts
 
     def label(self, packet: Packet) -> str:
@@ -255,9 +293,10 @@ def waiting(step: PathStep) -> Message | None:
     """Return the message that the step holds back, or None.
 
     After a causal-send, the message was not network-sent. After a reception, it was not delivered.
-    In both cases it is in the actor's state. A message that is in no state does not wait.
+    In both cases it is in the actor's state. A message that is in no state does not wait, and an
+    actor that crashes in the step holds nothing back.
     """
-    held = None if failing(step) else _not_passed_on(step)
+    held = None if failing(step) or cut_of(step.transition) is not None else _not_passed_on(step)
     kept = held is not None and contains(shown(step.state.actors[step.actor]), held)
     return held if kept else None
 
@@ -276,22 +315,14 @@ def _not_passed_on(step: PathStep) -> Message | None:
     return None
 
 
-def pending(state: State, message: Message) -> tuple[int, ...]:
-    """Return the destinations where `message` is not delivered yet."""
-    if message.sender not in range(len(state.history)):
-        return ()
-    entries = state.history[message.sender].pending
-    return next((p.remaining for p in entries if p.message == message), ())
-
-
 def loop_text(path: Path) -> str:
-    """Return a sentence on the steps that repeat for ever; empty if none do."""
+    """Return a sentence on the steps that repeat forever; empty if none do."""
     if path.loop is None or not path.repeats:
         return ""
     first, last = path.loop.after + 1, path.length
     if first == last:
-        return f"Step {first} repeats for ever"
-    return f"Steps {first} to {last} repeat for ever"
+        return f"Step {first} repeats forever"
+    return f"Steps {first} to {last} repeat forever"
 
 
 def bracket(inside: Sequence[bool]) -> list[tuple[str, str]]:
@@ -309,4 +340,4 @@ def length_text(path: Path) -> str:
     """Return the length of a path in words."""
     stem = path.loop.after if path.loop is not None else path.length
     text = counted(stem, "transition")
-    return f"{text}, then {path.length - stem} for ever" if path.repeats else text
+    return f"{text}, then {path.length - stem} forever" if path.repeats else text

@@ -30,11 +30,13 @@ from antecede.checker.render.markup import plain
 from antecede.checker.render.prose import Wording
 from antecede.checker.render.source import Source, source_of
 from antecede.checker.search.result import Verdict
+from antecede.checker.semantics.crashes import CRASH, RECOVER
 from antecede.checker.semantics.question import model_of
 from antecede.checker.semantics.tracing import lines_of
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError
 from antecede.checker.support.reading import MOST_BYTES, content_of
+from antecede.checker.support.version import VERSION
 
 Object: TypeAlias = dict[str, Any]
 
@@ -56,7 +58,7 @@ _HANDLERS = {CausalSend: "causal_send", Receive: "receive", Timeout: "timeout"}
 def text(done: Sequence[Checked]) -> str:
     """Return the results as a SARIF log of one run."""
     reports = [each for each in done if isinstance(each, CheckReport)]
-    rules, version = _rules(reports), formats.own_version()
+    rules, version = _rules(reports), VERSION
     run = {
         "tool": {
             "driver": {
@@ -145,9 +147,9 @@ def _undecided_text(report: CheckReport) -> str:
     if result.verdict is Verdict.ERROR:
         return f"The check failed: {result.error}"
     if result.verdict is Verdict.VACUOUS:
-        empty = [name for name, v in result.properties.items() if v is Verdict.VACUOUS]
-        never = " and ".join(result.never)
-        return f"VACUOUS: nothing was violated, but {never}. Not judged: {', '.join(empty)}."
+        reasons = " and ".join(dict.fromkeys(result.vacuous.values()))
+        names = ", ".join(result.vacuous)
+        return f"VACUOUS: nothing was violated, but {reasons}. Not judged: {names}."
     missing = [name for name, v in result.properties.items() if v is Verdict.INCOMPLETE]
     why = result.stopped_by or "the search visits only some of the states"
     return f"INCOMPLETE: nothing is proved ({why}). Not decided: {', '.join(missing)}."
@@ -297,7 +299,8 @@ def _spec_source(file: str) -> Source:
 
 def _handler(protocol: Protocol, step: PathStep) -> Any:
     if isinstance(step.transition, Internal):
-        return protocol.actions[step.transition.name]
+        restarts = {CRASH: protocol.durable, RECOVER: protocol.recover}
+        return {**restarts, **protocol.actions}[step.transition.name]
     name = _HANDLERS.get(type(step.transition))
     return None if name is None else getattr(protocol, name)
 

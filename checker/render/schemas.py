@@ -2,6 +2,8 @@
 
 `docs/files.md` says what the keys mean. A key may be added at any time. If a key changes or goes
 away, the number at the end of the key `schema` changes, too.
+
+Question: Where are the JSON schemas?
 """
 
 from __future__ import annotations
@@ -64,10 +66,12 @@ _TRANSITION = an_object(
         "text": TEXT,
     },
     action=TEXT,
+    label=TEXT,
     src=WHOLE,
     dst=WHOLE,
     stays=FLAG,
     place=WHOLE,
+    cut=a_list(WHOLE),
 )
 _RUN_KEYS: dict[str, Schema] = {
     "property": or_null(TEXT),
@@ -85,29 +89,6 @@ _GROWTH = an_object(
         "steps": a_list(WHOLE),
         "late": a_list(TEXT),
         "run": {"$ref": "#/definitions/run"},
-    }
-)
-_MEASURES = an_object(
-    {
-        **dict.fromkeys(
-            (
-                "states",
-                "final_states",
-                "packets_in_transit_per_sender",
-                "packets_in_transit_per_pair",
-                "messages_in_transit_per_sender",
-                "messages_in_transit_per_pair",
-                "integers_per_packet",
-                "integers_per_state",
-                "messages_per_state",
-                "overtaken_per_sender",
-            ),
-            WHOLE,
-        ),
-        "acyclic": FLAG,
-        "packets": a_map(an_object({"carries_message": FLAG, "integers": WHOLE})),
-        "control_packets_per_message": or_null(NUMBER),
-        "at_rest": a_map(FLAG),
     }
 )
 _HANDLER = an_object(
@@ -131,19 +112,21 @@ _RESULT = an_object(
         "engine": one_of(ENGINES),
         "properties": a_map(_VERDICT),
         **_COUNTS,
-        "unreduced": or_null(an_object(_COUNTS)),
+        "counts_are_reduced": FLAG,
+        "explored": an_object(_COUNTS),
         "seconds": NUMBER,
         "peak_memory_bytes": WHOLE,
         "stopped_by": or_null(TEXT),
         "error": or_null(TEXT),
         "conditions": a_list(TEXT),
+        "vacuous": a_map(TEXT),
+        "remarks": a_list(TEXT),
         "never_seen": a_list(TEXT),
         "witnesses": a_map({"$ref": "#/definitions/run"}),
         "growth": a_list(_GROWTH),
         "counterexample": or_null({"$ref": "#/definitions/run"}),
         "statistics": {"type": "object"},
         "handlers": or_null(a_list(_HANDLER)),
-        "measures": {"anyOf": [_MEASURES, an_object({"problem": TEXT}), {"type": "null"}]},
         "versions": _VERSIONS,
     },
     names=_NAMES,
@@ -395,6 +378,8 @@ def _row() -> Schema:
             "stopped_by": or_null(TEXT),
             "error": or_null(TEXT),
         },
+        vacuous=or_null(TEXT),
+        cannot_fail=or_null(TEXT),
         names_matter=or_null(TEXT),
     )
 

@@ -40,7 +40,7 @@ class Note:
 
 @frozen
 class Turn:
-    """The begin, or the end (without text), of the steps that repeat for ever."""
+    """The begin, or the end (without text), of the steps that repeat forever."""
 
     kind: ClassVar[str] = "turn"
     text: str
@@ -48,7 +48,7 @@ class Turn:
 
 
 @frozen
-class Arrow:
+class PacketArrow:
     """A packet that is received or lost."""
 
     kind: ClassVar[str] = "arrow"
@@ -60,7 +60,7 @@ class Arrow:
     wrong: bool = False
 
 
-Line: TypeAlias = Note | Arrow | Turn
+Line: TypeAlias = Note | PacketArrow | Turn
 
 
 def lines_of(path: Path) -> Iterator[Line]:
@@ -69,7 +69,7 @@ def lines_of(path: Path) -> Iterator[Line]:
     pair = _pair(path)
     for step in path.steps:
         if path.loop is not None and step.number == path.loop.after + 1:
-            yield Turn("for ever")
+            yield Turn("forever")
         if isinstance(step.transition, Receive | Lose):
             yield _arrow(words, step, flights.met[step.number], pair)
         note = _note(words, step, explanation.remarks)
@@ -91,7 +91,7 @@ def _pair(path: Path) -> tuple[int, tuple[Message, ...]] | None:
 
 def _arrow(
     words: Wording, step: PathStep, flight: Flight, pair: tuple[int, tuple[Message, ...]] | None
-) -> Arrow:
+) -> PacketArrow:
     lost = isinstance(step.transition, Lose)
     wrong = (
         pair is not None
@@ -99,7 +99,7 @@ def _arrow(
         and any(contains(flight.packet, message) for message in pair[1])
     )
     text = f"{step.number}. {words.value(flight.packet)}{' is lost' if lost else ''}"
-    return Arrow(flight.src, flight.dst, text, flight.control, lost, wrong)
+    return PacketArrow(flight.src, flight.dst, text, flight.control, lost, wrong)
 
 
 def _note(words: Wording, step: PathStep, remarks: Remarks) -> Note | None:
@@ -108,7 +108,7 @@ def _note(words: Wording, step: PathStep, remarks: Remarks) -> Note | None:
     wrong = any((step.number, d.message) in remarks for d in step.deliveries)
     if not isinstance(step.transition, Receive | Lose):
         return Note(step.actor, f"{step.number}. {said}", wrong)
-    happened = words.transition(step.transition, None)
+    happened = words.trigger(step.transition, None)
     rest = said.removeprefix(happened).lstrip(",; ")
     if isinstance(step.transition, Lose) or not rest:
         return None

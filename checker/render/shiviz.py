@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 
 from antecede.checker.check.report import CheckReport
-from antecede.checker.model import Lose
+from antecede.checker.model import CausalSend, Lose
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import Path
 from antecede.checker.render.about import explanation_of
@@ -31,7 +31,10 @@ def text(path: Path, report: CheckReport | None = None) -> str:
     hosts = hosts_of(path)
     lines = [PARSER, ""]
     for step, clock in zip(path.steps, clocks(path), strict=True):
-        lines.append(f"{step.number}. {plain(words.step(step, remarks))}")
+        said = words.step(step, remarks)
+        if isinstance(step.transition, CausalSend):  # `antecede audit` reads these logs
+            said = said.replace(" sends ", " causal-sends ", 1)
+        lines.append(f"{step.number}. {plain(said)}")
         lines.append(f"{hosts[step.number]} {json.dumps(clock)}")
     return "\n".join(lines) + "\n"
 

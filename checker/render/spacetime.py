@@ -2,6 +2,9 @@
 
 Simultaneous events of one packet share a point: a causal-send and its network-send, a reception and
 its delivery. Other effects of the transition follow just below.
+
+Question: Where is a counterexample drawn? From this layout, `svg` draws for pages and `diagram` on
+the terminal.
 """
 
 from __future__ import annotations
@@ -53,23 +56,16 @@ from antecede.checker.render.geometry import (
     overlap,
     text_width,
 )
-from antecede.checker.render.prose import (
-    Remarks,
-    Wording,
-    failing,
-    listed,
-    loop_text,
-    pending,
-    waiting,
-)
-from antecede.checker.semantics.crashes import CRASH, RECOVER, Crashed
+from antecede.checker.render.prose import Remarks, Wording, failing, listed, loop_text, waiting
+from antecede.checker.semantics.crashes import CRASH, RECOVER, Crashed, cut_of, is_live
 from antecede.checker.semantics.failing import failure_in
+from antecede.checker.semantics.judge import pending
 from antecede.checker.semantics.values import contains, message_in
 
 CRASHED = "crashed"
 """The mode of an actor between a crash and its recovery."""
-_FAILS = "fails"
-"""The label of a step where a handler or a predicate fails."""
+_FAILS, _CRASHES = "fails", "crashes"
+"""The labels of a step where a handler or a predicate fails, or where the actor crashes."""
 
 _NO_LABEL = Label("", 0, 0)
 
@@ -175,7 +171,7 @@ class _Planner:
         return tuple(rows)
 
     def _loop(self, rows: tuple[Row, ...]) -> Bracket | None:
-        """Return the bracket around the steps that repeat for ever, or None."""
+        """Return the bracket around the steps that repeat forever, or None."""
         if self.path.loop is None or not self.path.repeats:
             return None
         first = rows[self.path.loop.after]
@@ -198,6 +194,9 @@ class _Planner:
             for flight in flights:
                 self.slots[number, flight] = 0 if own else used
             used, shared = used + (not own), shared and not own
+        if cut_of(step.transition) is not None:
+            self.slots[number, CRASH] = used
+            used += 1
         return used
 
     def _leaving(self, step: PathStep) -> list[Flight]:
@@ -226,6 +225,8 @@ class _Planner:
             yield self._waits(held)
         if failing(step):
             yield _FAILS
+        if cut_of(step.transition) is not None:
+            yield _CRASHES
         for delivery in step.deliveries:
             yield self._delivered(step, delivery.message)
 
@@ -260,6 +261,10 @@ class _Planner:
             yield from self._trigger(step)
             yield from self._deliveries(step)
             yield from self._network_sends(step)
+            if cut_of(step.transition) is not None:
+                x, y = self._at(step, CRASH)
+                label = self._free_beside(_CRASHES, step, x, y)
+                yield Mark(Internal.kind, x, y, step.number, label)
             held = waiting(step)
             if failing(step):
                 x, y = self._at(step)
@@ -339,7 +344,8 @@ class _Planner:
         """Yield (actor, text) with the messages that are never delivered at the actor."""
         missing = lost(self.path)
         for actor in range(self.path.system.actors):
-            owed = [m for m in missing if actor in pending(self.path.last, m)]
+            here = missing if is_live(self.path.last, actor) else ()
+            owed = [m for m in here if actor in pending(self.path.last, m)]
             if owed:
                 names = listed([self._short(m) for m in owed])
                 several = names if len(names) <= LONGEST_LABEL else f"{len(owed)} messages"
@@ -388,14 +394,14 @@ class _Planner:
 
     def _runs(self, shown: list[bool]) -> Iterator[tuple[float, float]]:
         """Yield (top, bottom) of each stretch of steps with a true value."""
-        numbers = [0, *self.y]
         start: float | None = HEAD - 10 if shown[0] else None
-        for number, (before, now) in zip(numbers[1:], pairwise(shown), strict=True):
+        for step, (before, now) in zip(self.path.steps, pairwise(shown), strict=True):
+            _, y = self._at(step, CRASH)  # the first slot, if the actor does not crash in the step
             if now and not before:
-                start = self.y[number]
+                start = y
             elif before and not now:
                 assert start is not None
-                yield start, self.y[number]
+                yield start, y
                 start = None
         if start is not None:
             yield start, self.bottom
@@ -544,13 +550,14 @@ def note_of(words: Wording, step: PathStep, remarks: Remarks) -> str:
     if isinstance(transition, Receive) and delivered and held is None:
         parts = [f"{words.actor(step.actor)} {delivers[0]}"]
     else:
-        parts = [words.transition(transition, step.message, brief=True), *delivers]
+        parts = [words.trigger(transition, step.message, brief=True), *delivers]
     if step.message is None:
         sends = {words.label(p): None for _, p in step.step.sends if message_in(p) is not None}
         parts += [f"sends {listed(list(sends))}"] if sends else []
+    parts += (f"and {crash}" for crash in words.crash(transition, brief=True))
     if failed := failing(step):
         parts.append(f"and {failed} fails")
-    return ", ".join(parts) + (f"; {words.message(held)} waits" if held is not None else "")
+    return ", ".join(parts) + (f"; {words.said(held)} waits" if held is not None else "")
 
 
 def _spread(low: float, high: float) -> Iterator[float]:

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from antecede.checker.render.prose import aligned
-from antecede.checker.render.terminal import wrapped
-from antecede.checker.search.result import Result
-from antecede.checker.support.amounts import counted
+from antecede.checker.render.terminal import elapsed, wrapped
+from antecede.checker.search.options import Options
+from antecede.checker.search.result import Counts, Result
+from antecede.checker.support.amounts import counted, memory
 
 
 def symmetry_figures(result: Result) -> Mapping[str, Any]:
@@ -18,10 +19,43 @@ def symmetry_figures(result: Result) -> Mapping[str, Any]:
     return figures
 
 
+def explored_text(result: Result, options: Options) -> str:
+    """Return in a sentence or two what was explored, in how much time and memory."""
+    counts = result.size
+    states = counted(counts.unique_states, "state")
+    cost = f"in {elapsed(result.seconds)}"
+    if options.search == "random":
+        walks = f"{counted(options.walks, 'random walk')} (seed {options.seed})"
+        return f"Saw {states} in {walks}, up to {_steps(counts)} deep, {cost}."
+    reduced = _reduced(result)
+    if result.counterexample is not None or result.error is not None:
+        return f"Explored {states} {cost}{reduced}."
+    every = "Explored every reachable state: " if result.visited_all else "Explored "
+    transitions = counted(max(counts.total_states - 1, 0), "transition")
+    return (
+        f"{every}{states}, {transitions}, up to {_steps(counts)} deep, {cost} and "
+        f"{memory(result.peak_memory_bytes)}{reduced}."
+    )
+
+
+def _steps(counts: Counts) -> str:
+    return counted(max(counts.depth - 1, 0), "step")
+
+
+def _reduced(result: Result) -> str:
+    """Return what symmetry made of the numbers, in brackets; "" if it was off."""
+    symmetry = symmetry_figures(result)
+    if not symmetry or not symmetry["on"]:
+        return ""
+    if result.unreduced is None:
+        return f" (each stands for up to {symmetry['permutations']} that differ in actors' names)"
+    return f" ({counted(result.counts.unique_states, 'state')} after symmetry reduction)"
+
+
 def plainly_text(result: Result) -> str:
     """Return the reason why the plain engine replaced the local engine, or ""."""
     reason = result.statistics.get("explored_plainly")
-    return wrapped(f"  Explored in plain Python: {reason}.", "  ") if reason else ""
+    return wrapped(f"Explored in plain Python: {reason}.") if reason else ""
 
 
 def symmetry_text(result: Result) -> str:
@@ -62,13 +96,18 @@ def graph_text(result: Result) -> str:
         f"  Graph of states: {counted(graph['states'], 'state')} and "
         f"{counted(graph['edges'], 'transition')}{' up to symmetry' if graph['symmetric'] else ''}."
     )
+    return wrapped(f"{text} {replayed_text(result).strip()}".rstrip(), "  ")
+
+
+def replayed_text(result: Result) -> str:
+    """Return how far a counterexample of recoverability was repeated, if not to the end, or ""."""
     path = result.counterexample
-    if path is not None and path.looked_at is not None:
-        text += (
-            f" antecede replayed the counterexample in plain Python and explored only "
-            f"{path.looked_at:,} of the states after it. None of them satisfies the property."
-        )
-    return wrapped(text, "  ")
+    if path is None or path.looked_at is None:
+        return ""
+    return wrapped(
+        "antecede replayed the counterexample in plain Python and explored only "
+        f"{path.looked_at:,} of the states after it. None of them satisfies the property."
+    )
 
 
 def rounds_on_spark_text(result: Result) -> str:
@@ -79,14 +118,12 @@ def rounds_on_spark_text(result: Result) -> str:
     largest = max(facts["states_per_depth"], default=0)
     if largest >= facts["spark_threshold"]:
         return wrapped(
-            "  Nothing ran on Spark: the search ended before a level was explored there. The first "
-            f"level for Spark had {counted(largest, 'state')}.",
-            "  ",
+            "Nothing ran on Spark: the search ended before a level was explored there. The first "
+            f"level for Spark had {counted(largest, 'state')}."
         )
     return wrapped(
-        f"  Nothing ran on Spark: the largest level had {counted(largest, 'state')}, fewer than "
-        f"the threshold of {facts['spark_threshold']:,} (--spark-threshold).",
-        "  ",
+        f"Nothing ran on Spark: the largest level had {counted(largest, 'state')}, fewer than "
+        f"the threshold of {facts['spark_threshold']:,} (--spark-threshold)."
     )
 
 
@@ -110,12 +147,18 @@ def statistics_text(result: Result) -> str:
         "cycles",
         "compared_with_forms",
         "delivers",
+        "undelivered",
     ):
         figures.pop(told_before, None)
     for name in ("python_seconds", "selfcheck_seconds"):
         if name in figures and result.seconds:
             spent = figures[name]
             figures[name] = f"{spent:.3f}, {spent / result.seconds:.0%} of the time"
+    if memo := figures.get("remembered_successors"):
+        share = f"{memo['share']:.1%} of {memo['of'] or 0:,}"
+        figures["remembered_successors"] = (
+            f"none, because {memo['reason']}" if memo["reason"] else share
+        )
     if graph := figures.pop("graph", None):
         figures["graph"] = (
             f"{graph['bytes']:,} bytes, made and searched in {graph['seconds']:.2f} s"
@@ -158,15 +201,12 @@ def slowness_text(result: Result) -> str:
     if result.seconds < 2 or spent < result.seconds / 2:
         return ""
     return wrapped(
-        f"  {spent / result.seconds:.0%} of the time was spent in Python: {calls:,} calls of "
-        f"handlers for {counted(result.counts.unique_states, 'unique state')}. The result of a "
-        "call is reused only if the same actor state occurs again, and this protocol has "
-        f"{facts['actor_states']:,} different actor states.",
-        "  ",
+        f"{spent / result.seconds:.0%} of the time went into {counted(calls, 'call')} of handlers, "
+        f"because actors have {facts['actor_states']:,} different states."
     )
 
 
 def checkpoint_text(result: Result) -> str:
     """Return the reason why the last checkpoint is missing, if it is."""
     problem = (result.statistics.get("checkpoints") or {}).get("problem")
-    return wrapped(f"  The last checkpoint was not written: {problem}.", "  ") if problem else ""
+    return wrapped(f"The last checkpoint was not written: {problem}.") if problem else ""

@@ -1,12 +1,16 @@
-"""What people read of a check: verdicts, figures, counterexamples, advice."""
+"""What people read of a check: verdicts, figures, counterexamples, advice.
+
+Question: Where is a sentence of a report? Beside it `statistics`, `advice`, `explanation`, `prose`.
+"""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from antecede.checker.check.report import Checked, CheckReport, Refused, decides
 from antecede.checker.check.spec import Expectation
@@ -14,10 +18,10 @@ from antecede.checker.liveness import starvation
 from antecede.checker.model import Property, Where
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
-from antecede.checker.render import coverage, measures
-from antecede.checker.render.about import model_variant, most, network_text
+from antecede.checker.render import broken, coverage
+from antecede.checker.render.about import setting
 from antecede.checker.render.advice import advice, next_steps
-from antecede.checker.render.diagram import Diagram, diagram
+from antecede.checker.render.diagram import Diagram, fitting
 from antecede.checker.render.explanation import Explanation, explain, failure_text
 from antecede.checker.render.prose import (
     Wording,
@@ -30,62 +34,172 @@ from antecede.checker.render.prose import (
 )
 from antecede.checker.render.statistics import (
     checkpoint_text,
+    explored_text,
     graph_text,
     plainly_text,
+    replayed_text,
     rounds_on_spark_text,
     slowness_text,
     statistics_text,
     symmetry_text,
 )
-from antecede.checker.render.terminal import elapsed, rate, wrapped
-from antecede.checker.search.counterexample_kinds import Collection
-from antecede.checker.search.coverage import why_vacuous
+from antecede.checker.render.tables import figures_table, reason_of, verdicts_table
+from antecede.checker.render.terminal import WIDTH, elapsed, wrapped
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.failing import FAILURES, failure_in
-from antecede.checker.semantics.transition import EndlessSystem, System
-from antecede.checker.support.amounts import counted, memory
+from antecede.checker.semantics.transition import EndlessSystem
+from antecede.checker.support.amounts import counted
 from antecede.checker.support.registry import default_properties, names_file
+
+if TYPE_CHECKING:
+    from antecede.checker.search.counterexample_kinds import Collection
 
 WIDEST = 150
 """Columns of the widest diagram that is worth printing."""
 
 
-def check_text(report: CheckReport, *, statistics: bool = False) -> str:
-    """Return the final report on one check."""
-    parts = ["\n".join([_opening(report), *_title(report)]), _properties(report)]
-    if (text := endless_text(report)) is not None:
-        parts.append(text)
-    parts += [*_run_texts(report), _figures(report)]
-    remarks = (
-        plainly_text,
-        symmetry_text,
-        graph_text,
-        rounds_on_spark_text,
-        slowness_text,
-        checkpoint_text,
-    )
-    parts += [text for remark in remarks if (text := remark(report.result))]
+def check_text(report: CheckReport, *, verbose: bool = False) -> str:
+    """Return the final report on one check; a verbose one has all tables and steps."""
+    if report.result.verdict is Verdict.ERROR and not verbose:
+        return broken.text(report)
+    runs = [*_run_texts(report, verbose=verbose)]
+    if verbose:
+        parts = ["\n".join([_opening(report), *_title(report)]), verdicts_table(report)]
+        parts += [*_assumed(report), *runs, figures_table(report), *_remarks(report, _ALL_REMARKS)]
+    else:
+        judged = [*_judged(report), *_assumed(report)]
+        violated = report.result.counterexample is not None
+        middle = [*runs, *judged] if violated else [*judged, *runs]
+        parts = [_head(report), *middle, _ending(report), *_remarks(report, _REMARKS)]
     parts += never_text(report.result)
-    if (measured := measures_text(report)) is not None:
-        parts.append(measured)
     if report.coverage is not None:
         parts.append(coverage.text(report.coverage, complete=report.result.visited_all))
     if report.unfinished is not None:
         parts.append(wrapped(f"The work after the search was ended: {report.unfinished}."))
-    if statistics and (text := statistics_text(report.result)):
+    if verbose and (text := statistics_text(report.result)):
         parts.append(text)
     return "\n\n".join([*parts, *advice(report)])
 
 
-def _run_texts(report: CheckReport) -> Iterator[str]:
-    """Yield the runs of a report: the counterexample, witnesses, runs to a limit, a sample."""
-    if report.result.counterexample is not None:
-        yield path_text(report.result.counterexample)
+_REMARKS = (plainly_text, replayed_text, rounds_on_spark_text, slowness_text, checkpoint_text)
+_ALL_REMARKS = (
+    plainly_text,
+    symmetry_text,
+    graph_text,
+    rounds_on_spark_text,
+    slowness_text,
+    checkpoint_text,
+)
+
+
+def _remarks(report: CheckReport, remarks: Sequence[Callable[[Result], str]]) -> list[str]:
+    return [text for remark in remarks if (text := remark(report.result))]
+
+
+def _assumed(report: CheckReport) -> list[str]:
+    """Return what weakens a verdict, and what it assumes."""
+    parts = [wrapped(f"  {remark}", "  ") for remark in report.result.remarks]
+    return parts if (text := endless_text(report)) is None else [*parts, text]
+
+
+def _head(report: CheckReport) -> str:
+    """Return the verdict, and beside it the violated property and the question."""
+    first, *more = headline(report).split("\n")
+    path, facts = report.result.counterexample, [line.strip() for line in _title(report)]
+    if path is not None and path.violates is not None:
+        facts.append(f"{path.violates}, after {length_text(path)}{_shortest(report, path)}")
+    facts.append(setting(report))
+    column = len(first) + 3
+    if column > WIDTH // 2 or any(column + len(fact) > WIDTH for fact in facts):
+        return "\n".join([first, *more, *(f"  {wrapped(fact, '  ', WIDTH - 2)}" for fact in facts)])
+    indent = f"\n{' ' * column}"
+    return "\n".join([f"{first}   {indent.join(facts)}", *more])
+
+
+def _shortest(report: CheckReport, path: Path) -> str:
+    prop = path.violated
+    exact = report.options.search == "breadth" and prop is not None and not prop.later
+    return " (no shorter run)" if exact else ""
+
+
+def _judged(report: CheckReport) -> Iterator[str]:
+    """Yield the verdicts that are not in the headline: a table, and what is left open."""
+    result, path = report.result, report.result.counterexample
+    shown = None if path is None else path.violates
+    rows: dict[tuple[str, str], list[str]] = {}
+    for prop in report.system.properties:
+        verdict = result.properties[prop.name]
+        if verdict is not Verdict.INCOMPLETE and prop.name != shown:
+            name, said = _row(report, prop, verdict)
+            rows.setdefault((name, str(verdict).lower()), []).append(said)
+    if rows:
+        yield _table(rows)
+    undecided = [n for n, verdict in result.properties.items() if verdict is Verdict.INCOMPLETE]
+    if undecided and path is None:
+        yield wrapped(f"No violation so far: {listed(_gathered(report, undecided))}.")
+
+
+_SHARED = {"invariant": ("invariant", "invariants"), "at-rest": ("at the end", "at the end")}
+"""Kind of the declared properties that share a line -> what one of them and several are called."""
+
+
+def _shares(report: CheckReport, prop: str) -> bool:
+    """Return whether a property shares a line: the protocol declares it, and nobody asked."""
+    return prop.partition(":")[0] in _SHARED and prop not in report.spec.properties
+
+
+def _row(report: CheckReport, prop: Property, verdict: Verdict) -> tuple[str, str]:
+    """Return the name of a line of the table, and what it says."""
+    kind, _, name = prop.name.partition(":")
+    if _shares(report, prop.name) and verdict is not Verdict.VIOLATED:
+        return kind, name
+    return prop.name, reason_of(report.result, prop)
+
+
+def _table(rows: Mapping[tuple[str, str], Sequence[str]]) -> str:
+    """Return (name, verdict) -> remarks as lines; declared properties are counted."""
+    cells = []
+    for (name, verdict), said in rows.items():
+        one, several = _SHARED.get(name, (name, name))
+        title = f"{len(said)} {one if len(said) == 1 else several}" if name in _SHARED else name
+        plural = name in _SHARED and len(said) > 1 and verdict == "holds"
+        cells.append((title, "hold" if plural else verdict, ", ".join(filter(None, said))))
+    wide, next_wide = (max(len(cell[at]) for cell in cells) for at in (0, 1))
+    indent = " " * (wide + next_wide + 8)
+    return "\n".join(
+        wrapped(f"  {title:<{wide}}   {verdict:<{next_wide}}   {said}".rstrip(), indent)
+        for title, verdict, said in cells
+    )
+
+
+def _gathered(report: CheckReport, names: Sequence[str]) -> list[str]:
+    """Return names of properties; those that share a line are counted."""
+    alone = [name for name in names if not _shares(report, name)]
+    kinds = Counter(name.partition(":")[0] for name in names if _shares(report, name))
+    nouns = {
+        "invariant": ("invariant", "invariants"),
+        "at-rest": ("predicate on the end", "predicates on the end"),
+    }
+    return alone + [f"{n} {nouns[kind][n > 1]}" for kind, n in kinds.items()]
+
+
+def _ending(report: CheckReport) -> str:
+    """Return what was not checked after a violation, and what was explored."""
+    result, lines = report.result, [wrapped(explored_text(report.result, report.options))]
+    undecided = [n for n, verdict in result.properties.items() if verdict is Verdict.INCOMPLETE]
+    if undecided and result.counterexample is not None:
+        names = listed(_gathered(report, undecided))
+        lines.insert(0, wrapped(f"Not checked, because the search stopped here: {names}."))
+    return "\n".join(lines)
+
+
+def _run_texts(report: CheckReport, *, verbose: bool) -> Iterator[str]:
+    """Yield the runs of a report: the counterexample, witnesses, runs to a limit."""
+    if (path := report.result.counterexample) is not None:
+        yield path_text(path, steps=True) if verbose else violation_text(path)
     for name, path in report.result.shown.items():
         yield run_text(f"{name} is reached after", path)
     yield from map(growth_text, report.result.grown)
-    if report.sample is not None:
-        yield run_text("A run of", report.sample)
 
 
 def endless_text(report: CheckReport) -> str | None:
@@ -102,7 +216,7 @@ def endless_text(report: CheckReport) -> str | None:
         assumed = starvation.FAIRNESS[system.network.lose is not None]
         fair = f"  Assumed of the network: {assumed}. A timer or action that stays enabled happens."
         lines.append(wrapped(fair, "  "))
-        lines.append("  The application may stop as long as anything else can happen.")
+        lines.append("  An application may fall silent unless nothing else can happen.")
     return "\n".join(lines) or None
 
 
@@ -139,13 +253,6 @@ def _form_texts(report: CheckReport) -> Iterator[str]:
             f"antecede compared the normal form with {compared} that the search replaced by it. "
             "The handlers did the same in both. This proves nothing about other states."
         )
-
-
-def measures_text(report: CheckReport) -> str | None:
-    """Return what was measured, or why nothing was; None if it was not asked for."""
-    if report.unmeasured is not None:
-        return f"  not measured: {report.unmeasured}"
-    return None if report.measures is None else measures.text(report.measures)
 
 
 def headline(report: CheckReport) -> str:
@@ -185,110 +292,20 @@ def _title(report: CheckReport) -> list[str]:
     return [f"  {report.spec.title}"] if report.spec.title else []
 
 
-def _properties(report: CheckReport) -> str:
-    """Return a line per property; those that a protocol declares, and nobody asked for, share one.
+def path_text(path: Path, *, steps: bool = False) -> str:
+    """Return a counterexample with its property; `steps` as for `violation_text`."""
+    return f"{_what_happens(path)}:\n\n{violation_text(path, steps=steps)}"
 
-    One line has the invariants, another one the predicates of final states.
+
+def violation_text(path: Path, *, steps: bool = False) -> str:
+    """Return the reason of a violation, the picture of its run, and what is left at the end.
+
+    The steps are listed if a diagram cannot show them, or if `steps` asks for them.
     """
-    verdicts, asked = report.result.properties, report.spec.properties
-    apart = [
-        p
-        for p in report.system.properties
-        if not p.name.startswith(("invariant:", "at-rest:"))
-        or p.name in asked
-        or verdicts[p.name] is Verdict.VIOLATED
-    ]
-    rows = [(p.name, verdicts[p.name], _about(report.result, p)) for p in apart]
-    others = [p.name.partition(":") for p in report.system.properties if p not in apart]
-    kinds = ((kind, verdicts[f"{kind}:{name}"]) for kind, _, name in others)
-    for kind, verdict in dict.fromkeys(kinds):
-        names = [n for k, _, n in others if (k, verdicts[f"{k}:{n}"]) == (kind, verdict)]
-        title = {"invariant": "invariants", "at-rest": "at rest"}[kind]
-        rows.append((title, verdict, ", ".join(names)))
-    wide = max(len(name) for name, *_ in rows)
-    lines = [
-        wrapped(f"  {name:<{wide}}  {verdict:<10}  {said}", " " * (wide + 16))
-        for name, verdict, said in rows
-    ]
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _about(result: Result, prop: Property) -> str:
-    """Say what a property's verdict rests on, where that is not plain."""
-    verdict, path = result.properties[prop.name], result.counterexample
-    if verdict is Verdict.VIOLATED and path is not None and path.violates == prop.name:
-        return f"counterexample below: {length_text(path)}"
-    if verdict is Verdict.VIOLATED and prop.sought:
-        return "no reachable state satisfies it"
-    if verdict is Verdict.HOLDS and prop.name in result.shown:
-        return f"reached by the run below: {length_text(result.shown[prop.name])}"
-    if verdict is Verdict.VACUOUS:
-        return f"nothing to judge: {why_vacuous(prop, result.counts, result.statistics)}"
-    if verdict is Verdict.INCOMPLETE and path is not None:
-        if result.failed:
-            return f"not decided: the search ended where {failed_part(path.failure)} failed"
-        return "not decided: the search ended with the violation"
-    if verdict is Verdict.INCOMPLETE:
-        return "not decided" if prop.sought else "no violation found so far"
-    return ""
-
-
-def _figures(report: CheckReport) -> str:
-    """Return what was explored, and beside it what was asked for."""
-    result, system = report.result, report.system
-    counts = result.size
-    seen = "distinct states seen" if report.spec.search == "random" else "unique states"
-    left = [
-        (seen, f"{counts.unique_states:,}"),
-        ("total states", f"{counts.total_states:,}"),
-        ("depth", f"{counts.depth:,}"),
-        ("final states", f"{counts.final_states:,}"),
-        ("time", elapsed(result.seconds)),
-        ("explored/s", rate(result.counts.total_states, result.seconds)),
-        ("peak memory", memory(result.peak_memory_bytes)),
-    ]
-    left = [(name, value) for name, value in left if value]
-    right = [
-        ("protocol", system.protocol.name),
-        ("actors", f"{system.actors}"),
-        ("messages", _messages(system)),
-        ("network", network_text(system)),
-        ("workload", system.workload.text),
-        ("history", system.oracle.name),
-        ("search", _search(report)),
-    ]
-    if (variant := model_variant(system)) is not None:
-        right.append(("model", variant))
-    wide = max(len(name) for name, _ in left)
-    return "\n".join(
-        f"  {name:<{wide}}  {value:>13}      {other:<8}  {setting}"
-        for (name, value), (other, setting) in zip_longest(left, right, fillvalue=("", ""))
-    )
-
-
-def _messages(system: System) -> str:
-    """Return how many messages an actor causal-sends."""
-    if isinstance(system, EndlessSystem):
-        return f"any number, {system.workload.buffer} undelivered per actor"
-    return f"{most(system)}{system.messages} per actor"
-
-
-def _search(report: CheckReport) -> str:
-    options = report.options
-    if options.search == "random":
-        walks = counted(options.walks, "walk")
-        return f"random, {walks}, seed {options.seed}, engine {options.engine}"
-    return f"{options.search}-first, engine {options.engine}"
-
-
-def path_text(path: Path) -> str:
-    """Return a counterexample: the violated property, the reason, the picture and the steps."""
     explanation = explain(path)
     parts = [
-        f"{_what_happens(path)}:",
         wrapped(explanation.text),
-        *_diagram_parts(path, explanation),
-        steps_text(path, explanation),
+        *_picture(path, explanation, steps=steps),
         "\n".join(wrapped(detail, "    ") for detail in explanation.details),
         _traceback(path),
     ]
@@ -317,7 +334,7 @@ def run_text(start: str, path: Path) -> str:
     """Return a run that violates nothing, in words and in a picture."""
     none = Explanation("")
     head = f"{start} {length_text(path)}:"
-    return "\n\n".join([head, steps_text(path, none), *_diagram_parts(path, none)])
+    return "\n\n".join([head, *_picture(path, none)])
 
 
 def growth_text(growth: Growth) -> str:
@@ -375,24 +392,18 @@ def _in_loop(path: Path, step: int) -> bool:
     return path.loop is not None and path.loop.covers(step)
 
 
-def _diagram_parts(path: Path, explanation: Explanation) -> list[str]:
-    drawn = diagram(path, explanation.remarks)
-    if drawn.width > WIDEST:
-        return [f"(No diagram: it would be {drawn.width} columns wide.)"]
-    parts = ["\n".join(drawn.lines)]
-    notes = [f"{text}." for text in (loop_text(path),) if text]
-    notes += [*_heavy(path, explanation), *_in_flight(drawn)]
-    return [*parts, wrapped(" ".join(notes))] if notes else parts
-
-
-def _heavy(path: Path, explanation: Explanation) -> list[str]:
-    """Say what the heavy line of a diagram is."""
+def _picture(path: Path, explanation: Explanation, *, steps: bool = False) -> list[str]:
+    """Return the diagram of a run, and a list of its steps where a diagram cannot show them."""
     words = Wording.of(path)
-    return [
-        f"The heavy line is {words.message(message)}, delivered {remark}."
-        for (_, message), remark in explanation.remarks.items()
-        if remark == "too late"
-    ]
+    packets = {packet for step in path.steps for _, packet in step.step.sends}
+    detailed = any(words.value(packet) != words.label(packet) for packet in packets)
+    drawn = fitting(path, explanation.remarks, WIDTH, beside_a_list=detailed)
+    told = [steps_text(path, explanation)] if path.steps else []
+    if drawn.width > WIDEST:
+        return [f"(No diagram: it would be {drawn.width} columns wide.)", *told]
+    notes = [f"{text}." for text in (loop_text(path),) if text] + _in_flight(drawn)
+    parts = ["\n".join(drawn.lines), *([wrapped(" ".join(notes))] if notes else [])]
+    return [*parts, *(told if steps or detailed or drawn.brief else [])]
 
 
 def _in_flight(drawn: Diagram) -> list[str]:
@@ -400,7 +411,8 @@ def _in_flight(drawn: Diagram) -> list[str]:
     stub = any("┄" in line for line in drawn.lines)
     notes = ["An arrow ┄▷ is a packet that is still in flight at the end."] if stub else []
     if drawn.undrawn:
-        notes.append(f"Also in flight at the end, but not drawn: {listed(drawn.undrawn)}.")
+        left = [name if n == 1 else f"{n} {name}" for name, n in Counter(drawn.undrawn).items()]
+        notes.append(f"Also in flight at the end, but not drawn: {listed(left)}.")
     return notes
 
 
@@ -426,7 +438,7 @@ def single_text(
     saved: Mapping[str, str] = MappingProxyType({}),
     *,
     quiet: bool,
-    statistics: bool = False,
+    verbose: bool = False,
 ) -> str:
     """Return the report on the only check.
 
@@ -434,7 +446,7 @@ def single_text(
     """
     if quiet:
         return headline(report)
-    text, steps = check_text(report, statistics=statistics), next_steps(report, saved)
+    text, steps = check_text(report, verbose=verbose), next_steps(report, saved)
     return text if steps is None else f"{text}\n\n{steps}"
 
 
@@ -446,7 +458,7 @@ def checks_text(reports: Sequence[Checked], planned: int) -> str:
 
 def _failure_text(report: Checked) -> str:
     if isinstance(report, Refused):
-        return f"{report.label}: ERROR\n{wrapped(f'  {report.error}', '  ')}"
+        return wrapped(f"{report.label}: ERROR: {report.error}", "  ")
     return check_text(report)
 
 

@@ -12,11 +12,11 @@ from attrs import define, evolve, field, frozen
 from antecede.checker.model import Property, State, Transition, What
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.path import Path, replay
-from antecede.checker.paths.violation import wrong_delivery, wrong_order
+from antecede.checker.paths.violation import lost, wrong_delivery, wrong_order
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.semantics.crashes import is_live
-from antecede.checker.semantics.judge import Fault
+from antecede.checker.semantics.judge import Fault, pending
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import InputError
 from antecede.checker.support.memory import memory_bytes
@@ -38,7 +38,7 @@ def shape(path: Path) -> Shape:
     assert prop is not None, "only a counterexample has a shape"
     if prop.what in (What.STATE, What.STATES, What.SEQUENCES):
         return (prop.name,)
-    if prop.what is What.UNDELIVERED and prop.final:
+    if prop.what in (What.UNDELIVERED, What.PARTLY_DELIVERED) and prop.final:
         return (prop.name, *_undelivered_shape(path))
     return (prop.name, *_delivery_shape(path))
 
@@ -64,18 +64,13 @@ def _first_met(actors: Iterable[int]) -> Shape:
 
 
 def _undelivered_shape(path: Path) -> Shape:
-    """Return who lacks whose messages, with the actors renamed so that it comes first in order.
-
-    Messages from and to crashed actors are not owed.
-    """
+    """Return who lacks whose messages, with the actors renamed so that it comes first in order."""
     everyone = range(path.system.actors)
-    live = [i for i in everyone if is_live(path.last, i)]
     edges = [
-        (p.message.sender, to)
-        for i in live
-        for p in path.last.history[i].pending
-        for to in p.remaining
-        if to in live
+        (message.sender, to)
+        for message in lost(path)
+        for to in pending(path.last, message)
+        if is_live(path.last, to)
     ]
     if len(everyone) > RENAMED:
         return tuple(sorted(edges))

@@ -3,6 +3,8 @@
 An explorer works in rounds (breadth-first: one level; depth-first: a batch of states; random: one
 walk) and keeps its own visited set and counts. The loop knows bounds, progress, interruption and
 when to stop.
+
+Question: Where is the exploration loop, and what ends it early? `explore`.
 """
 
 from __future__ import annotations
@@ -14,12 +16,12 @@ from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
-from antecede.checker.model import Property, Transition, Where
+from antecede.checker.model import Property, Transition, What, Where
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.growth import growth_of
 from antecede.checker.paths.path import Path, holds_along, replay
-from antecede.checker.search.coverage import judged
 from antecede.checker.search.graph import Explored
+from antecede.checker.search.never_seen import judged
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Counts, LimitReached, Result, Verdict, overall
 from antecede.checker.semantics.limits import Limit
@@ -43,27 +45,13 @@ class Evidence:
 
 
 @frozen
-class Measuring:
-    """The part of the work after a search that measures the costs of the protocol.
-
-    Attributes:
-        states: the number of states that were measured.
-        every: the number of states to measure, or None if it is unknown.
-    """
-
-    states: int
-    every: int | None
-
-
-@frozen
 class Progress:
     """Figures of a search under way.
 
     Attributes:
-        waits_for: the faster engine for which the search waits, in words.
+        waits_for: the engine for which the search waits, in words.
         levels: see `Explorer.levels`.
         nearest: the bound that is used up most, and its used share; None without such bounds.
-        measuring: set if the search is over, and the costs of the protocol are measured.
     """
 
     counts: Counts
@@ -73,7 +61,6 @@ class Progress:
     waits_for: str = ""
     levels: Sequence[int] = ()
     nearest: tuple[float, str] | None = None
-    measuring: Measuring | None = None
 
 
 class Stop(Exception):
@@ -137,7 +124,7 @@ class Explorer(Protocol):
 
     @property
     def waits_for(self) -> str:
-        """The faster engine for which the search waits, in words; empty: for none."""
+        """The engine for which the search waits, in words; empty: for none."""
         return ""
 
     @property
@@ -242,15 +229,6 @@ def _explore(
     system: System, explorer: Explorer, bounds: Bounds, report: Callable[[Progress], None]
 ) -> Result:
     watch = _Watch(explorer, bounds, report)
-
-    def abandoned(reason: str) -> Result:
-        return _result(system, explorer, reason, None, watch.spent, ())
-
-    with interrupts.instead(abandoned):
-        return _explored(system, explorer, bounds, watch)
-
-
-def _explored(system: System, explorer: Explorer, bounds: Bounds, watch: _Watch) -> Result:
     stopped_by: str | None = None
     error: ProtocolError | None = None
     recovered: set[str] = set()
@@ -314,6 +292,8 @@ def _result(
     complete = not (explorer.frontier or stopped_by or error or cuts)
     complete = complete and explorer.exhaustive
     counts, statistics = explorer.counts(), explorer.statistics()
+    if any(prop.what is What.PARTLY_DELIVERED for prop in system.properties):
+        statistics = {**statistics, "most_receivers": system.workload.fan_out}
     verdicts = {
         p.name: _verdict(p, explorer, complete=complete, recovered=p.name in recovered)
         or judged(p, counts, statistics)

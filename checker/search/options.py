@@ -2,6 +2,8 @@
 
 A search is the part of a check that visits states of the system. Options change the time and the
 memory that a search needs.
+
+Question: Where does `--max-memory` or another bound end a search? `Bounds`.
 """
 
 from __future__ import annotations
@@ -83,15 +85,9 @@ class Options:
     memory: str = setting(
         "auto",
         str,
-        "Which visited states a breadth-first search forgets to save memory. keep: none. auto: the "
-        "states that it provably cannot reach again, if they are many.",
+        "Whether a breadth-first search may discard visited states. keep: it keeps all. auto: if "
+        "they are many, it discards the states that it provably cannot reach again.",
         choices=MEMORY,
-    )
-    traces: bool = setting(
-        True,
-        bool,
-        "Store for each state how it was reached. Without this, the search needs less memory, and "
-        "a second search finds the counterexample.",
     )
     spill: Path | None = setting(
         None,
@@ -99,14 +95,8 @@ class Options:
         "Keep the data of the search in files in this folder, except the visited states, so that "
         "it needs less memory.",
     )
-    spill_visited: bool = setting(
-        False, bool, "With --spill: keep the visited states in files as well."
-    )
     checkpoint: Path | None = setting(
         None, Path, "Save the search in this folder every few minutes. --resume continues it."
-    )
-    checkpoint_seconds: float = setting(
-        180.0, float, "Shortest time between two saves of --checkpoint, in seconds.", above=0.0
     )
     resume: Path | None = setting(
         None,
@@ -122,14 +112,6 @@ class Options:
         metavar="URL",
         otherwise="as spark-submit sets it, or all cores of this machine",
     )
-    partitions: int | None = setting(
-        None,
-        int,
-        "Number of parts into which Spark divides the states.",
-        least=1,
-        most=1 << 20,
-        otherwise="one per core",
-    )
     spark_threshold: int = setting(
         300_000,
         int,
@@ -138,13 +120,30 @@ class Options:
         least=1,
         metavar="STATES",
     )
-    spark_log: bool = setting(False, bool, "Show Spark's log on the terminal.")
+    spark_conf: tuple[str, ...] = setting(
+        (),
+        tuple,
+        "A setting of Spark, such as spark.executor.memory=4g. It replaces antecede's and the "
+        "cluster's. You can repeat this option.",
+        metavar="KEY=VALUE",
+        whole=True,
+    )
     walks: int = setting(1000, int, "Number of random walks of --search random.", least=1)
     seed: int = setting(
         0, int, "Seed of the random walks of --search random.", least=-(10**18), most=10**18
     )
 
     # For measurements and tests.
+    traces: bool = setting(True, bool, public=False)
+    """Store for each state how it was reached. False: a second search finds the counterexample."""
+    checkpoint_seconds: float = setting(180.0, float, above=0.0, public=False)
+    """The shortest time between two saves of a checkpoint."""
+    partitions: int | None = setting(None, int, least=1, most=1 << 20, public=False)
+    """The number of parts into which Spark divides the states. None: it follows their number."""
+    partition_states: int = setting(1 << 16, int, least=1, public=False)
+    """The states of a part, unless there are so many that each core has a part. A task has a fixed
+    cost, and with fewer states this would be the greater part of its costs.
+    """
     block: int | None = setting(None, int, least=1, public=False)
     """The most entries that one thread may pass to one other thread at once. None: the engine
     chooses.

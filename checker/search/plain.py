@@ -1,8 +1,10 @@
-"""The explorers in plain Python: the reference for the faster engines."""
+"""The explorers in plain Python: the reference for the faster engines.
+
+Question: Why is a counterexample shortest? `BreadthFirst`.
+"""
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,12 +14,12 @@ from attrs import define, evolve, field
 
 from antecede.checker.graphs.backwards import first_lost
 from antecede.checker.model import Property, State, Transition
-from antecede.checker.search.coverage import kind_of
 from antecede.checker.search.graph import StateGraph
 from antecede.checker.search.loop import Evidence, Explorer, decided
+from antecede.checker.search.never_seen import kind_of
 from antecede.checker.search.result import Counts
 from antecede.checker.semantics.crashes import is_crash
-from antecede.checker.semantics.judge import as_wanted, at_end, in_deliveries, in_state
+from antecede.checker.semantics.judge import as_wanted, at_end, in_deliveries, in_state, undelivered
 from antecede.checker.semantics.limits import reached
 from antecede.checker.semantics.reached import Edge
 from antecede.checker.semantics.transition import (
@@ -42,6 +44,7 @@ class PlainExplorer(Explorer):
 
     Attributes:
         delivers: some transition delivers a message.
+        undelivered: some final state leaves a message undelivered.
         positions: per actor those in its workload that were met, where sends may wait.
     """
 
@@ -56,6 +59,7 @@ class PlainExplorer(Explorer):
     finals: int = 0
     fired: Counter[str] = field(factory=Counter)
     delivers: bool = False
+    undelivered: bool = False
     positions: tuple[set[Position], ...] = field(init=False)
 
     @positions.default
@@ -75,7 +79,8 @@ class PlainExplorer(Explorer):
         kinds = {kind: {"total": n} for kind, n in sorted(self.fired.items())}
         workload = self.system.workload
         met = {} if workload.sends is None else {"most_sent": most_sent(workload, self.positions)}
-        return {"transitions": kinds, "delivers": self.delivers, **met}
+        happened = {"delivers": self.delivers, "undelivered": self.undelivered}
+        return {"transitions": kinds, **happened, **met}
 
     def lost(self, prop: Property, tick: Callable[[], None]) -> Evidence | None:
         """Return what shows that some state has no way back to what `prop` wants, or None."""
@@ -113,6 +118,8 @@ class PlainExplorer(Explorer):
 
     def _judge_final(self, state: State, path: Callable[[], tuple[Transition, ...]]) -> None:
         self.finals += 1
+        actors = range(self.system.actors)
+        self.undelivered = self.undelivered or any(undelivered(state, i) for i in actors)
         self._judge(lambda prop: at_end(self.system, prop, state), path)
 
     def _judge_outcome(self, outcome: Outcome, path: Callable[[], tuple[Transition, ...]]) -> None:
@@ -185,8 +192,8 @@ class BreadthFirst(PlainExplorer):
             graph.cut.add(number)
             graph.skip()
             return
-        transitions = enabled(self.system, state)
-        if is_final(transitions):
+        transitions = _enabled(self.system, state, lambda: self.path_to(number))
+        if is_final(self.system, transitions):
             self._judge_final(state, lambda: self.path_to(number))
         edges = graph.expand(self.system, transitions)
         for edge in _located(edges, lambda: self.path_to(number)):
@@ -214,13 +221,13 @@ class BreadthFirst(PlainExplorer):
         return (*self.before, *self.graph.path_to(number))
 
 
-def first_states(system: System, states: int, total: float = math.inf) -> BreadthFirst:
-    """Return a search that found all states, or this many states, or generated `total` of them.
+def first_states(system: System, states: int) -> BreadthFirst:
+    """Return a search that found all states, or this many states.
 
     It judges no property. A state can have very many transitions, so it stops within a level.
     """
     search = BreadthFirst(evolve(system, properties=()))
-    while search.frontier and search.unique < states and search.total < total:
+    while search.frontier and search.unique < states:
         search.step()
     return search
 
@@ -256,6 +263,16 @@ def _located(edges: Iterator[Edge], path: Callable[[], tuple[Transition, ...]]) 
     """Yield edges from the state to which `path` leads; a handler's error says how to get there."""
     try:
         yield from edges
+    except ProtocolError as error:
+        raise _at(len(path()), error) from error
+
+
+def _enabled(
+    system: System, state: State, path: Callable[[], tuple[Transition, ...]]
+) -> tuple[Transition, ...]:
+    """Return the transitions of the state to which `path` leads; an error says how to get there."""
+    try:
+        return enabled(system, state)
     except ProtocolError as error:
         raise _at(len(path()), error) from error
 
@@ -326,8 +343,8 @@ class DepthFirst(PlainExplorer):
         self.deepest = max(self.deepest, len(self.taken) + 1)
         self._judge_state(state, lambda: tuple(self.taken))
         cut = self._is_cut(state, lambda: tuple(self.taken))
-        transitions = () if cut else enabled(self.system, state)
-        if not cut and is_final(transitions):
+        transitions = () if cut else _enabled(self.system, state, lambda: tuple(self.taken))
+        if not cut and is_final(self.system, transitions):
             self._judge_final(state, lambda: tuple(self.taken))
         if transitions and self.max_depth is not None and len(self.taken) + 1 >= self.max_depth:
             self.truncated, transitions = True, ()
@@ -359,8 +376,8 @@ class RandomWalks(PlainExplorer):
         self.walks -= 1
         state, taken = initial_state(self.system), []  # type: tuple[State, list[Transition]]
         self._meet(state, taken)
-        while transitions := enabled(self.system, state):
-            if is_final(transitions):
+        while transitions := _enabled(self.system, state, lambda: tuple(taken)):
+            if is_final(self.system, transitions):
                 self._end(state, taken)
             if self.max_depth is not None and len(taken) + 1 >= self.max_depth:
                 return

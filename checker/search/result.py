@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
@@ -20,15 +20,19 @@ class Verdict(StrEnum):
     Attributes:
         HOLDS: the search explored every reachable state, and no run violates the property.
         VIOLATED: a run violates the property. Or the property asks for an example, and none exists.
-        VACUOUS: nothing is violated, but no run comes to the states or events that the property is
-            about, such as a final state, in which nothing more can happen.
+        VACUOUS: nothing is violated, and nothing could be. Either no run comes to the states or
+            events that the property is about, such as a final state, in which nothing more can
+            happen. Or no order of the messages of this workload violates the property, whatever the
+            protocol does.
         INCOMPLETE: a bound, such as `max_states`, or Ctrl-C ended the search before it had a
             verdict.
         ERROR: a function of the protocol raised an exception or returned an unusable value.
 
     Examples:
         >>> from antecede import check
-        >>> check("mfss", actors=2, messages=1).verdict == "HOLDS"
+        >>> check("mfss", actors=3, messages=1).verdict == "VACUOUS"
+        True
+        >>> check("mfss", actors=2, messages=2).verdict == "HOLDS"
         True
     """
 
@@ -90,6 +94,9 @@ class Result:
         shown: witness -> a replayed run that reaches it, if one was found.
         grown: the shortest run found to each limit that was reached.
         conditions: the unproved conditions of the verdict, in sentences.
+        vacuous: property -> why there is nothing to judge, in words, if its verdict is VACUOUS.
+        empty: the properties in `vacuous` that no protocol can violate; see `search.emptiness`.
+        remarks: what weakens the verdict HOLDS on a property, in sentences.
         never: the events that never happened in a complete search, in words.
         unreduced: the counts without symmetry, which are the same for all engines. None if symmetry
             was used and the search ended within a level.
@@ -108,6 +115,9 @@ class Result:
     shown: Mapping[str, Path] = field(factory=dict)
     grown: tuple[Growth, ...] = ()
     conditions: tuple[str, ...] = ()
+    vacuous: Mapping[str, str] = field(factory=dict)
+    empty: frozenset[str] = frozenset()
+    remarks: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     unreduced: Counts | None = None
     statistics: Mapping[str, Any] = field(factory=dict)
@@ -116,6 +126,18 @@ class Result:
     def visited_all(self) -> bool:
         """Whether the search surely visited every state that the system can reach."""
         return self.stopped_by is None and self.error is None and self.counterexample is None
+
+    @property
+    def of_this_search(self) -> Result:
+        """The result without doubts: a property that no protocol can violate HOLDS.
+
+        It is for tables that compare protocols, and say themselves what a row cannot show.
+        """
+        held = dict.fromkeys(self.empty, Verdict.HOLDS)
+        if not held:
+            return self
+        verdicts = {**self.properties, **held}
+        return evolve(self, properties=verdicts, verdict=overall(verdicts))
 
     @property
     def size(self) -> Counts:

@@ -1,20 +1,27 @@
 """Actors that crash: the option `--crashes`, and the state of a crashed actor.
 
 docs/model.md defines the semantics. A crash replaces the state of its actor by `Crashed`, and takes
-one from the crashes that are left in a run. A crashed actor takes no step.
+one from the crashes that are left in a run. A crashed actor takes no step. A crash in the middle of
+a step is the transition of this step with a *cut*: the packets that get out.
+
+Question: What does a crash do?
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
-from typing import Any
+from itertools import product
+from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 
 from antecede.checker.model import (
+    Arm,
     Internal,
     LocalState,
+    Lose,
     Packet,
     Property,
     Protocol,
@@ -29,6 +36,12 @@ from antecede.checker.support.settings import shown, whole_number
 
 CRASH, RECOVER = "crash", "recover"
 """The names of the internal transitions that `--crashes` adds to a system."""
+
+WHOLE = "whole"
+"""The word of `--crashes` with which actors crash between their steps only."""
+
+Sends: TypeAlias = tuple[tuple[int, Packet], ...]
+"""The packets that a step sends, each after its destination."""
 
 TO_CRASHED = {
     "kept": "they stay in flight",
@@ -57,39 +70,42 @@ class Crashes:
         most: the greatest number of crashes in a run.
         of: the actors that may crash.
         lost: packets to a crashed actor leave the network.
+        whole: actors crash between their steps only.
     """
 
     text: str
     most: int
     of: frozenset[int]
     lost: bool
+    whole: bool = False
 
 
 def crashes_from(text: str, to_crashed: str, actors: int) -> Crashes | None:
     """Return the crashes that a value of `--crashes` allows, or None if it allows none.
 
     Args:
-        text: K or K:of=ACTOR,…
+        text: K, K:of=ACTOR,…, K:whole or K:of=ACTOR,…:whole.
         to_crashed: one of TO_CRASHED.
         actors: the number of actors.
 
     Raises:
         InputError: the text has another form, or names an actor that does not exist.
     """
-    number, colon, rest = text.partition(":")
+    number, *rest = text.split(":")
     most = whole_number(number, "the number of crashes (as in --crashes 1)", least=0)
-    of = frozenset(_actors_in(text, rest, actors) if colon else range(actors))
-    return Crashes(text, most, of, to_crashed == "lost") if most else None
+    whole = rest[-1:] == [WHOLE]
+    named = rest[: len(rest) - whole]
+    if len(named) > 1 or not all(name.startswith("of=") for name in named):
+        raise _unreadable(text)
+    of = frozenset(_actors_in(text, named[0], actors) if named else range(actors))
+    return Crashes(text, most, of, to_crashed == "lost", whole) if most else None
 
 
-def _actors_in(text: str, rest: str, actors: int) -> list[int]:
-    """Return the actors that a value of `--crashes` names after its colon."""
-    names = rest.removeprefix("of=").split(",")
-    if not rest.startswith("of=") or not all(name.isdecimal() for name in names):
-        raise InputError(
-            f"the crashes are {shown(text)}; give a number, and perhaps the actors that may "
-            "crash, such as 1:of=0,2"
-        )
+def _actors_in(text: str, named: str, actors: int) -> list[int]:
+    """Return the actors that a value of `--crashes` names, as in `of=0,2`."""
+    names = named.removeprefix("of=").split(",")
+    if not all(name.isdecimal() for name in names):
+        raise _unreadable(text)
     here = {str(actor): actor for actor in range(actors)}
     if outside := [name for name in names if name not in here]:
         raise InputError(
@@ -97,6 +113,13 @@ def _actors_in(text: str, rest: str, actors: int) -> list[int]:
             f"{actors - 1}"
         )
     return [here[name] for name in names]
+
+
+def _unreadable(text: str) -> InputError:
+    return InputError(
+        f"the crashes are {shown(text)}; give a number, and perhaps the actors that may crash, "
+        f"such as 1:of=0,2, or :{WHOLE} if no actor crashes in the middle of a step"
+    )
 
 
 def refuse_own(protocol: Protocol) -> None:
@@ -119,19 +142,66 @@ def refuse_own(protocol: Protocol) -> None:
 
 
 def is_crash(transition: Transition) -> bool:
-    """Return whether a transition of a system with crashes is a crash."""
-    return isinstance(transition, Internal) and transition.name == CRASH
+    """Return whether an actor crashes in a transition of a system with crashes."""
+    alone = isinstance(transition, Internal) and transition.name == CRASH
+    return alone or cut_of(transition) is not None
+
+
+def cut_of(transition: Transition) -> tuple[int, ...] | None:
+    """Return the packets that get out if the actor crashes in the middle of the step, or None."""
+    return None if isinstance(transition, Arm | Lose) else transition.cut
+
+
+# Crashes in the middle of a step
+
+
+def cuts_of(sends: Sends, *, nothing: bool) -> Iterator[tuple[int, ...]]:
+    """Yield each part of a step's packets that gets out if the actor crashes while it sends them.
+
+    To each destination, the first packets get out and the others are lost; at least one is lost.
+
+    Args:
+        sends: the packets that the whole step sends.
+        nothing: whether all of them may be lost.
+
+    Yields:
+        The destination of each packet that gets out, in ascending order; see `CausalSend.cut`.
+
+    Examples:
+        >>> list(cuts_of(((1, "a"), (2, "b"), (1, "c")), nothing=False))
+        [(2,), (1,), (1, 2), (1, 1)]
+    """
+    numbers = sorted(Counter(destination for destination, _ in sends).items())
+    for most in product(*(range(number + 1) for _, number in numbers)):
+        cut = tuple(d for (d, _), out in zip(numbers, most, strict=True) for _ in range(out))
+        if len(cut) < len(sends) and (cut or nothing):
+            yield cut
+
+
+def sent_at(cut: tuple[int, ...], sends: Sends) -> Sends:
+    """Return those packets of a step that get out, in order.
+
+    Examples:
+        >>> sent_at((1,), ((1, "a"), (2, "b"), (1, "c")))
+        ((1, 'a'),)
+    """
+    left, out = Counter(cut), []
+    for destination, packet in sends:
+        if left[destination]:
+            left[destination] -= 1
+            out.append((destination, packet))
+    return tuple(out)
 
 
 # Properties
 
 
 def of_live_actors(prop: Property) -> Property:
-    """Return a property of states that leaves crashed actors out."""
-    predicate = prop.predicate
+    """Return a property of actors' states or delivery sequences that leaves crashed actors out."""
     if prop.what is What.STATE:
         return evolve(prop, predicate=_but_crashed(prop))
-    return evolve(prop, predicate=_on_the_rest(predicate)) if prop.what is What.STATES else prop
+    joint = prop.what in (What.STATES, What.SEQUENCES)
+    return evolve(prop, predicate=_on_the_rest(prop.predicate)) if joint else prop
 
 
 def _but_crashed(prop: Property) -> Callable[[LocalState], bool]:
@@ -146,10 +216,16 @@ def _but_crashed(prop: Property) -> Callable[[LocalState], bool]:
 
 def _on_the_rest(predicate: Callable[[Any], bool]) -> Callable[[Any], bool]:
     @wraps(predicate)
-    def judged(states: tuple[LocalState, ...]) -> bool:
-        return predicate(tuple(state for state in states if not isinstance(state, Crashed)))
+    def judged(of_actors: tuple[Any, ...]) -> bool:
+        return predicate(tuple(each for each in of_actors if not isinstance(each, Crashed)))
 
     return judged
+
+
+def with_crashed(sequences: Iterable[Any], states: Iterable[LocalState]) -> tuple[Any, ...]:
+    """Return the delivery sequences of all actors; a crashed actor has its state in their place."""
+    pairs = zip(sequences, states, strict=True)
+    return tuple([state if isinstance(state, Crashed) else sequence for sequence, state in pairs])
 
 
 def is_live(state: State, actor: int) -> bool:

@@ -47,7 +47,8 @@ class Raised:
 
     Attributes:
         violates: one of FAILURES.
-        error: the error's message, or "" in a search.
+        error: the error's message, or "" in a search. `fault`, `advice`, `call` and `place` are
+            its parts, as in `HandlerError`.
         traceback: the traceback of the exception, or "".
         prop: the property whose predicate failed, or "" in a search and if a handler failed.
     """
@@ -56,6 +57,18 @@ class Raised:
     error: str = ""
     traceback: str = ""
     prop: str = ""
+    fault: str = ""
+    advice: str = ""
+    call: str = ""
+    place: str = ""
+
+    @classmethod
+    def by(cls, violates: str, error: ProtocolError, prop: str = "") -> Raised:
+        """Return the mark of an error."""
+        if not isinstance(error, HandlerError):
+            return cls(violates, str(error), prop=prop, fault=str(error))
+        parts = (error.fault, error.advice, error.call, error.place)
+        return cls(violates, str(error), traceback_of(error), prop, *parts)
 
 
 def guarded(protocol: Protocol, prop: Property) -> Property:
@@ -254,8 +267,7 @@ class _Deferring:
         except ProtocolError as error:
             if not self.told:
                 return Step(Raised(HANDLER_RETURNS))
-            told = traceback_of(error) if isinstance(error, HandlerError) else ""
-            return Step(Raised(HANDLER_RETURNS, str(error), told))
+            return Step(Raised.by(HANDLER_RETURNS, error))
         if judged and step is not None and (failure := self._unjudged(step.state)) is not None:
             return Step(failure if self.told else Raised(PREDICATE_RETURNS))
         return step
@@ -284,7 +296,7 @@ def _first_failure(violates: str, asked: Iterable[tuple[Property, Any]]) -> Rais
         try:
             prop.predicate(thing)
         except HandlerError as error:
-            return Raised(violates, str(error), prop=prop.name)
+            return Raised.by(violates, error, prop.name)
     return None
 
 

@@ -8,24 +8,27 @@ so they all accept the same protocols.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import sysconfig
-import threading
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from attrs import define, field, frozen
+from attrs import field, frozen
 
 from antecede.checker.model import LocalState, Message, Packet, Protocol, Step
 from antecede.checker.semantics import tracing
+from antecede.checker.semantics.reads import calls_users
 from antecede.checker.semantics.values import Values, message_in
 from antecede.checker.support import interrupts
 from antecede.checker.support.alone import alone
+from antecede.checker.support.block import CALL, block
 from antecede.checker.support.errors import HandlerError, InputError, ProtocolError
+from antecede.checker.support.interrupts import repr_of, written
 from antecede.checker.support.registry import places_in, shown_place
 
 _OURS = str(Path(__file__).parent.parent)
@@ -38,39 +41,6 @@ Args: TypeAlias = tuple[object, ...]
 
 LONG = 1.0
 """If an interrupted call took longer than this, in seconds, the message names it."""
-
-
-@define(eq=False)
-class _Call(interrupts.Work):
-    """A call of a protocol's function in progress; not frozen, because millions are created."""
-
-    protocol: Protocol
-    name: str
-    args: Args
-    started: float
-    title: str | None = None
-
-    @property
-    def what(self) -> str:
-        """The name of the function and, if the protocol defines it, of its protocol."""
-        return owned(self.title or self.name, self.protocol)
-
-    def unfinished(self) -> str:
-        """Return a clause that names the call, and says how long it has taken."""
-        seconds = time.monotonic() - self.started
-        return f"{self.what} had not returned after {seconds:.0f} seconds; it was called as {self}"
-
-    def hanging(self) -> str:
-        """Return a sentence that names the call."""
-        seconds = time.monotonic() - self.started
-        return f"{self.what} has not returned after {seconds:.0f} seconds; it was called as {self}"
-
-    def __str__(self) -> str:
-        """Return the call as Python source."""
-        try:
-            return f"{self.name}({', '.join(map(repr, self.args))})"
-        except Unknown:
-            return f"{self.name}(a delivery)"
 
 
 @frozen(eq=False)
@@ -147,7 +117,7 @@ class CheckedHandlers:
         sends = called(self.protocol, "in_flight", self.protocol.in_flight, args)
         fault = _fault_of_sends(sends, self.actors, "") or _fault_of_contents(sends)
         if fault is not None:
-            raise self._returned("in_flight", args, fault)
+            raise self._returned("in_flight", args, *fault)
         try:
             return tuple((to, self.values.kept(packet, "a packet")) for to, packet in sends)
         except ProtocolError as error:
@@ -157,7 +127,7 @@ class CheckedHandlers:
         """Return the step, with each value replaced by the equal value that was met first."""
         fault = _fault(step, self.actors)
         if fault is not None:
-            raise self._returned(name, args, fault, title)
+            raise self._returned(name, args, *fault, title)
         kept = self.values.kept
         try:
             return Step(
@@ -171,13 +141,16 @@ class CheckedHandlers:
     def _unusable(
         self, name: str, args: Args, error: ProtocolError, title: str | None = None
     ) -> HandlerError:
-        return self._returned(name, args, f"what cannot be used: {error}", title)
+        fault, _, advice = str(error).rpartition("; ")
+        what = f"what cannot be used: {fault or advice}"
+        return self._returned(name, args, what, advice if fault else "", title)
 
     def _returned(
-        self, name: str, args: Args, fault: str, title: str | None = None
+        self, name: str, args: Args, fault: str, advice: str, title: str | None = None
     ) -> HandlerError:
-        call = _Call(self.protocol, name, args, 0.0, title)
-        return HandlerError(f"{call.what} returned {fault}; it was called as {call}")
+        what, call = owned(title or name, self.protocol), written(name, args)
+        place = _definition(self.protocol.actions.get(name) or getattr(self.protocol, name, None))
+        return HandlerError(f"{what} returned {fault}", advice, call, place)
 
 
 def owned(title: str, protocol: Protocol) -> str:
@@ -201,8 +174,8 @@ def truth_of(title: str, answer: Any) -> bool:
     """
     if isinstance(answer, Iterator | Awaitable) or callable(answer):
         raise HandlerError(
-            f"{title} returned {type(answer).__name__!r}, which is always true; return True or "
-            "False, for example all(…) of a generator"
+            f"{title} returned {type(answer).__name__!r}, which is always true",
+            "return True or False, for example all(…) of a generator",
         )
     return bool(answer)
 
@@ -220,20 +193,14 @@ def answer_of(protocol: Protocol, name: str, predicate: Callable[[Any], Any], th
         cause = error.__cause__
         if cause is None:
             raise
-        call = _Call(protocol, "the predicate", (thing,), 0.0)
+        call = written("the predicate", (thing,))
         raise InputError(
-            f"the predicate of the property {name!r} raised {_shown(cause)}{_line(cause)}; it was "
+            f"the predicate of the property {name!r} raised {in_words(cause)}; it was "
             f"called as {call}; correct it so that it returns True or False"
         ) from cause
 
 
-class Unknown(BaseException):
-    """A predicate asks for something that a `Glimpse` of a delivery lacks.
-
-    It is no `Exception`, so that a predicate that catches exceptions does not hide its question.
-    """
-
-
+@calls_users
 def called(
     protocol: Protocol,
     name: str,
@@ -254,9 +221,14 @@ def called(
         HandlerError: the function raised.
         KeyboardInterrupt: the user interrupted; if the call took long, a note names it.
     """
-    call = _Call(protocol, name, args, time.monotonic(), title)
-    works = interrupts.works()
-    works.append(call)
+    began, before = time.monotonic(), block.numbers[CALL]
+    if began > interrupts.deadline.due:
+        interrupts.deadline.overdue()
+    key = protocol.name, name, title
+    if (known := _names.get(key)) is None:
+        what = owned(title or name, protocol)
+        known = _names[key] = what, block.name(what)
+    works = interrupts.begin((began, known[0], name, args), known[1])
     stdout = sys.stdout
     redirects = stdout is not sys.stderr  # see streams.printing_to_stderr
     if redirects:
@@ -270,34 +242,64 @@ def called(
         if interrupts.was_interrupted():  # the function has caught the interruption
             raise interrupts.again()
         return result
-    except (ProtocolError, Unknown):
+    except ProtocolError:
         raise
     except KeyboardInterrupt as interruption:
         # A call may be made through another checked call, which has named it then.
         is_named = bool(getattr(interruption, "__notes__", ()))
-        if time.monotonic() - call.started > LONG and not is_named:
-            interruption.add_note(call.unfinished())
+        if time.monotonic() - began > LONG and not is_named:
+            interruption.add_note(interrupts.unfinished(works[-1]))
         raise
     except BaseException as error:
         if interrupts.is_cause_of(error):
             raise interrupts.again() from None
-        raise HandlerError(_raised(call, error)) from error
+        if isinstance(error, RecursionError) and not _line(error):
+            raise  # our comparison of a value that is nested too deeply
+        fault, call = f"{known[0]} raised {_shown(error)}", written(name, args)
+        raise HandlerError(fault, call=call, place=_line(error)) from error
     finally:
+        if _copied:
+            end_copy()
         if redirects:
             sys.stdout = stdout
-        works.remove(call)
+        interrupts.end(works, before)
 
 
-def _raised(call: _Call, error: BaseException) -> str:
-    return f"{call.what} raised {_shown(error)}{_line(error)}; it was called as {call}"
+_names: dict[tuple[str, str, str | None], tuple[str, float]] = {}
+"""For each function that was called, what it is in words, and the index of these in the block."""
+
+_copied: list[int] = []
+"""Not empty in a process that a function of the user, called in another process, has forked."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _copied.extend([1] * bool(interrupts.works())))
+
+
+def end_copy() -> None:
+    """End this process if a function of the user has forked it."""
+    if _copied:
+        os._exit(0 if sys.exc_info()[0] is None else 1)
+
+
+def in_words(error: BaseException) -> str:
+    """Return the class of an exception, its text, and the last line of the user's code in it."""
+    line = _line(error)
+    return f"{_shown(error)} ({line})" if line else _shown(error)
 
 
 def _shown(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    """Return the class of an exception with its text, which the user's code may fail to make."""
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}" if str(error) else name
+    except BaseException as failure:
+        if interrupts.is_cause_of(failure):
+            raise
+        return f"{name}, whose text raised {type(failure).__name__}"
 
 
 def _line(error: BaseException) -> str:
-    """Return the last line of the traceback in the user's code, as a part of a sentence.
+    """Return the last line of the traceback in the user's code, in words.
 
     An error may be raised further on, in a library that this code calls.
     """
@@ -306,7 +308,30 @@ def _line(error: BaseException) -> str:
     if not theirs:
         return ""
     file, line = (own or theirs)[-1]
-    return f" (line {line} of {shown_place(file)})"
+    return f"line {line} of {shown_place(file)}"
+
+
+def _definition(function: Any) -> str:
+    """Return where a function is defined, in words; "" if it is not Python code of the user."""
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    if code is None or not _is_theirs(code.co_filename):
+        return ""
+    return f"line {code.co_firstlineno} of {shown_place(code.co_filename)}"
+
+
+def failure_of_value(error: Exception) -> str | None:
+    """Return a sentence about an exception that code of the user raised outside a handler, or None.
+
+    A value of a protocol has such code, for example its `__repr__`.
+    """
+    codes = [place for place in places_in(error) if not place[0].startswith((*_LIBRARIES, "<"))]
+    if not codes or not _is_theirs(codes[-1][0]):
+        return None
+    file, line = codes[-1]
+    return (
+        f"line {line} of {shown_place(file)} raised {_shown(error)}, when antecede looked at a "
+        "value of the protocol; correct it"
+    )
 
 
 def traceback_of(failure: HandlerError) -> str:
@@ -324,69 +349,52 @@ def _is_theirs(file: str) -> bool:
     return not file.startswith(_OURS + os.sep)
 
 
-def _fault(step: Any, actors: int) -> str | None:
-    """Return a description of the fault in a handler's result, or None if it has none."""
+Fault: TypeAlias = tuple[str, str]
+"""A description of what is wrong with a result, and what to do instead."""
+
+
+def _fault(step: Any, actors: int) -> Fault | None:
+    """Return the fault in a handler's result, or None if it has none."""
     if not isinstance(step, Step):
         hint = ", Step(state) where nothing happens" if step is None else ""
-        return f"{step!r}; it must return a Step{hint}"
+        return repr_of(step), f"it must return a Step{hint}"
     return _fault_of_sends(step.sends, actors) or _fault_of_deliveries(step.deliveries)
 
 
-def _fault_of_contents(sends: Any) -> str | None:
-    """Return a description of the first packet that cannot be in flight at the start, or None."""
+def _fault_of_contents(sends: Any) -> Fault | None:
+    """Return the fault of the first packet that cannot be in flight at the start, or None."""
     for _, packet in sends:
         if (message := message_in(packet)) is not None:
-            return f"{packet!r}, which holds {message!r}; no actor has causal-sent it at the start"
+            held = f"{repr_of(packet)}, which holds {repr_of(message)}"
+            return held, "no actor has sent it at the start"
     return None
 
 
-def _fault_of_sends(sends: Any, actors: int, what: str = "sends=") -> str | None:
+def _fault_of_sends(sends: Any, actors: int, what: str = "sends=") -> Fault | None:
     if not isinstance(sends, tuple):
-        return f"{what}{sends!r}; give a tuple of (destination, packet) pairs, () for none"
+        wanted = "give a tuple of (destination, packet) pairs, () for none"
+        return f"{what}{repr_of(sends)}", wanted
     for send in sends:
         if not isinstance(send, tuple) or len(send) != 2:
             hint = ""
             if len(sends) == 2 and type(sends[0]) is int:
-                hint = f"; a single pair needs a comma after it: {what}((destination, packet),)"
-            return f"the send {send!r}, which is no (destination, packet) pair{hint}"
+                hint = f"a single pair needs a comma after it: {what}((destination, packet),)"
+            return f"the send {repr_of(send)}, which is no (destination, packet) pair", hint
         if type(send[0]) is not int or send[0] not in range(actors):
-            return (
-                f"the send {send!r}; give (destination, packet) with a destination from 0 to "
-                f"{actors - 1}, an int"
-            )
+            wanted = f"a destination from 0 to {actors - 1}, an int"
+            return f"the send {repr_of(send)}", f"give (destination, packet) with {wanted}"
     return None
 
 
-def _fault_of_deliveries(deliveries: Any) -> str | None:
+def _fault_of_deliveries(deliveries: Any) -> Fault | None:
+    given = f"deliveries={repr_of(deliveries)}"
     if isinstance(deliveries, Message):
-        return (
-            f"deliveries={deliveries!r}, a message; give a tuple of messages. A single one needs a "
-            "comma after it: deliveries=(message,)"
-        )
+        one = "A single one needs a comma after it: deliveries=(message,)"
+        return f"{given}, a message", f"give a tuple of messages. {one}"
     if not isinstance(deliveries, tuple):
-        return f"deliveries={deliveries!r}; give a tuple of messages, () for none"
+        return given, "give a tuple of messages, () for none"
     for message in deliveries:
         if not isinstance(message, Message):
-            hint = "; deliver the message that the packet carries"
-            return f"the delivery {message!r}, which is no Message{hint}"
+            wanted = "deliver the message that the packet carries"
+            return f"the delivery {repr_of(message)}, which is no Message", wanted
     return None
-
-
-_exit_process = os._exit
-
-
-def _exit(status: int) -> Any:
-    """End the process, but raise if a protocol's function is the caller."""
-    ours = str(sys._getframe(1).f_globals.get("__name__")).startswith("antecede.checker.")
-    if interrupts.under_way and not ours and threading.current_thread() is threading.main_thread():
-        raise SystemExit(f"os._exit({status})")
-    _exit_process(status)
-
-
-def keep_running() -> None:
-    """Make `os._exit` in a protocol's function an error of that function.
-
-    Otherwise the process would end silently, with an exit code chosen by the function. A signal or
-    a crash of the interpreter needs no such care, because its exit code is not 0.
-    """
-    os._exit = _exit

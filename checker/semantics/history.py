@@ -9,6 +9,8 @@ delivery exactly:
 * `full`: in addition the stamps of all messages and each actor's delivery sequence;
 * `knowledge`: only the undelivered messages in the causal past of each actor and message, as bit
   masks. It is the quotient of `clocks` that forgets delivered messages.
+
+Question: When does a delivery violate causal order, and where do vector clocks tick? `deliver`.
 """
 
 from __future__ import annotations
@@ -144,7 +146,7 @@ def oracle_named(
         InputError: there is no such encoding.
     """
     check_known("history", name, HISTORIES)
-    check_known("event for --clock-at", clock_at, CLOCK_AT)
+    check_known("event for clock_at", clock_at, CLOCK_AT)
     if name == "knowledge":
         oracle = _knowledge(actors, most, track_order=track_order)
     else:

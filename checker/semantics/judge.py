@@ -3,11 +3,14 @@
 The searches in plain Python, the tables of the compiled engines, replayed paths, the explore page
 and the graph of states call these functions. A state or delivery *shows* a property if it violates
 the property or, for a property that is sought (a witness), if it satisfies the predicate.
+
+Question: Does a state or a delivery violate a property? All engines ask `in_deliveries`, `in_state`
+and `at_end`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from itertools import product
@@ -27,18 +30,20 @@ from antecede.checker.model import (
     What,
     Where,
 )
-from antecede.checker.semantics.crashes import is_live
-from antecede.checker.semantics.handlers import Unknown
+from antecede.checker.semantics.crashes import is_live, with_crashed
+from antecede.checker.semantics.history import Pending
+from antecede.checker.semantics.reads import calls_users, noting
 from antecede.checker.semantics.transition import System
 
 ENDS = (Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE)
 
 # Python looks members of an Enum up slowly, and the plain searches ask in every state.
 _DELIVERY, _STATE, _STATES, _SEQUENCES = What.DELIVERY, What.STATE, What.STATES, What.SEQUENCES
-_SOMEWHERE = Where.SOMEWHERE
+_UNDELIVERED, _SOMEWHERE = What.UNDELIVERED, Where.SOMEWHERE
 _ALWAYS = (Where.EVERYWHERE, Where.SOMEWHERE)
 
 
+@calls_users
 def shown(prop: Property, things: Iterable[Any]) -> bool:
     """Return whether some of the things, such as the states of all actors, show `prop`."""
     if prop.where is _SOMEWHERE:
@@ -49,9 +54,13 @@ def shown(prop: Property, things: Iterable[Any]) -> bool:
 def things(system: System, prop: Property, state: State) -> Iterable[Any]:
     """Return the arguments that a state has for the predicate of `prop`; crashed actors have none.
 
-    There is one for each actor, or one for all actors together.
+    There is one for each actor, or one for all actors together. The messages of crashed senders are
+    judged only by properties of partly delivered messages.
     """
     actors: Iterable[int] = range(system.actors)
+    if prop.what is What.PARTLY_DELIVERED:
+        crashed = [i for i in actors if not is_live(state, i)]
+        return (left(prop.what, ghost.pending, crashed) for ghost in state.history)
     if system.crashes is not None:
         actors = (i for i in actors if is_live(state, i))
     if prop.what is What.UNDELIVERED:
@@ -65,22 +74,53 @@ def things(system: System, prop: Property, state: State) -> Iterable[Any]:
 def _of_actors(prop: Property, state: State) -> Iterable[Any]:
     """Return the states of the actors, one by one or together, or all delivery sequences."""
     if prop.what is _SEQUENCES:
-        return (tuple([position.delivered for position in state.workload]),)
+        delivered = [position.delivered for position in state.workload]
+        return (with_crashed(delivered, state.actors),)
     return state.actors if prop.what is _STATE else (state.actors,)
 
 
 def undelivered(state: State, sender: int) -> tuple[Message, ...]:
     """Return the messages of a live sender that some live destination has not delivered."""
-    if not is_live(state, sender):
+    crashed = [i for i in range(len(state.actors)) if not is_live(state, i)]
+    return () if sender in crashed else left(_UNDELIVERED, state.history[sender].pending, crashed)
+
+
+def left(
+    what: What, undelivered: Iterable[Pending], crashed: Collection[int] = ()
+) -> tuple[Message, ...]:
+    """Return the messages that some live destination has not delivered.
+
+    Args:
+        what: UNDELIVERED; or PARTLY_DELIVERED, for those that another live destination has
+            delivered.
+        undelivered: the messages of a sender that are not delivered everywhere.
+        crashed: the actors that are not live.
+    """
+
+    def among_live(actors: Iterable[int]) -> bool:
+        return any(actor not in crashed for actor in actors)
+
+    partly = what is What.PARTLY_DELIVERED
+    return tuple(
+        entry.message
+        for entry in undelivered
+        if among_live(entry.remaining)
+        and (not partly or among_live(set(entry.message.destinations).difference(entry.remaining)))
+    )
+
+
+def pending(state: State, message: Message) -> tuple[int, ...]:
+    """Return the destinations where `message` is not delivered yet."""
+    if message.sender not in range(len(state.history)):
         return ()
-    pending = state.history[sender].pending
-    return tuple(p.message for p in pending if any(is_live(state, d) for d in p.remaining))
+    entries = state.history[message.sender].pending
+    return next((p.remaining for p in entries if p.message == message), ())
 
 
 # Safety and reachability
 
 
-def in_deliveries(prop: Property, deliveries: Iterable[Delivery | Glimpse]) -> bool:
+def in_deliveries(prop: Property, deliveries: Iterable[Delivery]) -> bool:
     """Return whether the deliveries of a transition show `prop`."""
     return prop.what is _DELIVERY and shown(prop, deliveries)
 
@@ -119,24 +159,13 @@ def as_wanted(system: System, prop: Property, state: State) -> bool:
 
 # Faults of deliveries
 
+_FLAGS = ("expected", "known", "overtaken")
+_FIELDS = ("actor", "message", *_FLAGS)
 
-class Glimpse:
-    """A delivery with only some attributes. Anything else that is asked of it raises Unknown."""
 
-    def __init__(self, **known: bool) -> None:
-        """Set the attributes that are known."""
-        self.__dict__.update(known)
-
-    def __getattr__(self, name: str) -> Any:
-        """Raise Unknown."""
-        raise Unknown(name)
-
-    def _whole(self, *_others: object) -> Any:
-        """Raise Unknown: the delivery is asked for its class, or compared with another one."""
-        raise Unknown("all attributes")
-
-    __eq__ = __hash__ = __repr__ = _whole
-    __class__ = property(_whole)  # isinstance and match ask for it
+def delivery_with(**judged: bool) -> Delivery:
+    """Return a delivery of some message, for predicates that do not look at the message."""
+    return Delivery(0, Message(0, 1, (0,)), **judged)
 
 
 def looks_at_order(prop: Property) -> bool:
@@ -148,6 +177,14 @@ def looks_at_order(prop: Property) -> bool:
     return _asks_beyond(prop, "expected", "known")
 
 
+def looks_at_causality(prop: Property) -> bool:
+    """Return whether the predicate can ask what the actor of a delivery knew before it.
+
+    True also if it can ask for the message, because it then asks in one of many ways.
+    """
+    return _asks_beyond(prop, "expected", "overtaken")
+
+
 def looks_at_message(prop: Property) -> bool:
     """Return whether the predicate can ask for the message or the actor of a delivery.
 
@@ -156,13 +193,31 @@ def looks_at_message(prop: Property) -> bool:
     return _asks_beyond(prop, "expected", "known", "overtaken")
 
 
+def looks_at_wrong_message(prop: Property, actors: int) -> bool:
+    """Return whether the predicate asks for the message of a delivery that nobody expects."""
+    asked = set[str]()
+    with noting(Delivery, ("message",), lambda _delivery, name, _by: asked.add(name)):
+        for actor in range(actors):
+            in_deliveries(
+                prop, (evolve(delivery_with(**dict.fromkeys(_FLAGS, False)), actor=actor),)
+            )
+    return bool(asked)
+
+
 def _asks_beyond(prop: Property, *known: str) -> bool:
     """Return whether the predicate asks some delivery for an attribute beyond `known`."""
-    try:
-        for values in product((False, True), repeat=len(known)):
-            in_deliveries(prop, (Glimpse(**dict(zip(known, values, strict=True))),))
-    except Unknown:
-        return True
+    asked = set[str]()
+    others = tuple(name for name in _FIELDS if name not in known)
+    for values in product((False, True), repeat=len(known)):
+        judged = dict.fromkeys(_FLAGS, False) | dict(zip(known, values, strict=True))
+        with noting(Delivery, others, lambda _delivery, name, _by: asked.add(name)):
+            try:
+                in_deliveries(prop, (delivery_with(**judged),))
+            except Exception:
+                if not asked:  # otherwise it may fail because there is no such message
+                    raise
+        if asked:
+            return True
     return False
 
 
@@ -211,7 +266,7 @@ def strongly_owed(transitions: Iterable[Transition], *, lossy: bool) -> set[Tran
 def refused(
     offered: Sequence[AbstractSet[Transition]], taken: Iterable[Transition], *, lossy: bool
 ) -> AbstractSet[Transition]:
-    """Return the transitions that a run repeating a cycle for ever treats unfairly.
+    """Return the transitions that a run repeating a cycle forever treats unfairly.
 
     Args:
         offered: per state of the cycle, the enabled transitions that fairness covers.

@@ -164,7 +164,7 @@ def _constraint(reference: str, protocol: Protocol) -> Constraint:
     Raises:
         InputError: it is no property of states that is judged everywhere.
     """
-    prop = property_in_file(reference, protocol)
+    prop = property_in_file(reference)
     if not prop.of_states or prop.where is not Where.EVERYWHERE:
         raise InputError(
             f"the bound {reference} judges {prop.what.value} {prop.where.value}; give a property "

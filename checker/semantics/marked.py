@@ -17,6 +17,8 @@ A number is free again once its message is delivered and no actor or packet hold
 
 from __future__ import annotations
 
+from typing import Any
+
 from attrs import evolve
 
 from antecede.checker.model import Message, State
@@ -118,9 +120,12 @@ def marked_oracle(*, track_order: bool) -> Oracle:
 
 def ordered(pending: tuple[Pending, ...]) -> tuple[Pending, ...]:
     """Return undelivered messages sorted by value."""
-    return tuple(
-        sorted(pending, key=lambda p: (p.message.number, p.message.destinations, p.remaining))
-    )
+    return tuple(sorted(pending, key=_by_value))
+
+
+def _by_value(entry: Pending) -> tuple[Any, ...]:
+    message = entry.message
+    return message.number, message.destinations, entry.remaining, str(message.label)
 
 
 def _overtaken(entry: Pending, destination: int) -> Pending:

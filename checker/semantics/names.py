@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.semantics.workload import EndlessWorkload, Workload
+from antecede.checker.semantics.workload import EndlessWorkload, Workload, messages_of
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError, check_known
 from antecede.checker.support.settings import shown
@@ -131,16 +131,8 @@ def _check_count(rows: tuple[tuple[str, ...], ...], actors: int, workload: Workl
             "give one list of names per actor"
         )
     for actor, row in enumerate(rows):
-        if len(row) != (most := _sent_by(workload, actor)):
+        if len(row) != (most := messages_of(workload, actor)):
             raise InputError(
                 f"names.messages of actor {actor} has {counted(len(row), 'name')}, and the actor "
                 f"causal-sends {counted(most, 'message')}; name all of them, or leave out messages"
             )
-
-
-def _sent_by(workload: Workload, actor: int) -> int:
-    """Return the number of messages that an actor causal-sends if it waits for no delivery."""
-    position = workload.initial(actor)
-    while choices := workload.choices(actor, position):
-        position = workload.after_send(actor, position, choices[0])
-    return workload.sent(position)

@@ -4,6 +4,8 @@ A channel holds the packets from one actor to another. A kind is written
 BASE[+duplicating][+lossy[:BUDGET]], with the words in any order, where BASE is `unordered` or
 `fifo`. The base `unordered` may be left out before the others. Three kinds relate the packets of
 several channels; see `checker.semantics.ordering`. They are reliable, and stand alone.
+
+Question: What does a network allow, and where is a new one added? `NETWORKS`.
 """
 
 from __future__ import annotations
@@ -120,7 +122,7 @@ def network_named(text: str, *, retransmits: bool = False) -> Network:
         text: BASE[+duplicating][+lossy[:BUDGET]].
         retransmits: whether the protocol has a timeout. If so, equal packets in flight from one
             actor to another count as one, on any network. Otherwise answers to repeated packets
-            would accumulate for ever. `duplicating` still offers every behaviour of equal copies.
+            would accumulate forever. `duplicating` still offers every behaviour of equal copies.
 
     Raises:
         InputError: there is no such kind.

@@ -1,6 +1,6 @@
 """Normal forms: global states of a protocol without the counters that all actors have passed.
 
-A protocol that counts for ever has an infinite state graph, even if it depends only on the order of
+A protocol that counts forever has an infinite state graph, even if it depends only on the order of
 its counters or on their differences. It may declare how to write all actors' states and all packets
 without the common past (`Protocol.normal`). Under an endless workload a state then represents all
 states with the same normal form.

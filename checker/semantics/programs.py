@@ -116,6 +116,8 @@ def reaction(actors: int, sends: Sequence[Mapping[str, Any]]) -> Workload:
         initial=lambda _actor: _Progress(0, frozenset()),
         sent=lambda position: position.sent,
         choices=choices,
+        row=lambda actor: tuple(send.destinations for send in plan[actor]),
+        chooses=False,
         after_send=after_send,
         after_delivery=after_delivery,
         ended=lambda actor, position: position.sent == len(plan[actor]),
@@ -205,7 +207,7 @@ def program(actors: int, programs: Sequence[Sequence[Mapping[str, Any]]]) -> Wor
     """Return the workload of one program per actor: its sends and receives, in order.
 
     A receive takes the oldest message from the actor's inbox, and waits until there is one. If it
-    does not accept that message, it waits for ever. So the n-th receive takes the n-th delivered
+    does not accept that message, it waits forever. So the n-th receive takes the n-th delivered
     message, although the program may execute it later. A send does not block.
 
     Raises:
@@ -243,6 +245,8 @@ def program(actors: int, programs: Sequence[Sequence[Mapping[str, Any]]]) -> Wor
         initial=lambda _actor: _At(),
         sent=lambda position: position.sent,
         choices=choices,
+        row=lambda actor: tuple(send.destinations for send in sends[actor]),
+        chooses=False,
         after_send=lambda _actor, position, _to: evolve(position, sent=position.sent + 1),
         after_delivery=after_delivery,
         ended=lambda actor, position: (

@@ -2,6 +2,8 @@
 
 Specs, the command line, results, traces and the identity of checkpoints are derived from this
 record. To add a field, add it here and where a system is built from the record.
+
+Question: Which options make the question of a check, such as `--network`? `Question`.
 """
 
 from __future__ import annotations
@@ -36,12 +38,20 @@ class Question:
     workload: str = setting(
         "any", str, "Which actor sends to which: any, broadcast, script:JSON, …; see antecede list."
     )
+    labels: str = setting(
+        "",
+        str,
+        "Labels, one of which the application chooses for each message, such as add,remove.",
+        metavar="LABEL,…",
+        otherwise="messages have the labels that a script, reaction or program gives them",
+    )
     sends: str = setting(
         "joint",
         str,
         "Whether an actor decides to send and chooses the destinations in one transition (joint) "
         "or in two (split).",
         choices=SENDS,
+        key_only=True,
     )
     clock_at: str = setting(
         "causal-send",
@@ -49,6 +59,7 @@ class Question:
         "The event at which a message counts as sent: the application hands it over "
         "(causal-send), or it first leaves its sender (network-send).",
         choices=CLOCK_AT,
+        key_only=True,
     )
     history: str = setting(
         "knowledge",
@@ -61,8 +72,8 @@ class Question:
         "0",
         str,
         "Greatest number of crashes in a run, and perhaps the actors that may crash: 1, or "
-        "1:of=0,2.",
-        metavar="K[:of=ACTOR,…]",
+        "1:of=0,2. With :whole, no actor crashes in the middle of a step.",
+        metavar="K[:of=ACTOR,…][:whole]",
     )
     to_crashed: str = setting(
         "kept",
@@ -75,8 +86,7 @@ class Question:
         (),
         tuple,
         "Property to check. To give several, use commas or repeat this option.",
-        otherwise="the properties that antecede list marks as default, and all invariants and "
-        "predicates at rest of the protocol",
+        otherwise="the properties that antecede list marks as default",
     )
 
 
@@ -102,10 +112,16 @@ def model_of(question: Question, protocol: str | None = None) -> dict[str, Any]:
     return fields if protocol is None else {**fields, "protocol": protocol}
 
 
+def has_options(question: Question) -> bool:
+    """Return whether options of the command line can ask this question."""
+    return all(getattr(question, s.name) == s.default for s in settings_of(Question) if s.key_only)
+
+
 def options_of(question: Question) -> list[tuple[str, str]]:
     """Return (option, value) pairs for the command line that ask this question of a protocol.
 
-    Options with default values are left out, except for the size of the system.
+    Options with default values are left out, except for the size of the system. Where `has_options`
+    is False, they ask another question.
     """
     options: list[tuple[str, str]] = []
     scripted = question.workload.startswith(("script:", "reaction:", "program:"))
@@ -115,6 +131,8 @@ def options_of(question: Question) -> list[tuple[str, str]]:
             options += [("--property", name) for name in value]
         elif entry.name == "messages" and scripted:
             continue  # the workload determines the number
-        elif entry.public and (entry.name in ("actors", "messages") or value != entry.default):
+        elif not entry.public or entry.key_only:
+            continue
+        elif entry.name in ("actors", "messages") or value != entry.default:
             options.append((entry.option, str(value)))
     return options

@@ -8,10 +8,9 @@ recoverable.
 from __future__ import annotations
 
 from antecede.checker.model import Property, State
-from antecede.checker.semantics.crashes import is_crash
 from antecede.checker.semantics.judge import as_wanted
 from antecede.checker.semantics.reached import Reached
-from antecede.checker.semantics.transition import System, enabled
+from antecede.checker.semantics.transition import System, crashes, enabled
 
 
 def recovers(system: System, state: State, prop: Property, most: int | None = None) -> bool | None:
@@ -29,7 +28,7 @@ def recovers(system: System, state: State, prop: Property, most: int | None = No
             return None
         if as_wanted(system, prop, here):
             return True
-        transitions = [t for t in enabled(system, here) if not is_crash(t)]
+        transitions = [t for t in enabled(system, here) if not crashes(system, t)]
         for _ in reached.expand(system, transitions):
             pass
     return False

@@ -2,12 +2,15 @@
 
 This module and `checker.semantics.history` define the semantics. Every faster engine must agree
 with them.
+
+Question: Which transitions are enabled in a state, and what do they change? `enabled`, `successor`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
@@ -35,9 +38,12 @@ from antecede.checker.semantics.crashes import (
     RECOVER,
     Crashed,
     Crashes,
+    Sends,
+    cuts_of,
     is_crash,
     is_live,
     reopened,
+    sent_at,
 )
 from antecede.checker.semantics.handlers import CheckedHandlers
 from antecede.checker.semantics.history import Oracle, deliver, network_send
@@ -88,6 +94,7 @@ class System:
             messages=self.messages,
             network=self.network.name,
             workload=self.workload.text,
+            labels=",".join(map(str, self.workload.offers)),
             sends="split" if self.workload.splits else "joint",
             clock_at="causal-send" if self.oracle.network_send is None else "network-send",
             history=self.oracle.name,
@@ -172,22 +179,30 @@ CROWD = 1000
 """The greatest number of actors whose channels surely fit the memory."""
 
 
-def channel_bytes(system: System) -> int:
+def channel_bytes(actors: int) -> int:
     """Return the number of bytes that the channels of two states take while they are empty.
 
     A state has a channel for every two actors. Making the next state copies all of them at once.
     """
-    return 2 * 8 * system.actors**2
+    return 2 * 8 * actors**2
+
+
+def refuse_crowd(actors: int) -> None:
+    """Refuse so many actors that the memory cannot hold the channels of a state.
+
+    Raises:
+        CapacityError: there is not enough memory.
+    """
+    if actors > CROWD and (lacks := lacking(*2 * (channel_bytes(actors),))):
+        raise CapacityError(
+            f"the channels between {actors:,} actors take more than the memory; give fewer "
+            f"({lacks})"
+        )
 
 
 def initial_state(system: System) -> State:
     """Return the state at the start of every run."""
     everyone = range(system.actors)
-    if system.actors > CROWD and (lacks := lacking(*2 * (channel_bytes(system),))):
-        raise CapacityError(
-            f"the channels between {system.actors:,} actors take more than the memory; give fewer "
-            f"({lacks})"
-        )
     channels: list[Channel] = [()] * system.actors**2
     ordering = system.network.ordering
     order = None if ordering is None else ordering.initial(system.actors)
@@ -234,22 +249,29 @@ def enabled(system: System, state: State) -> tuple[Transition, ...]:
     """Return the enabled transitions in a fixed order.
 
     The order is: causal-sends by actor, receives by channel, timeouts and other internal actions by
-    actor, losses by channel, recoveries and crashes by actor.
+    actor, losses by channel, recoveries and crashes by actor. The crashes in the middle of a step
+    follow this step.
     """
     if waits_for_receipts(system, state):
         return tuple(_receives(system, state, range(len(state.channels))))
-    return (
+    whole = (
         *_causal_sends(system, state, range(system.actors)),
         *_receives(system, state, range(len(state.channels))),
         *_internals(system, state, range(system.actors)),
         *_losses(system, state),
         *_restarts(system, state, range(system.actors)),
     )
+    return tuple(_with_cuts(system, state, whole))
 
 
-def is_final(transitions: Iterable[Transition]) -> bool:
+def is_final(system: System, transitions: Iterable[Transition]) -> bool:
     """Return whether a state with these enabled transitions is final: all of them are crashes."""
-    return all(map(is_crash, transitions))
+    return all(crashes(system, transition) for transition in transitions)
+
+
+def crashes(system: System, transition: Transition) -> bool:
+    """Return whether an actor crashes in a transition, and not in an own action of that name."""
+    return system.crashes is not None and is_crash(transition)
 
 
 def enabled_at(
@@ -266,13 +288,14 @@ def enabled_at(
     channels = () if src is None else (src * system.actors + actor,)
     if waits_for_receipts(system, state):
         return tuple(_receives(system, state, channels))
-    return (
+    whole = (
         *_causal_sends(system, state, (actor,)),
         *_receives(system, state, channels),
         *_internals(system, state, (actor,)),
         *(() if src is None else _losses(system, state)),
         *_restarts(system, state, (actor,)),
     )
+    return tuple(_with_cuts(system, state, whole))
 
 
 def waits_for_receipts(system: System, state: State) -> bool:
@@ -288,9 +311,11 @@ def _causal_sends(system: System, state: State, actors: Iterable[int]) -> Iterat
             if destinations == ARM:
                 yield Arm(actor)
                 continue
-            yield CausalSend(actor, destinations)
-            if system.oracle.number is not None and may_mark(state.history):
-                yield CausalSend(actor, destinations, marked=True)
+            number = system.workload.sent(state.workload[actor]) + 1
+            for label in system.workload.offered(actor, number):
+                yield CausalSend(actor, destinations, label=label)
+                if system.oracle.number is not None and may_mark(state.history):
+                    yield CausalSend(actor, destinations, marked=True, label=label)
 
 
 def _receives(system: System, state: State, channels: Iterable[int]) -> Iterator[Transition]:
@@ -339,14 +364,45 @@ def _losses(system: System, state: State) -> Iterator[Transition]:
 
 def _restarts(system: System, state: State, actors: Iterable[int]) -> Iterator[Transition]:
     """Yield the recoveries of actors, then the crashes."""
-    crashes = system.crashes
-    if crashes is None:
+    allowed = system.crashes
+    if allowed is None:
         return
     if system.protocol.recover is not None:
         yield from (Internal(i, RECOVER) for i in actors if not is_live(state, i))
     if state.crashes:
-        live = (i for i in actors if i in crashes.of and is_live(state, i))
+        live = (i for i in actors if i in allowed.of and is_live(state, i))
         yield from (Internal(i, CRASH) for i in live)
+
+
+def _with_cuts(
+    system: System, state: State, transitions: tuple[Transition, ...]
+) -> Iterator[Transition]:
+    """Yield transitions, and after each step the crashes in its middle."""
+    allowed = system.crashes
+    if allowed is None or allowed.whole or not state.crashes:
+        yield from transitions
+        return
+    nothing = system.protocol.recover is not None
+    for each in transitions:
+        yield each
+        if isinstance(each, Arm | Lose) or is_crash(each) or _actor_of(each) not in allowed.of:
+            continue
+        before, step = _handled(system, state, each)
+        sends = _entering(system, before, _actor_of(each), step.sends)
+        for cut in cuts_of(sends, nothing=nothing):
+            yield evolve(each, cut=cut)
+
+
+def _entering(system: System, state: State, actor: int, sends: Sends) -> Sends:
+    """Return those packets of a step that change their channels, in order."""
+    channels, entering = list(state.channels), []
+    for destination, packet in sends:
+        index = actor * system.actors + destination
+        before = channels[index]
+        channels[index] = system.network.put(before, packet)
+        if channels[index] != before:
+            entering.append((destination, packet))
+    return tuple(entering)
 
 
 def _changes(system: System, state: State, transition: Transition) -> bool:
@@ -361,19 +417,44 @@ def successor(system: System, state: State, transition: Transition) -> Outcome:
     Raises:
         ProtocolError: the handler raised or returned something that is not a Step.
     """
+    if isinstance(transition, Arm):
+        return _arm(system, state, transition.actor)
+    if isinstance(transition, Lose):
+        return _lose(system, state, transition)
+    actor = _actor_of(transition)
+    before, step = _handled(system, state, transition)
+    if not crashes(system, transition):
+        return _finish(system, before, actor, step)
+    if transition.cut is not None:
+        sends = sent_at(transition.cut, _entering(system, before, actor, step.sends))
+        step = Step(Crashed(system.handlers.durable(step.state)), sends, step.deliveries)
+    return _crash(system, _finish(system, before, actor, step), actor)
+
+
+Handled: TypeAlias = CausalSend | Receive | Timeout | Internal
+"""The transitions that a function of the protocol handles."""
+
+
+def _actor_of(transition: Handled) -> int:
+    return transition.dst if isinstance(transition, Receive) else transition.actor
+
+
+def _handled(system: System, state: State, transition: Handled) -> tuple[State, Step]:
+    """Return what an actor finds in a transition, and the whole step that it takes there.
+
+    What it finds is the state before the step, without the packet that is received, and with the
+    message that is causal-sent.
+    """
+    here = state.actors[_actor_of(transition)]
     if isinstance(transition, CausalSend):
         return _causal_send(system, state, transition)
     if isinstance(transition, Receive):
         return _receive(system, state, transition)
-    if isinstance(transition, Arm):
-        return _arm(system, state, transition.actor)
     if isinstance(transition, Timeout):
-        return _timeout(system, state, transition.actor)
-    if isinstance(transition, Internal):
-        if system.crashes is not None and transition.name in (CRASH, RECOVER):
-            return _restart(system, state, transition)
-        return _internal(system, state, transition)
-    return _lose(system, state, transition)
+        return state, _run_timeout(system, state, transition.actor) or Step(here)
+    if system.crashes is not None and transition.name in (CRASH, RECOVER):
+        return _restart(system, state, transition)
+    return state, system.handlers.action(transition.name, here) or Step(here)
 
 
 def state_after(system: System, transitions: Iterable[Transition]) -> State:
@@ -386,16 +467,16 @@ def state_after(system: System, transitions: Iterable[Transition]) -> State:
 
 def next_message(system: System, state: State, transition: CausalSend) -> Message:
     """Return the message that `transition` creates."""
-    actor = transition.actor
+    actor, make = transition.actor, system.workload.message
     if system.oracle.number is None:
         number = system.workload.sent(state.workload[actor]) + 1
-        return system.workload.message(actor, number, transition.destinations)
+        return make(actor, number, transition.destinations, transition.label)
     number = system.oracle.number(state.history[actor], transition.marked)
-    message = Message(actor, number, transition.destinations)
+    message = make(actor, number, transition.destinations, transition.label)
     return told_apart(message, state) if system.network.merges else message
 
 
-def _causal_send(system: System, state: State, transition: CausalSend) -> Outcome:
+def _causal_send(system: System, state: State, transition: CausalSend) -> tuple[State, Step]:
     actor = transition.actor
     message = next_message(system, state, transition)
     position = system.workload.after_send(actor, state.workload[actor], transition.destinations)
@@ -405,8 +486,7 @@ def _causal_send(system: System, state: State, transition: CausalSend) -> Outcom
         workload=with_item(state.workload, actor, position),
         history=with_item(state.history, actor, ghost),
     )
-    step = system.handlers.causal_send(state.actors[actor], message)
-    return _finish(system, before, actor, step)
+    return before, system.handlers.causal_send(state.actors[actor], message)
 
 
 def _arm(system: System, state: State, actor: int) -> Outcome:
@@ -415,7 +495,7 @@ def _arm(system: System, state: State, actor: int) -> Outcome:
     return Outcome(after, Step(state.actors[actor]), ())
 
 
-def _receive(system: System, state: State, transition: Receive) -> Outcome:
+def _receive(system: System, state: State, transition: Receive) -> tuple[State, Step]:
     src, dst = transition.src, transition.dst
     index = src * system.actors + dst
     channel = state.channels[index]
@@ -427,8 +507,7 @@ def _receive(system: System, state: State, transition: Receive) -> Outcome:
     before = evolve(state, channels=with_item(state.channels, index, rest))
     if system.network.ordering is not None:
         before = evolve(before, order=system.network.ordering.received(state.order, src, dst))
-    step = system.handlers.receive(state.actors[dst], src, transition.packet)
-    return _finish(system, before, dst, step)
+    return before, system.handlers.receive(state.actors[dst], src, transition.packet)
 
 
 def _run_timeout(system: System, state: State, actor: int) -> Step | None:
@@ -441,30 +520,23 @@ def _run_timeout(system: System, state: State, actor: int) -> Step | None:
     return evolve(step, sends=new)
 
 
-def _timeout(system: System, state: State, actor: int) -> Outcome:
-    step = _run_timeout(system, state, actor)
-    return _finish(system, state, actor, step or Step(state.actors[actor]))
-
-
-def _internal(system: System, state: State, transition: Internal) -> Outcome:
-    actor = transition.actor
-    step = system.handlers.action(transition.name, state.actors[actor])
-    return _finish(system, state, actor, step or Step(state.actors[actor]))
-
-
-def _restart(system: System, state: State, transition: Internal) -> Outcome:
+def _restart(system: System, state: State, transition: Internal) -> tuple[State, Step]:
     """Let an actor crash or recover."""
     actor, here = transition.actor, state.actors[transition.actor]
-    if transition.name == RECOVER:
-        assert isinstance(here, Crashed)
-        channels = _incoming(system, state, actor, reopened)
-        step = system.handlers.recover(actor, here.durable)
-        return _finish(system, evolve(state, channels=channels), actor, step)
-    step = Step(Crashed(system.handlers.durable(here)))
+    if transition.name == CRASH:
+        return state, Step(Crashed(system.handlers.durable(here)))
+    assert isinstance(here, Crashed)
+    channels = _incoming(system, state, actor, reopened)
+    return evolve(state, channels=channels), system.handlers.recover(actor, here.durable)
+
+
+def _crash(system: System, outcome: Outcome, actor: int) -> Outcome:
+    """Take one from the crashes that are left, and perhaps lose the packets to the actor."""
+    state = outcome.state
     channels = state.channels
     if system.crashes is not None and system.crashes.lost:
         channels = _incoming(system, state, actor, lambda _channel: CLOSED)
-    return _finish(system, evolve(state, channels=channels, crashes=state.crashes - 1), actor, step)
+    return evolve(outcome, state=evolve(state, channels=channels, crashes=state.crashes - 1))
 
 
 def _incoming(

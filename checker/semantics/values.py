@@ -5,6 +5,8 @@ do. Reports and the order within a channel use the canonical text instead. `Valu
 both agree. It rejects a value that equals an earlier value of the system but has another text (1
 and True, 0.0 and -0.0, two NamedTuples with the same fields). It also rejects values that are not
 equal to themselves and values that are mutable.
+
+Question: When are two values equal?
 """
 
 from __future__ import annotations

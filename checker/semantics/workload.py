@@ -2,6 +2,8 @@
 
 Each actor has a workload position of its own. Only a causal-send or a delivery at that actor can
 move it. So a workload is a set of pure functions on one actor's position.
+
+Question: How is the workload of a check made?
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from attrs import evolve, field, frozen
 from antecede.checker.model import LabelledMessage, Message, Request
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import InputError
-from antecede.checker.support.settings import is_kind, shown, whole_number
+from antecede.checker.support.settings import check_text, is_kind, names_in, shown, whole_number
 
 Position: TypeAlias = Any
 
@@ -37,6 +39,9 @@ class Workload:
         initial: actor -> position.
         sent: position -> the number of messages that the actor has causal-sent.
         choices: (actor, position) -> the possible destinations of the next message.
+        row: actor -> the destinations of its messages in order, or, if it `chooses`, of any of
+            them.
+        chooses: actors choose the destinations of each message.
         after_send: (actor, position, destinations) -> position.
         after_delivery: (actor, position, message) -> position.
         ended: (actor, position) -> whether the application has come to its end.
@@ -48,6 +53,7 @@ class Workload:
         requests: per actor the receives of its program, in order; only for programs.
         sends: per actor the names of its sends, in order; only if sends can wait for deliveries.
         labels: (sender, number) of a message -> its label; messages without labels are missing.
+        offers: the labels from which the application chooses one for each other message.
     """
 
     kind: str
@@ -56,6 +62,8 @@ class Workload:
     initial: Callable[[int], Position]
     sent: Callable[[Position], int]
     choices: Callable[[int, Position], tuple[Destinations, ...]]
+    row: Callable[[int], tuple[Destinations, ...]]
+    chooses: bool
     after_send: Callable[[int, Position, Destinations], Position]
     after_delivery: Callable[[int, Position, Message], Position]
     ended: Callable[[int, Position], bool]
@@ -67,10 +75,24 @@ class Workload:
     requests: tuple[tuple[Request, ...], ...] | None = None
     sends: tuple[tuple[str, ...], ...] | None = None
     labels: Mapping[tuple[int, int], Label] = field(factory=dict)
+    offers: tuple[Label, ...] = ()
 
-    def message(self, actor: int, number: int, destinations: Destinations) -> Message:
-        """Return a message of an actor, with its label if it has one."""
-        label = self.labels.get((actor, number))
+    def offered(self, actor: int, number: int) -> tuple[Label | None, ...]:
+        """Return the labels from which the application chooses; only None: it has no choice."""
+        return (None,) if (actor, number) in self.labels else self.offers or (None,)
+
+    def message(
+        self, actor: int, number: int, destinations: Destinations, label: Label | None = None
+    ) -> Message:
+        """Return a message of an actor, with its label if it has one.
+
+        Args:
+            actor: the sender.
+            number: the number of the message.
+            destinations: its destinations.
+            label: the label that the application chose, if it had a choice.
+        """
+        label = self.labels.get((actor, number), label)
         if label is None:
             return Message(actor, number, destinations)
         return LabelledMessage(actor, number, destinations, label)
@@ -85,6 +107,61 @@ class EndlessWorkload(Workload):
     """
 
     buffer: int = field(kw_only=True)
+
+
+def labels_text(labels: Sequence[Any]) -> str:
+    """Return a list of labels as `--labels` takes it.
+
+    Raises:
+        InputError: one is no text, or has a comma.
+    """
+    for label in labels:
+        if not isinstance(label, str) or "," in label:
+            raise InputError(f"labels has {shown(label)}; give texts without commas")
+    return ",".join(labels)
+
+
+def choosing(workload: Workload, text: str, actors: int) -> Workload:
+    """Return a workload whose application also chooses one of some labels for each message.
+
+    Messages to which the workload itself gives a label keep it.
+
+    Args:
+        workload: the workload.
+        text: the labels, as `--labels` takes them.
+        actors: the number of actors.
+
+    Raises:
+        InputError: a label occurs twice, is no printable text, or no message is without a label.
+    """
+    labels = names_in(text)
+    check_text("labels", text)
+    for label in labels:
+        if labels.count(label) > 1 or not label.isprintable():
+            why = "is given twice" if label.isprintable() else "has characters that do not print"
+            raise InputError(
+                f"the label {shown(label)} {why}; give each label once, as in add,edit"
+            )
+    if workload.labels and not any(
+        (actor, number) not in workload.labels
+        for actor in range(actors)
+        for number in range(1, messages_of(workload, actor) + 1)
+    ):
+        raise InputError(
+            f"--labels {text} has no effect, because the {workload.kind} gives every message a "
+            "label; leave one of them out"
+        )
+    return evolve(workload, offers=labels)
+
+
+def messages_of(workload: Workload, actor: int) -> int:
+    """Return the number of messages that an actor causal-sends if all that it waits for comes."""
+    if workload.sends is not None:
+        return len(workload.sends[actor])
+    position = workload.initial(actor)
+    while choices := workload.choices(actor, position):
+        position = workload.after_send(actor, position, choices[0])
+    return workload.sent(position)
 
 
 SENDS = {
@@ -211,8 +288,10 @@ def _counted(
     kind: str,
     text: str,
     most: int,
+    row: Callable[[int], tuple[Destinations, ...]],
     choices: Callable[[int, int], tuple[Destinations, ...]],
     *,
+    chooses: bool,
     symmetric: bool,
     self_sends: bool = False,
     fan_out: int = 1,
@@ -225,6 +304,8 @@ def _counted(
         initial=lambda _actor: 0,
         sent=_count,
         choices=choices,
+        row=row,
+        chooses=chooses,
         after_send=_one_more,
         after_delivery=_unmoved,
         ended=lambda actor, position: not choices(actor, position),
@@ -268,7 +349,9 @@ def counted_sends(kind: str, actors: int, messages: int) -> Workload:
         kind,
         kind,
         messages,
+        destinations,
         choices,
+        chooses=True,
         symmetric=True,
         self_sends=kind == "self",
         fan_out=actors - 1 if kind in ("broadcast", "multicast") else 1,
@@ -276,7 +359,7 @@ def counted_sends(kind: str, actors: int, messages: int) -> Workload:
 
 
 def endless(actors: int, argument: str) -> EndlessWorkload:
-    """Return the workload `endless`: every actor sends for ever, to any other or as listed.
+    """Return the workload `endless`: every actor sends forever, to any other or as listed.
 
     All positions are equal, because the past does not limit what an actor may send.
 
@@ -303,6 +386,8 @@ def endless(actors: int, argument: str) -> EndlessWorkload:
         initial=lambda _actor: 0,
         sent=_count,
         choices=lambda actor, _position: rows[actor],
+        row=lambda actor: rows[actor],
+        chooses=True,
         after_send=lambda _actor, position, _destinations: position,
         after_delivery=_unmoved,
         ended=lambda _actor, _position: False,
@@ -375,7 +460,9 @@ def script(actors: int, sends: Sequence[Sequence[Listed]]) -> Workload:
         "script",
         "script:" + json.dumps(rows, separators=(",", ":")),
         max(map(len, plan), default=0),
+        lambda actor: tuple(plan[actor]),
         choices,
+        chooses=False,
         symmetric=False,
         fan_out=max((len(to) for row in plan for to in row), default=1),
     )

@@ -22,7 +22,23 @@ class ProtocolError(InputError):
 
 
 class HandlerError(ProtocolError):
-    """A protocol's handler raised or returned something unusable. A run leads to it."""
+    """A protocol's handler raised or returned something unusable. A run leads to it.
+
+    Attributes:
+        fault: what the handler did.
+        advice: what it should do instead, or "".
+        call: the call of the handler as Python source, or "".
+        place: the line of the code, or "".
+    """
+
+    def __init__(self, fault: str, advice: str = "", call: str = "", place: str = "") -> None:
+        super().__init__(fault, advice, call, place)
+        self.fault, self.advice, self.call, self.place = fault, advice, call, place
+
+    def __str__(self) -> str:
+        raised = f"{self.fault} ({self.place})" if self.place and not self.advice else self.fault
+        called = f"it was called as {self.call}" if self.call else ""
+        return "; ".join(filter(None, (raised, self.advice, called)))
 
 
 class AdapterError(ProtocolError):
@@ -61,14 +77,27 @@ def unknown(thing: str, value: object, choices: Iterable[str]) -> InputError:
     value = value if isinstance(value, str) else repr(value)
     value = value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}…"
     names = sorted(choices)
-    starts = [name for name in names if len(value) > 2 and name.startswith(value)]
-    ranked = sorted((unlike(value, name), name) for name in names)
-    very_near, near = ([name for share, name in ranked[:1] if share <= most] for most in (0.2, 0.4))
-    nearest = very_near or starts[:3] or near
+    nearest = nearest_to(value, names)
     hint = f"; did you mean {' or '.join(map(repr, nearest))}?" if nearest else ";"
     if nearest and len(names) > MOST_NAMES:
         return InputError(f"unknown {thing} {value!r}{hint}")
     return InputError(f"unknown {thing} {value!r}{hint} available: {', '.join(names)}")
+
+
+FAR = 0.4
+"""From this share of changed letters on, a name is too far away to be suggested."""
+
+
+def nearest_to(value: str, names: Iterable[str]) -> list[str]:
+    """Return the names that a misspelt or unfinished name may mean; empty if all are far away."""
+    names = sorted(names)
+    starts = [name for name in names if len(value) > 2 and name.startswith(value)]
+    ranked = sorted((unlike(value, name), name) for name in names)
+    very_near, near = (
+        [name for share, name in ranked[:1] if share <= 0.2],
+        [name for share, name in ranked[:1] if share < FAR],
+    )
+    return very_near or starts[:3] or near
 
 
 def check_known(thing: str, value: object, choices: Iterable[str]) -> None:

@@ -1,8 +1,10 @@
 """Folders and files that no other user can change. Machine code is loaded only from them.
 
 A path is private if the file or folder, and every folder above it, belongs to this user or to root,
-and no other user can write to it. A folder above it may be writable for all users if it has the
-sticky bit, as /tmp has. In such a folder, users cannot rename or remove the files of other users.
+and no other user can write to it. A group of which its owner is the only member is no other user:
+Debian and Ubuntu give each user such a group, and let it write. A folder above the path may be
+writable for all users if it has the sticky bit, as /tmp has. In such a folder, users cannot rename
+or remove the files of other users.
 
 On Windows, Python cannot read who may write to a folder. There, the folders in the user's home
 folder count as private, as Windows makes them.
@@ -10,13 +12,12 @@ folder count as private, as Windows makes them.
 
 from __future__ import annotations
 
+import functools
 import os
 import stat
 from pathlib import Path
 
 from antecede.checker.support.platforms import WINDOWS
-
-OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def private_folder(path: Path) -> tuple[Path | None, str]:
@@ -70,9 +71,24 @@ def _reason(path: Path, *, last: bool) -> str | None:
     if found.st_uid not in (os.getuid(), 0):
         return f"{path} belongs to another user"
     sticky = not last and found.st_mode & stat.S_ISVTX
-    if found.st_mode & OTHERS_WRITE and not sticky:
+    by_group = found.st_mode & stat.S_IWGRP and not _is_alone(found.st_uid, found.st_gid)
+    if (by_group or found.st_mode & stat.S_IWOTH) and not sticky:
         return f"other users can write to {path}"
     return None
+
+
+@functools.cache
+def _is_alone(user: int, group: int) -> bool:
+    """Return whether a user is the only member of a group."""
+    # Windows has neither module.
+    import grp
+    import pwd
+
+    try:
+        members = {pwd.getpwnam(name).pw_uid for name in grp.getgrgid(group).gr_mem}
+    except KeyError:  # a group or a member that this machine does not know
+        return False
+    return {user} == members | {each.pw_uid for each in pwd.getpwall() if each.pw_gid == group}
 
 
 def _reason_on_windows(path: Path) -> str | None:

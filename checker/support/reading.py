@@ -6,9 +6,9 @@ import json
 import os
 import re
 import stat
+import sys
 import tomllib
 from collections.abc import Iterable
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ MOST_KEYS = 100
 """The greatest number of parts of a key, and the greatest depth of values, in a TOML file."""
 
 MOST_BYTES = 1 << 24
-"""The greatest size of a TOML file, in bytes."""
+"""The greatest size of a TOML file, or of a trace that an agent names, in bytes."""
 
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_KEYS}}}")
@@ -74,6 +74,18 @@ def content_of(file: Path | str, what: str, most: int, *, follow: bool = True) -
         raise InputError(f"cannot read {name}: {error}") from None
 
 
+def small_text_in(file: Path | str, what: str) -> str:
+    """Return the text of a regular UTF-8 file of at most MOST_BYTES.
+
+    Raises:
+        InputError: there is no such file; see `content_of`.
+    """
+    try:
+        return content_of(file, what, MOST_BYTES).decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{what} {str(file)!r} is not a UTF-8 text file") from None
+
+
 def _without_waiting(file: str, flags: int) -> int:
     """Open a file without blocking on a pipe that has no writer."""
     return os.open(file, flags | getattr(os, "O_NONBLOCK", 0))
@@ -97,13 +109,11 @@ def toml_in(file: Path | str, what: str) -> dict[str, Any]:
     """
     too_deep = InputError(f"{file} cannot be read: it is nested too deeply")
     try:
-        text = content_of(file, what, MOST_BYTES).decode().replace("\r\n", "\n")
+        text = small_text_in(file, what).replace("\r\n", "\n")
         # Python's parser takes time and memory quadratic in the number of a key's parts.
         if _LONG_KEY.search(text):
             raise InputError(f"{file} cannot be read: a key has more than {MOST_KEYS} parts")
         table = tomllib.loads(text)
-    except UnicodeDecodeError:
-        raise InputError(f"{what} {str(file)!r} is not a UTF-8 text file") from None
     except ValueError as error:
         raise InputError(f"{file} is not valid TOML: {error}") from None
     except RecursionError:
@@ -113,10 +123,16 @@ def toml_in(file: Path | str, what: str) -> dict[str, Any]:
     return table
 
 
+def own_text(package: str | None, name: str) -> str:
+    """Return the text of a file that comes with a package of antecede."""
+    # importlib.resources does this, too, but its import takes a tenth of a short command.
+    folder = Path(str(sys.modules[str(package)].__file__)).parent
+    return (folder / name).read_text(encoding="utf-8")
+
+
 def own_table(package: str | None, name: str) -> dict[str, Any]:
     """Return the table in a TOML file that comes with a package of antecede."""
-    assert package is not None
-    return tomllib.loads(resources.files(package).joinpath(name).read_text(encoding="utf-8"))
+    return tomllib.loads(own_text(package, name))
 
 
 def _is_deep(value: Any) -> bool:

@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from hashlib import blake2b, sha256
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
@@ -50,8 +51,11 @@ _objects: dict[str, Protocol] = {}
 """Protocols that a program gave as objects, by name; see `objects_named`."""
 
 
-_sources: dict[str, bytes] = {}
-"""Module name -> the text of the file when `import_file` imported it, if this did not fail."""
+_sources: dict[str, tuple[bytes, dict[str, str]]] = {}
+"""Module name -> the text of the file and the environment when `import_file` imported it.
+
+Modules whose import failed are left out.
+"""
 
 
 _seen: dict[str, tuple[Any, bytes]] = {}
@@ -93,11 +97,41 @@ def with_objects(
     return partial(_called_with_objects, with_code(dict(named)), call) if named else call
 
 
-def with_code(value: Any) -> bytes:
-    """Return the pickle of a value with the code of its functions, which no file need have."""
+_PYTHON = str(Path(os.__file__).parent)
+
+
+def with_code(value: Any, *, whole: bool = False) -> bytes:
+    """Return the pickle of a value with the code of its functions, which no file need have.
+
+    Args:
+        whole: the modules of the program are in the pickle, too, with the variables as they are
+            now; another process that imports them would have the variables of their start.
+    """
     import cloudpickle
 
-    return cloudpickle.dumps(value)  # type: ignore[no-any-return]
+    own = modules_of_program() if whole else []
+    for module in own:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        return cloudpickle.dumps(value)  # type: ignore[no-any-return]
+    finally:
+        for module in own:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def modules_of_program() -> list[ModuleType]:
+    """Return the imported modules of the program and its protocols, without `__main__`."""
+    return [module for module in list(sys.modules.values()) if _is_of_program(module)]
+
+
+def _is_of_program(module: ModuleType) -> bool:
+    """Return whether a module is of the program or of a protocol, and not of a package."""
+    file = getattr(module, "__file__", None) or ""
+    name = module.__name__
+    if name.startswith("antecede."):
+        return name.startswith("antecede.protocols.")
+    installed = "site-packages" in file or file.startswith(_PYTHON)
+    return file.endswith(".py") and not installed and name not in ("antecede", "__main__")
 
 
 def _called_with_objects(pickled: bytes, call: Callable[[Item], Value], item: Item) -> Value:
@@ -114,6 +148,28 @@ def load(reference: str) -> Any:
 def protocol_names() -> tuple[str, ...]:
     """Return the registered protocols' names, in their registry's order."""
     return tuple(importlib.import_module("antecede.protocols").REGISTRY)
+
+
+def is_as_shipped(name: str) -> bool:
+    """Return whether a name is a registered protocol whose modules antecede's tests have seen.
+
+    `protocols/SHA256SUMS` has the digests of the files, and a test compares them. A file that its
+    user has changed is another one.
+    """
+    if name not in protocol_names():
+        return False
+    protocol_named(name)  # imports its modules
+    try:
+        lines = (PACKAGE / "protocols" / "SHA256SUMS").read_text(encoding="ascii").splitlines()
+        tested = {tuple(line.split()) for line in lines}
+        files = [
+            Path(str(module.__file__))
+            for name, module in list(sys.modules.items())
+            if name.startswith("antecede.protocols.")
+        ]
+        return all((sha256(file.read_bytes()).hexdigest(), file.name) in tested for file in files)
+    except OSError:
+        return False
 
 
 def protocol_named(reference: str, module: ModuleType | None = None) -> Protocol:
@@ -202,7 +258,7 @@ def imported_already(reference: str, *, current: bool = False) -> ModuleType | N
     if not os.path.isfile(file):
         return None
     own = _name_of(file)
-    unchanged = own in _sources and _sources[own] == file.read_bytes()
+    unchanged = _is_unchanged(own, file)
     real = os.path.realpath(file)
     of_file = {
         name: module
@@ -314,6 +370,9 @@ def shown_place(file: str) -> str:
 def import_file(path: Path) -> ModuleType:
     """Import a user's Python file, or one of antecede's own, and return the module.
 
+    A file is imported again only if it or the environment has changed, or if its import failed.
+    Otherwise the classes of its protocols would be other classes than those of its properties.
+
     Raises:
         InputError: there is no such file.
         ProtocolError: it cannot be imported.
@@ -321,7 +380,10 @@ def import_file(path: Path) -> ModuleType:
     path = _place_of(path)
     if not os.path.isfile(path):
         raise InputError(f"there is no file {str(path)!r}; {_other_files(path)}")
-    spec = importlib.util.spec_from_file_location(_name_of(path), path)
+    name = _name_of(path)
+    if name in sys.modules and _is_unchanged(name, path):
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -330,7 +392,7 @@ def import_file(path: Path) -> ModuleType:
     if folder not in sys.path:
         sys.path.append(folder)
     try:
-        _sources[module.__name__] = path.read_bytes()
+        _sources[module.__name__] = path.read_bytes(), dict(os.environ)
         with printing_to_stderr(), interrupts.at_work(f"the import of {path}"):
             spec.loader.exec_module(module)
         if interrupts.was_interrupted():
@@ -355,8 +417,22 @@ def import_file(path: Path) -> ModuleType:
 
 
 def _name_of(path: Path) -> str:
-    """Return the name of a user's file as a module."""
-    return f"user_protocol_{path.stem}"
+    """Return the name of a user's file as a module: two files of one name have two modules."""
+    digest = blake2b(os.fsencode(os.path.realpath(path)), digest_size=4).hexdigest()
+    return f"user_protocol_{path.stem}_{digest}"
+
+
+def forget_imports() -> None:
+    """Import all files anew from now on: a new command sees what they do in its environment."""
+    _sources.clear()
+
+
+def _is_unchanged(name: str, path: Path) -> bool:
+    """Return whether a file and the environment are as when `import_file` imported it."""
+    try:
+        return name in _sources and _sources[name] == (path.read_bytes(), dict(os.environ))
+    except OSError:
+        return False
 
 
 def places_in(error: BaseException) -> list[tuple[str, int]]:
@@ -483,30 +559,15 @@ PROPERTIES = Kind(
 )
 
 
-def property_in_file(reference: str, protocol: Protocol | None = None) -> Property:
+def property_in_file(reference: str) -> Property:
     """Return the property of FILE.py or FILE.py:NAME. In reports, its name is the reference.
-
-    If the protocol is in the same file, the file is not imported again: the property would ask for
-    classes that no state of the protocol has.
 
     Raises:
         InputError: there is no such file or property.
         ProtocolError: the file cannot be imported.
     """
-    path, _, _ = _parts(reference)
-    module = None if protocol is None else _module_of(protocol, _place_of(Path(path)))
-    found: Property = resolved(reference, {}, PROPERTIES, _no_file, module)
+    found: Property = resolved(reference, {}, PROPERTIES, _no_file)
     return evolve(found, name=reference)
-
-
-def _module_of(protocol: Protocol, file: Path) -> ModuleType | None:
-    """Return the module that has a protocol's functions if it is the module of a file."""
-    module = sys.modules.get(_name_of(file))
-    functions = (protocol.initial, protocol.causal_send, protocol.receive)
-    if module is None or not os.path.isfile(file):
-        return None
-    is_its = any(getattr(each, "__globals__", None) is vars(module) for each in functions)
-    return module if is_its and os.path.samefile(str(module.__file__), file) else None
 
 
 def _no_file() -> InputError:
@@ -527,7 +588,7 @@ def property_named(name: str, protocol: Protocol | None = None) -> Property:
     package = importlib.import_module("antecede.properties")
     kind, colon, declared = name.partition(":")
     if name not in package.REGISTRY and (name.endswith(".py") or ".py:" in name):
-        return property_in_file(name, protocol)
+        return property_in_file(name)
     if colon and kind in KINDS and protocol is not None:
         _, nouns = KINDS[kind]
         own, joint = _declared(protocol, kind)

@@ -34,8 +34,10 @@ class Setting:
         least, most: the range of a number.
         above: an exclusive lower bound of a number.
         metavar: the placeholder of the value in the help.
-        public: whether it is an option of the command line; others are for measurements and tests.
+        public: whether users can choose it; others are for measurements and tests.
+        key_only: whether only specs and Python have it, and the command line has no option.
         present: whether the folder must exist.
+        whole: the texts of a tuple may have commas, so an option gives one of them.
     """
 
     name: str
@@ -49,7 +51,9 @@ class Setting:
     above: float | None = None
     metavar: str | None = None
     public: bool = True
+    key_only: bool = False
     present: bool = False
+    whole: bool = False
 
     @property
     def words(self) -> str:

@@ -343,11 +343,11 @@ class Search:
         elif isinstance(value, tuple | list | set | frozenset):
             yield from ((str(at), inner) for at, inner in enumerate(value))
         elif self.visit_module(*_home_of(type(value))):
-            yield from (("class", type(value)), *_variables(value).items())
+            yield from (("class", type(value)), *attributes_of(value).items())
         elif callable(inside := getattr(value, "func", getattr(value, "__wrapped__", None))):
             yield "", inside  # our wrapper around a handler, or a cache around a function
         else:
-            variables = _variables(value).items()
+            variables = attributes_of(value).items()
             yield from (
                 each for each in variables if callable(each[1]) or _holds_functions(each[1])
             )
@@ -366,11 +366,11 @@ def _given_to(function: FunctionType) -> Iterator[tuple[str, Any, Owner]]:
         yield name, each, (function, name)
 
 
-def _variables(value: Any) -> dict[str, Any]:
-    """Return the variables of an object."""
-    slots = [name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ())]
-    variables = {name: getattr(value, name) for name in slots if hasattr(value, name)}
-    return variables | getattr(value, "__dict__", {})
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object, whether its class keeps them in slots or not."""
+    state = object.__getstate__(value)
+    named, slots = state if isinstance(state, tuple) else (state, None)
+    return {**(named or {}), **(slots or {})}
 
 
 def _home_of(cls: type) -> tuple[str, str | None]:

@@ -124,7 +124,7 @@ def replace(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     if WINDOWS and all(stream and stream.isatty() for stream in (sys.stdout, sys.stderr)):
         return  # a console, to which only Python's own streams can write all characters
-    escapes = in_github_job(environment) or "--github" in arguments
+    escapes = in_github_job(environment)
     output = _Output(1, Escaping() if escapes else None)
     sys.stdout = io.TextIOWrapper(io.BufferedWriter(output), **_settings(sys.stdout))
     # Without a buffer, no output is lost when the process ends.

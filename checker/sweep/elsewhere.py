@@ -32,8 +32,6 @@ def on_spark(
     call: Callable[[Item], Value],
     items: Sequence[Item],
     master: str | None,
-    *,
-    log: bool,
 ) -> Iterator[tuple[Item, Value | ClusterError]]:
     """Yield each item with the result of `call`, or with Spark's reason for giving it up.
 
@@ -49,9 +47,7 @@ def on_spark(
     from antecede.checker.engine.spark.pool import scattered
 
     pairs = [(item, _elsewhere(item)) for item in items]
-    for (item, _), value in scattered(
-        partial(_returned, with_objects(call)), pairs, master, log=log
-    ):
+    for (item, _), value in scattered(partial(_returned, with_objects(call)), pairs, master):
         if isinstance(value, _Raised):
             raise TaskFailedError(f"a task failed on an executor: {item}\n{value.text}")
         yield item, value

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
-from antecede.checker.render.files import append
+from antecede.checker.render.files import append, placed
 from antecede.checker.support.errors import InputError
 from antecede.checker.support.locks import Taken, held, locked
 from antecede.checker.support.reading import json_in, text_in
@@ -64,10 +64,10 @@ class Kept:
         Raises:
             InputError: the file contains something else.
         """
-        if not self.file.exists():
+        if not placed(self.file).exists():
             return []
         rows = []
-        lines = text_in(self.file, f"the rows of {self.of} in").splitlines(keepends=True)
+        lines = text_in(placed(self.file), f"the rows of {self.of} in").splitlines(keepends=True)
         for number, line in enumerate(lines, 1):
             where = f"{self.file}, line {number}"
             try:
@@ -130,7 +130,7 @@ class Kept:
             InputError: another run is writing to it, or it cannot be written.
         """
         append(str(self.file), "", create=True)
-        file = self.file.resolve()
+        file = placed(self.file).resolve()
         try:
             lock = locked(file.with_name(f".{file.name}.lock"))
         except Taken:
@@ -146,10 +146,10 @@ class Kept:
 
         The file stays the same one, because other runs look for its lock.
         """
-        lines = self.file.read_bytes().splitlines(keepends=True)
+        lines = placed(self.file).read_bytes().splitlines(keepends=True)
         whole = b"".join(lines[:rows])
         if len(lines) > rows:
-            os.truncate(self.file, len(whole))
+            os.truncate(placed(self.file), len(whole))
         if whole and not whole.endswith(b"\n"):
             append(str(self.file), "\n")
 

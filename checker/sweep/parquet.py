@@ -16,6 +16,8 @@ COLUMNS = {
     **{known.name: _KINDS[known.kind] for known in settings_of(Question)},
     "digest": "string",
     "verdict": "string",
+    "vacuous": "string",
+    "cannot_fail": "string",
     "violates": "string",
     "counterexample_length": "int32",
     "unique_states": "int64",

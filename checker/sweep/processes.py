@@ -1,9 +1,8 @@
 """Distributes calls over processes of this machine; a killed process fails only its own call.
 
-Every worker has its own pool, so that its death is attributed to the call that it was running. A
-worker whose call does not end in time sends the result so far and ends itself, see
-`interrupts.instead`. Workers end together with their parent process, so a killed sweep leaves no
-process behind.
+Every worker has its own pool, so that its death is attributed to the call that it was running. This
+process supervises them: a worker whose call does not end in time is killed, see `supervisor.Watch`.
+Workers end together with their parent process, so a killed sweep leaves no process behind.
 """
 
 from __future__ import annotations
@@ -13,22 +12,24 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as ready
 from types import ModuleType
 from typing import Any, TypeVar
 
-from attrs import frozen
+from attrs import define
 
 from antecede.checker.support import interrupts, streams
+from antecede.checker.support.block import NUMBERS, PROCESS, TEXTS, WIDTH, Block, block
 from antecede.checker.support.errors import CapacityError
 from antecede.checker.support.platforms import WINDOWS
 from antecede.checker.support.registry import with_objects
+from antecede.checker.support.supervisor import Watch
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -41,24 +42,39 @@ PAUSE = 0.2
 
 KILLED = "its process was killed, most likely for want of memory"
 
+
+class Overdue(CapacityError):
+    """A call did not end in time, so that its process was killed."""
+
+
 _starting = threading.RLock()
 """Held by the thread that starts processes."""
 
 
-@frozen(eq=False)
+@define(eq=False)
 class _Worker:
     """A process, as a pool of one.
 
     Attributes:
-        last: receives the result of a call that did not end, before the process ends itself.
+        watch: keeps the limits of its calls.
+        overdue: why the process was killed, or an empty text.
     """
 
     pool: ProcessPoolExecutor
-    last: Connection
+    watch: Watch
+    overdue: str = ""
+
+    def look(self) -> None:
+        """Name a call that hangs, and kill the process if its call does not end in time."""
+        if self.watch.look(time.monotonic()):
+            self.overdue = self.watch.unfinished()
+            _kill([self])
+        elif said := self.watch.hanging():
+            print(f"{said}.", file=sys.stderr, flush=True)
 
     def submit(self, call: Callable[[Item], Value], item: Item) -> Future[Value]:
         """Start a call."""
-        return self.pool.submit(_call, call, item)
+        return self.pool.submit(call, item)
 
     def result(self, future: Future[Any]) -> Any:
         """Return the result of a call that has ended, or CapacityError if the process was killed.
@@ -68,10 +84,10 @@ class _Worker:
         try:
             return future.result()
         except BrokenProcessPool:
-            with suppress(EOFError, OSError):
-                if self.last.poll():
-                    return self.last.recv()
-            return CapacityError(KILLED)
+            if self.overdue:
+                return Overdue(self.overdue)
+            what = self.watch.what()
+            return CapacityError(f"{what} ended its process, or {KILLED}" if what else KILLED)
 
 
 class Workers:
@@ -81,7 +97,6 @@ class Workers:
         """Prepare so many processes; each starts with its first call."""
         self._idle = [_worker() for _ in range(processes)]
         self._all = list(self._idle)
-        self._no_abort = interrupts.at_abort(lambda: _kill(self._all))
 
     def __enter__(self) -> Workers:
         """Return the workers."""
@@ -90,11 +105,9 @@ class Workers:
     def __exit__(self, *_exception: object) -> None:
         """End all processes, also those that are busy."""
         with interrupts.shielded():
-            self._no_abort()
             _kill(self._all)
             for worker in self._all:
                 worker.pool.shutdown(cancel_futures=True)
-                worker.last.close()
 
     def spread(
         self,
@@ -118,6 +131,8 @@ class Workers:
                 with starting_safely():
                     running[worker.submit(call, item)] = item, worker
             tick([item for item, _ in running.values()])
+            for _, worker in running.values():
+                worker.look()
             for future in wait(running, PAUSE, FIRST_COMPLETED).done:
                 item, worker = running.pop(future)
                 result = worker.result(future)
@@ -130,12 +145,18 @@ class Workers:
 
 def _worker() -> _Worker:
     context = multiprocessing.get_context("spawn")
-    last, writing = context.Pipe(duplex=False)
+    memory = shared_memory()
     with starting_safely() as asked:  # the pool's semaphores start a process, too
         pool = ProcessPoolExecutor(
-            1, mp_context=context, initializer=_begin, initargs=(asked, writing)
+            1, mp_context=context, initializer=begin_apart, initargs=(asked, *memory)
         )
-    return _Worker(pool, last)
+    return _Worker(pool, Watch(Block(*memory)))
+
+
+def shared_memory() -> tuple[Any, Any]:
+    """Return memory for a `Block` that a new process can share."""
+    context = multiprocessing.get_context("spawn")
+    return context.RawArray("d", NUMBERS), context.RawArray("c", TEXTS * WIDTH)
 
 
 @contextmanager
@@ -180,41 +201,16 @@ def _kill(workers: list[_Worker]) -> None:
             process.kill()
 
 
-_to_parent: list[Connection] = []
-"""In a worker: the way to `_Worker.last`."""
-
-
-def _call(call: Callable[[Item], Value], item: Item) -> Value:
-    """Call in a worker; if the call does not end, its report is sent and the worker ends."""
-
-    def report(result: object) -> int:
-        if isinstance(result, str):  # the call has no report of its own
-            result = CapacityError(result)
-        _to_parent[0].send(result)
-        return interrupts.ABORTED
-
-    with interrupts.instead(report):
-        return call(item)
-
-
-def _begin(keep_safe_path: bool, to_parent: Connection) -> None:
-    """Begin a worker.
-
-    Args:
-        keep_safe_path: see `begin_apart`.
-        to_parent: see `_Worker.last`.
-    """
-    _to_parent.append(to_parent)
-    begin_apart(keep_safe_path)
-
-
-def begin_apart(keep_safe_path: bool) -> None:
+def begin_apart(keep_safe_path: bool, numbers: Any, texts: Any) -> None:
     """Leave Ctrl-C and SIGHUP to the parent process, and end together with it.
 
     Args:
         keep_safe_path: False: the programs that a check starts import as they would anywhere.
+        numbers, texts: the memory that the parent process looks at, of `shared_memory`.
     """
-    interrupts.own_process()
+    block.share(numbers, texts)
+    block.numbers[PROCESS] = os.getpid()
+    interrupts.heed_supervisor()
     if not keep_safe_path:
         os.environ.pop(SAFE_PATH, None)
     streams.replace(sys.argv[1:], os.environ)

@@ -32,6 +32,7 @@ from antecede.checker.model import (
     Step,
     What,
 )
+from antecede.checker.semantics.crashes import Crashed
 from antecede.checker.semantics.judge import looks_at_message
 from antecede.checker.semantics.transition import System
 from antecede.checker.support.errors import AntecedeError
@@ -200,7 +201,8 @@ def _renamed_sequences(
 ) -> tuple[tuple[Message, ...], ...]:
     renamed = list(sequences)
     for actor, delivered in enumerate(sequences):
-        renamed[p[actor]] = renamed_messages(delivered, p)
+        crashed = isinstance(delivered, Crashed)
+        renamed[p[actor]] = delivered if crashed else renamed_messages(delivered, p)
     return tuple(renamed)
 
 
@@ -217,6 +219,7 @@ def _renamed_states(
 _RENAMED: dict[What, Callable[[Symmetry, Any, Permutation], Any]] = {
     What.DELIVERY: _renamed_delivery,
     What.UNDELIVERED: _renamed_undelivered,
+    What.PARTLY_DELIVERED: _renamed_undelivered,
     What.STATES: _renamed_states,
     What.SEQUENCES: _renamed_sequences,
 }

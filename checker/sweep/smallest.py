@@ -10,6 +10,8 @@ For messages with one destination, the questions of a level are its scripts. Eve
 messages follows one of the scripts of k messages, so together they are as strong as free choice,
 and each of them is small. A script that renames the actors of another one is skipped, unless the
 check of that one shows that names of actors matter.
+
+Question: How is the smallest bound found that reveals a bug?
 """
 
 from __future__ import annotations
@@ -28,9 +30,10 @@ from attrs import evolve, field, frozen
 from antecede.checker.check.exploring import until
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.engine.rows.symmetry import group
+from antecede.checker.render.prose import listed
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
-from antecede.checker.semantics.question import options_of
+from antecede.checker.semantics.question import has_options, options_of
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import CapacityError, InputError
 from antecede.checker.support.registry import is_object
@@ -218,14 +221,29 @@ class Smallest:
     @property
     def vacuous(self) -> list[Row]:
         """The rows of the checks without any event that the property is about."""
-        return [row for row in self.explored if row["verdict"] == "VACUOUS"]
+        return [r for r in self.explored if r["verdict"] == "VACUOUS" and not cannot_fail(r)]
+
+    @property
+    def empty(self) -> list[Row]:
+        """The rows of the checks in which no protocol can violate some property."""
+        return list(filter(cannot_fail, self.explored))
 
     @property
     def decided(self) -> bool:
         """The bound is the smallest one, or nothing within the limits is violated."""
         if self.row is not None:
             return not self.unfinished
-        return not (self.stopped_by or self.unfinished or self.vacuous)
+        empty = len(self.empty) == len(self.explored)
+        return not (self.stopped_by or self.unfinished or self.vacuous or empty)
+
+
+def cannot_fail(row: Row) -> bool:
+    """Return whether no protocol can violate a property with the messages of a check.
+
+    A level has many scripts with so few messages. So they are counted, and decide nothing.
+    """
+    names = row.get("cannot_fail")
+    return bool(names) and row.get("vacuous") == names
 
 
 def smallest(spec: Spec, todo: Iterator[Level], run: Callable[[Level], list[Row]]) -> Smallest:
@@ -296,7 +314,9 @@ class Search:
             CapacityError: the time is over.
         """
         rows = rows_of(level, partial(self._checked, workers, end, level))
-        verdicts = Counter(str(row["verdict"]) for row in rows)
+        verdicts = Counter(
+            "that cannot fail" if cannot_fail(row) else str(row["verdict"]) for row in rows
+        )
         shown = ", ".join(f"{number:,} {verdict}" for verdict, number in verdicts.items())
         self.told(f"{level.specs[0].protocol}, {level.size}: {shown}")
         return rows
@@ -336,6 +356,14 @@ def text(found: Smallest) -> str:
             f"  {counted(len(found.unfinished), 'smaller check')} reached no verdict, so a smaller "
             "bound may be violated."
         )
+    if found.empty:
+        names = {name for row in found.empty for name in row["cannot_fail"].split(",")}
+        lines.append(
+            f"  In {len(found.empty):,} of these checks, no order of the messages can violate "
+            f"{listed(sorted(names))}."
+        )
+    if found.level is None and (within := _collection(found)):
+        lines.append(f"  {within}")
     if found.vacuous:
         lines.append(f"  {counted(len(found.vacuous), 'check')} ended with VACUOUS.")
     return "\n".join(lines)
@@ -347,6 +375,37 @@ def _nothing(found: Smallest) -> str:
         return "no level was completed."
     reached = max((_total(row), row["actors"]) for row in found.explored)
     return f"no violation up to {size(*reached)} ({_amount(found.explored)})."
+
+
+KNOWN_BUGS = Path(__file__).with_name("known_bugs.json")
+"""Per bug of the collection in docs/bounds.md, the smallest bounds that reveal it.
+
+`benchmarks/smallest.py` writes the file. A bound is [messages of all actors, actors]. The bugs are
+those of protocols for messages with one receiver, and violate a property of deliveries.
+"""
+
+
+def share(bounds: Collection[tuple[int, int]]) -> float:
+    """Return the share of known bugs that some of these bounds reveal, from 0 to 1.
+
+    Args:
+        bounds: (messages of all actors, actors) of each bound.
+    """
+    known: list[list[tuple[int, int]]] = json.loads(KNOWN_BUGS.read_text(encoding="utf-8"))
+    shown = [
+        any(m <= most and a <= actors for m, a in bug for most, actors in bounds) for bug in known
+    ]
+    return sum(shown) / len(known)
+
+
+def _collection(found: Smallest) -> str:
+    """Return how many known bugs the explored bounds reveal, in a sentence, or ""."""
+    usual = found.question.workload in SCRIPTED and not found.question.properties
+    if not usual or not found.explored or found.unfinished:
+        return ""
+    bounds = {(_total(row), row["actors"]) for row in found.explored}
+    percent = f"{100 * share(bounds):.0f} %"
+    return f"{percent} of the bugs of our collection show within this bound (docs/bounds.md)."
 
 
 def _total(row: Row) -> int:
@@ -363,7 +422,8 @@ def _failure(level: Level, row: Row) -> list[str]:
     told = shlex.join([spec.protocol, *(word for pair in options_of(spec) for word in pair)])
     length = counted(row["counterexample_length"], "transition")
     violated = f"  {row['workload']} violates {row['violates']} after {length}."
-    if is_object(spec.protocol):  # no command finds a protocol that a program gave
+    # No command finds a protocol that a program gave.
+    if is_object(spec.protocol) or not has_options(spec):
         return [violated]
     return [violated, f"  See the run: antecede check {told}"]
 

@@ -22,14 +22,13 @@ from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.engine.rows.fingerprint import fingerprint
-from antecede.checker.render.json import own_version
 from antecede.checker.render.prose import aligned
 from antecede.checker.render.terminal import elapsed
 from antecede.checker.render.ticker import Ticker, fitting
 from antecede.checker.search.options import Bounds, Options
+from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import FAILURES, is_declared
 from antecede.checker.semantics.question import FIELDS, Question, as_asked
-from antecede.checker.support import interrupts
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.errors import AntecedeError, CapacityError
 from antecede.checker.support.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR
@@ -39,10 +38,11 @@ from antecede.checker.support.registry import (
     protocol_named,
     protocol_names,
 )
+from antecede.checker.support.version import VERSION
 from antecede.checker.sweep.elsewhere import on_spark
 from antecede.checker.sweep.kept import Kept, Row
 from antecede.checker.sweep.parquet import COLUMNS
-from antecede.checker.sweep.processes import Workers
+from antecede.checker.sweep.processes import Overdue, Workers
 
 KEYS = FIELDS
 """The fields of a question, which a sweep combines."""
@@ -50,7 +50,13 @@ KEYS = FIELDS
 DIGEST = "digest"
 """The column that distinguishes equal questions: other sources, versions, options or bounds."""
 
-IDLE = ("threads", "master", "spark_log")
+ROWS = 2
+"""The version of the rows. Rows of another version are not taken for the same checks.
+
+Since version 2, a check is VACUOUS if no protocol can violate a property.
+"""
+
+IDLE = ("threads", "master")
 """Options that do not influence any row."""
 
 GAVE_UP = "GAVE UP"
@@ -98,8 +104,7 @@ def row_of(spec: Spec, options: Options, bounds: Bounds, around: Around = as_it_
     """Run one check and return its row; the row of an impossible check has the error."""
     row = columns_of(spec, options, bounds)
     try:
-        with interrupts.instead(partial(_with_result, row)):
-            report = check(spec, options, bounds, selfcheck=_selfcheck(spec), around=around)
+        report = check(spec, options, bounds, selfcheck=_selfcheck(spec), around=around)
     except CapacityError as error:
         return {**row, "verdict": GAVE_UP, "error": str(error)}
     except AntecedeError as error:
@@ -121,6 +126,8 @@ def _with_result(row: Row, report: CheckReport) -> Row:
     return {
         **row,
         "verdict": str(result.verdict),
+        "vacuous": ",".join(result.vacuous) or None,
+        "cannot_fail": ",".join(n for n in result.vacuous if n in result.empty) or None,
         "violates": None if path is None else path.violates,
         "counterexample_length": None if path is None else path.length,
         "unique_states": counts.unique_states,
@@ -194,7 +201,9 @@ def in_workers(
 
     for spec, row in workers.spread(call, specs, tick):
         progress.ended(spec)
-        if isinstance(row, CapacityError):
+        if isinstance(row, Overdue):
+            yield _overdue(spec, options, bounds, row)
+        elif isinstance(row, CapacityError):
             yield _given_up(spec, options, bounds, row)
         else:  # the process may know the sources of a program's objects by other names
             yield {**row, **columns_of(spec, options, bounds)}
@@ -237,11 +246,11 @@ class SweepProgress:
 
 
 def in_executors(
-    specs: Sequence[Spec], options: Options, bounds: Bounds, master: str | None, log: bool
+    specs: Sequence[Spec], options: Options, bounds: Bounds, master: str | None
 ) -> Iterator[Row]:
     """Run checks in the executors of a Spark cluster, a task per check, large ones first."""
     call = partial(row_of, options=options, bounds=bounds)
-    for spec, row in on_spark(call, specs[::-1], master, log=log):
+    for spec, row in on_spark(call, specs[::-1], master):
         if isinstance(row, CapacityError):
             yield _given_up(spec, options, bounds, row)
         else:
@@ -251,6 +260,13 @@ def in_executors(
 def _given_up(spec: Spec, options: Options, bounds: Bounds, error: CapacityError) -> Row:
     """Return the row of a check that the cluster, or its process, did not complete."""
     return {**columns_of(spec, options, bounds), "verdict": GAVE_UP, "error": str(error)}
+
+
+def _overdue(spec: Spec, options: Options, bounds: Bounds, error: Overdue) -> Row:
+    """Return the row of a check whose process was killed, because a call did not end in time."""
+    nothing = dict.fromkeys(("unique_states", "total_states", "depth", "seconds"), 0)
+    columns = {**dict.fromkeys(COLUMNS), **columns_of(spec, options, bounds), **nothing}
+    return {**columns, "verdict": str(Verdict.INCOMPLETE), "stopped_by": str(error)}
 
 
 def columns_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
@@ -269,7 +285,7 @@ def columns_of(spec: Spec, options: Options, bounds: Bounds) -> Row:
 def _digest(rests_on: dict[str, Any], spec: Spec, options: Options, bounds: Bounds) -> str:
     """Return a digest of the sources, the version, the bounds and the options."""
     method = asdict(options, filter=lambda field, _value: field.name not in IDLE)
-    whole = [rests_on, own_version(), spec.search, method, asdict(bounds)]
+    whole = [ROWS, rests_on, VERSION, spec.search, method, asdict(bounds)]
     text = json.dumps(whole, sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
@@ -324,7 +340,7 @@ def _explained(setting: tuple[str, ...], *, history: bool) -> str:
     return ", ".join([*words, *([f"history {kept}"] if history else []), *more])
 
 
-FURTHER = ("sends", "clock_at", "crashes", "to_crashed")
+FURTHER = ("labels", "sends", "clock_at", "crashes", "to_crashed")
 """The parts of a setting that the matrix names only if lines differ in them."""
 
 

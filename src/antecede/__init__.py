@@ -9,8 +9,8 @@ order in which messages can be sent and delivered, within bounds that you choose
 and `assert_holds` does so in a test. Each other command of antecede is also a function.
 
 The folders of the project are linked here, so that one import name holds all of them.
-`antecede.checker` is the model checker and says in which order to read it; `antecede.protocols`,
-`antecede.properties` and `antecede.specs` are what it comes with, `antecede.cli` is the command.
+`antecede.checker` is the model checker; `antecede.protocols`, `antecede.properties` and
+`antecede.specs` are what it comes with, `antecede.cli` is the command.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from antecede.checker.api.check import assert_holds, assert_violated, check
     from antecede.checker.api.classes import classes
     from antecede.checker.api.explore import explore
+    from antecede.checker.api.export import export
     from antecede.checker.api.papers import claims, table
     from antecede.checker.api.prove import prove
     from antecede.checker.api.real_code import test
@@ -67,6 +68,7 @@ __all__ = [
     "claims",
     "classes",
     "explore",
+    "export",
     "prove",
     "replay",
     "simulate",

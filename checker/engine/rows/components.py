@@ -39,13 +39,6 @@ class Interner:
         numbers: value -> number, by equality.
         places: id of an object in `values` -> number; avoids hashing a value that is known.
         values: number -> value.
-
-    Examples:
-        >>> states = Interner("states")
-        >>> states.number("idle"), states.number("busy"), states.number("idle")
-        (0, 1, 0)
-        >>> states.values
-        ['idle', 'busy']
     """
 
     what: str
@@ -93,28 +86,12 @@ class Interner:
 
 
 def bits_of(system: System, chosen: Callable[[Property], bool]) -> int:
-    """Return a set of properties as one number, the *bit set*: bit k stands for property k.
-
-    Args:
-        system: the system; k is an index of its `properties`.
-        chosen: returns whether a property is in the set.
-
-    Returns:
-        The bit set; for example 0b101 if properties 0 and 2 are in the set.
-    """
+    """Return the bit set of the chosen properties: bit k stands for property k of the system."""
     return sum(1 << rank for rank, prop in enumerate(system.properties) if chosen(prop))
 
 
 def in_bits(system: System, bits: int) -> Iterator[Property]:
-    """Yield the properties in a bit set, a set that is given as one number; see `bits_of`.
-
-    Args:
-        system: the system that has the properties.
-        bits: the set: bit k stands for property k of the system, counted from 0.
-
-    Yields:
-        The properties, in the order of `system.properties`.
-    """
+    """Yield the properties in a bit set, in the order of `system.properties`."""
     return (prop for rank, prop in enumerate(system.properties) if bits >> rank & 1)
 
 
@@ -135,43 +112,26 @@ of the action in `internals`.
 
 
 def in_call(call: Call) -> tuple[Call, Call, Call, Call]:
-    """Unpack the number that stands for a call of a handler, or each number in an array.
+    """Unpack the number of a call of a handler (or of each in an array), as `call_of` packed it.
 
-    Keys of other table entries have the same layout; the last two results are then `x` and `y` of
-    `key_of`.
-
-    Args:
-        call: the number, as `call_of` returns it, or an int64 array of such numbers.
+    Keys of other table entries have the same layout; see `key_of`.
 
     Returns:
         The kind (SEND, RECEIVE or INTERNAL), the actor (for RECEIVE: the channel to it), the number
-        of the actor's state, and the number of the message, packet or action; arrays for an array.
-
-    Examples:
-        >>> in_call(call_of(g.RECEIVE, 1, 7, 3)) == (g.RECEIVE, 1, 7, 3)
-        True
+        of the actor's state, and the number of the message, packet or action.
     """
-    least, column = g.NUMBER_LIMIT - 1, call >> 2 * g.NUMBER_BITS
+    least, column = g.NUMBER_MASK, call >> 2 * g.NUMBER_BITS
     state = call >> g.NUMBER_BITS & least
     return column >> g.COLUMN_BITS, column & (1 << g.COLUMN_BITS) - 1, state, call & least
 
 
 def in_result(result: int) -> tuple[int, int]:
-    """Unpack the number that stands for the result of a call of a handler.
-
-    Args:
-        result: the number, as `Components.result_of` returns it, but not NOT_ENABLED (-1).
+    """Unpack the result of a call that is enabled, as `Components.result_of` packed it.
 
     Returns:
-        The number of the actor's next state in `Components.states` (the lowest 25 bits of
-        `result`), and the number of the call's effects, its sends and deliveries, in
-        `Components.effects` (the other bits); 0 if it has none.
-
-    Examples:
-        >>> in_result(3 << 25 | 8)
-        (8, 3)
+        The number of the actor's next state, and the number of its effects; 0 if it has none.
     """
-    return result & (g.NUMBER_LIMIT - 1), result >> g.NUMBER_BITS
+    return result & (g.NUMBER_MASK), result >> g.NUMBER_BITS
 
 
 @define(eq=False)
@@ -256,14 +216,13 @@ class Components:
         for content in self.contents:
             content.number(())
             if system.crashes is not None:
-                content.number(CLOSED)
+                assert content.number(CLOSED) == g.CLOSED
 
     @property
     def crash_unit(self) -> int:
         """The amount by which a crash lowers the column LOSSES; 0 if no actor can crash.
 
-        A lost packet lowers it by 1, so the column tells how many losses and how many crashes are
-        left.
+        A lost packet lowers it by 1, so the column tells both how many losses and crashes are left.
         """
         return 0 if self.system.crashes is None else 1 + (self.system.network.budget or 0)
 
@@ -313,11 +272,7 @@ class Components:
         )
 
     def shown(self, state: Any) -> int:
-        """Return the bit set of the invariants that a state violates and witnesses that it reaches.
-
-        Args:
-            state: the state of one actor.
-        """
+        """Return the bit set of the invariants that a state violates and witnesses it reaches."""
         if not self.asks_of_states:
             return 0
         number = self.shown_states.number(state)
@@ -329,11 +284,9 @@ class Components:
         return bits
 
     def values_of_all(self, column: int, numbers: Iterable[int]) -> tuple[Any, ...]:
-        """Return the states of all actors, or the sequences of messages that they have delivered.
+        """Return the states of all actors, or the messages that they delivered (POSITION).
 
-        Args:
-            column: STATE or POSITION.
-            numbers: per actor, the number in this column; empty if nothing is asked about it.
+        There may be no numbers, if nothing is asked about the column.
         """
         if column == g.STATE:
             return tuple(s.values[n] for s, n in zip(self.states, numbers, strict=False))
@@ -347,11 +300,7 @@ class Components:
         return (*timeout, *protocol.actions)
 
     def make(self, call: int) -> int:
-        """Make a call of the protocol.
-
-        Returns:
-            Its result as a number, as in `in_result`, or NOT_ENABLED.
-        """
+        """Make a call of the protocol; return its result as in `in_result`, or NOT_ENABLED."""
         self.calls += 1
         kind, column, state, argument = in_call(call)
         handlers, actor = self.system.handlers, column

@@ -37,9 +37,7 @@ ROW_BITS = 4
 
 @define(eq=False)
 class CompositeStore:
-    """The composites of one process: numbers for the distinct local words of each part.
-
-    It finds, adds and renames composites, and grows as needed.
+    """The composites of one process: it finds, adds and renames them, and grows as needed.
 
     Attributes:
         words: the number of local words per part of an actor.
@@ -61,13 +59,10 @@ class CompositeStore:
     orbits: Orbits = field(init=False)
 
     def begin(self, parts: int, perms: Sequence[Sequence[int]], room: int, each: int = 1) -> None:
-        """Start without composites; `words` must be set.
+        """Start without composites, with room for some of each part; `words` must be set.
 
         Args:
-            parts: the number of parts of all actors.
-            perms: the permutations of the parts, as in `Orbits`.
-            room: the number of composites of each part to make room for.
-            each: the number of parts of an actor.
+            perms, each: as in `Orbits`.
         """
         self.orbits, self.counts = Orbits(parts, perms, room, each), np.zeros(parts, np.int64)
         self.row_widths = spread([ROW_BITS] * parts)
@@ -77,10 +72,7 @@ class CompositeStore:
     def hold(self, dec: Words, room: int) -> None:
         """Take over `counts` composites in place of all others; none has an orbit yet.
 
-        Args:
-            dec: (parts, local words of its composites): the composites in the order of their
-                numbers.
-            room: the number of composites of each part to make room for.
+        `dec` has a row per part: the local words of its composites, in the order of their numbers.
         """
         actors = len(self.counts)
         self.dec = wider(dec, room * self.words, 0)
@@ -98,15 +90,13 @@ class CompositeStore:
         )
 
     def place_rows(self) -> None:
-        """Give every part its field; the first part gets the highest bits of the first word.
-
-        Rows then compare like the sequences of their composites, with fields of any width: the
-        least renaming of a state stays the least when rows are repacked.
-        """
+        """Give every part its field; the first part gets the highest bits of the first word."""
         self.row_words, word, low = pack_widths(self.row_widths)
         used = [
             sum(w for w, at in zip(self.row_widths, word, strict=True) if at == k) for k in word
         ]
+        # Rows then compare like the sequences of their composites, with fields of any width: the
+        # least renaming of a state stays the least when rows are repacked.
         shift = [n - a - w for n, a, w in zip(used, low, self.row_widths, strict=True)]
         self.row_fields = Fields.of(self.row_widths, word, shift)
 
@@ -136,11 +126,7 @@ class CompositeStore:
         return np.empty((MISSES, 1 + self.words), np.int64)
 
     def add(self, records: Words) -> bool:
-        """Number the local words in `records` (part, words …).
-
-        Returns:
-            Whether all numbers fit the rows; if not, widen the rows and call again.
-        """
+        """Number the local words in `records` (part, words …); false if rows are too narrow."""
         self.reserve(len(records))
         done = composites_kernels.add_composites(
             self.cons,
@@ -156,8 +142,7 @@ class CompositeStore:
     def records(self, since: Words | None = None) -> Words:
         """Return the local words of composites, as records for `add`, part by part.
 
-        Args:
-            since: per part, the number of composites to leave out; None: 0.
+        The first `since` composites of each part are left out.
         """
         first = 0 * self.counts if since is None else since
         return self.records_of(map(slice, first.tolist(), self.counts.tolist()))
@@ -169,11 +154,7 @@ class CompositeStore:
         return np.concatenate(parts)
 
     def repack(self, before: Placement, after: Placement) -> None:
-        """Pack the local words anew, with wider columns; composites keep their numbers.
-
-        Args:
-            before, after: the places of the columns.
-        """
+        """Pack the local words anew, with wider columns; composites keep their numbers."""
         slots, each = len(self.cons) // (self.words + 1), int(after.half.max()) + 1
         old = self.dec.reshape(-1, each, self.room, self.words)
         dec = np.zeros((*old.shape[:3], after.words), np.int64)
@@ -197,10 +178,7 @@ class CompositeStore:
             self.index(capacity)
 
     def wider_rows(self) -> None:
-        """Widen the fields of rows for the composites that there are, with room for as many again.
-
-        All rows must be packed anew then.
-        """
+        """Widen the fields of rows, with room for as many composites again, before a repacking."""
         needs = [max(int(count).bit_length() + 1, ROW_BITS) for count in self.counts]
         if max(needs) > MOST_BITS:
             raise CapacityError(f"more than 2^{MOST_BITS} combinations of one actor's components")
@@ -210,13 +188,7 @@ class CompositeStore:
     def rename_since(
         self, since: Words, tables: Callable[[], g.Tables], fill: Callable[[Words], None]
     ) -> None:
-        """Make the renamings of new composites by every permutation; they become composites, too.
-
-        Args:
-            since: per part, the first composite without an orbit.
-            tables: returns the arrays that the kernels read.
-            fill: adds the entries and composites that a kernel missed.
-        """
+        """Make composites of all renamings of the new composites, those from `since` on."""
         while self.orbits.order and (since < self.counts).any():
             upto = self.counts.copy()
             self.orbits.reserve(int((upto - since).sum()))
@@ -240,25 +212,20 @@ class CompositeStore:
                 return
             fill(misses[: control[g.MISSES]])
 
-    def keep(self, marks: Any) -> Words:
-        """Forget composites, and renumber the remaining ones in the same order.
+    def keep(self, used: Any) -> Words:
+        """Forget all composites but the used ones and their renamings; return the new numbers.
 
-        Args:
-            marks: the composites to keep, flat: composite g of part i is at
-                i * (length // parts) + g. Renamings of marked composites are kept, too.
-
-        Returns:
-            The new numbers, at the indices of the old ones.
+        The order stays. Composite g of part i is at i * (length // parts) + g, in both arrays.
         """
         actors, words = len(self.counts), self.words
-        marks = self.orbits.closed(marks.reshape(actors, -1))
+        used = self.orbits.closed(used.reshape(actors, -1))
         old = self.dec.reshape(actors, -1, words)
-        numbers = np.cumsum(marks, axis=1, dtype=np.int64) - 1
-        orbits = self.orbits.kept(marks, numbers)
-        self.counts = marks.sum(axis=1, dtype=np.int64)
+        numbers = np.cumsum(used, axis=1, dtype=np.int64) - 1
+        orbits = self.orbits.kept(used, numbers)
+        self.counts = used.sum(axis=1, dtype=np.int64)
         most = int(self.counts.max())
         dec = np.zeros((actors, most, words), np.int64)
-        for actor, kept in enumerate(marks):
+        for actor, kept in enumerate(used):
             dec[actor, : self.counts[actor]] = old[actor, : len(kept)][kept]
         self.hold(dec.reshape(actors, -1), 2 * max(most, 128))
         self.orbits.adopt(orbits, self.room)

@@ -14,6 +14,7 @@ from attrs import define, field
 
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.components import Components, Interner, bits_of, in_bits
+from antecede.checker.engine.rows.histories import Owed
 from antecede.checker.engine.rows.symmetry import (
     NotSymmetricError,
     Place,
@@ -21,7 +22,13 @@ from antecede.checker.engine.rows.symmetry import (
     renamed_messages,
 )
 from antecede.checker.model import Message, What, Where
+from antecede.checker.semantics.crashes import with_crashed
+from antecede.checker.semantics.judge import left
 from antecede.checker.semantics.workload import Position
+
+PARTLY = What.PARTLY_DELIVERED
+MESSAGES = (What.UNDELIVERED, PARTLY)
+"""What properties of a sender's messages are about."""
 
 
 @define(eq=False)
@@ -32,11 +39,14 @@ class FinalStates:
         components: the components of the states.
         symmetry: the renamings of the components; None without symmetry.
         combinations: combinations of numbers of the first actors' states, positions or both.
+        undelivered: some final state leaves a message undelivered. Kernels request entries of final
+            states only, so a reachable one does.
     """
 
     components: Components
     symmetry: Symmetry | None
     combinations: Interner = field(factory=partial(Interner, "combinations of actors' states"))
+    undelivered: bool = False
 
     def __attrs_post_init__(self) -> None:
         """Number the empty combination 0."""
@@ -51,8 +61,10 @@ class FinalStates:
     def joint(self) -> int:
         """What of all actors together is judged in final states, as in `g.JOINT`."""
         ends = {prop.what for prop in self.components.system.properties if prop.at_end}
-        states = bool(ends & {What.STATE, What.STATES})
-        return g.JOINT_STATES * states | g.JOINT_POSITIONS * (What.SEQUENCES in ends)
+        sequences = What.SEQUENCES in ends
+        crash = self.components.system.crashes is not None
+        states = bool(ends & {What.STATE, What.STATES}) or (sequences and crash)
+        return g.JOINT_STATES * states | g.JOINT_POSITIONS * sequences
 
     def final(self, actor: int, pending: int, position: int) -> int:
         """Entry of FINAL: bit set of the final-state properties whose predicate the actor fails.
@@ -61,15 +73,27 @@ class FinalStates:
             NotSymmetricError: with other names of the actors, a predicate answers differently.
         """
         c, group = self.components, self.symmetry.group if self.symmetry else ()
-        undelivered = tuple(entry.message for entry in c.pending[actor].values[pending])
+        owed = c.pending[actor].values[pending]
+        if not isinstance(owed, Owed):
+            owed = Owed(owed, ())
+        messages = {what: left(what, owed.pending, owed.crashed) for what in MESSAGES}
+        self.undelivered |= actor not in owed.crashed and bool(messages[What.UNDELIVERED])
         here = c.positions[actor].values[position]
-        renamed = (self._left(p[actor], renamed_messages(undelivered, p), here) for p in group)
-        return self._in_all_names(self._left(actor, undelivered, here), renamed)
+        if actor in owed.crashed:  # it owes nothing, and its application need not end
+            return self._failed({PARTLY: (messages[PARTLY],)})
+        renamed = (
+            self._left(p[actor], {k: renamed_messages(m, p) for k, m in messages.items()}, here)
+            for p in group
+        )
+        return self._in_all_names(self._left(actor, messages, here), renamed)
 
-    def _left(self, actor: int, undelivered: tuple[Message, ...], position: Position) -> int:
+    def _left(
+        self, actor: int, messages: Mapping[What, tuple[Message, ...]], position: Position
+    ) -> int:
         """Return the bit set of the properties whose predicate an actor fails."""
         ended = self.components.system.workload.ended(actor, position)
-        return self._failed({What.UNDELIVERED: (undelivered,), What.ENDED: (ended,)})
+        things = {what: (of_what,) for what, of_what in messages.items()}
+        return self._failed({**things, What.ENDED: (ended,)})
 
     def together(self, column: int, combination: int, number: int) -> int:
         """Entry of TOGETHER: a longer combination, or the properties that the actors fail.
@@ -77,9 +101,6 @@ class FinalStates:
         Args:
             column: the actor, plus MOST_ACTORS if `number` is of its position, not of its state.
             combination: the number of the combination so far; 0: it is empty.
-
-        Raises:
-            NotSymmetricError: with other names of the actors, a predicate answers differently.
         """
         of_position, actor = divmod(column, g.MOST_ACTORS)
         place = g.POSITION if of_position else g.STATE, actor
@@ -100,6 +121,8 @@ class FinalStates:
             )
             for kind in (g.STATE, g.POSITION)
         )
+        if c.system.crashes is not None and delivered:
+            delivered = with_crashed(delivered, states)
         return self._failed(
             {What.STATE: states, What.STATES: (states,), What.SEQUENCES: (delivered,)}
         )

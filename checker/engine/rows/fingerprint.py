@@ -20,12 +20,7 @@ from antecede.checker.support.sources import digest_of, sources_of
 def fingerprint(system: System, **engine: Any) -> dict[str, Any]:
     """Return everything that can change the result of a check, by name, as JSON values.
 
-    A checkpoint is resumed only if its fingerprint equals the current one. This is the
-    question (protocol, size, network, workload, history, properties), a digest of each module and
-    captured value that the check depends on ("sources"), and the options in `engine`.
-
     Args:
-        system: the system that is checked.
         engine: further inputs, such as the engine's name and the number of threads.
     """
     return {
@@ -41,11 +36,7 @@ _ROOMS = ("semantics", "graphs", "search", "liveness", "engine", "adapters")
 
 
 def _sources(system: System) -> dict[str, str]:
-    """Return a digest of each module and each captured value that the system depends on.
-
-    Captured values are values that the functions of the protocol and the properties were given.
-    The result also has the checker's own modules.
-    """
+    """Return a digest of each module and each captured value that the system depends on."""
     predicates = (prop.predicate for prop in system.properties)
     return sources_of(system.protocol, *predicates).digests() | _own_sources()
 

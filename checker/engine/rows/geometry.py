@@ -4,14 +4,33 @@ All words are non-negative int64 (63 usable bits), so that no kernel mixes signe
 arithmetic. Only hashes are uint64. An empty slot holds -1. Terms:
 
 * a *local word* packs the columns of one actor (see `checker.engine.rows.layout`); an actor has
-  WORDS;
-* a *part* is all of an actor's local words. Under the `full` history, each actor has two parts:
-  the protocol's columns and the history's columns. A part has PART_WORDS, and part p belongs to
-  actor p // (PARTS // ACTORS);
-* a *composite* is the number of a part's distinct local words; `cons` maps words to the number,
-  and `dec` maps the number to the words;
+  WORDS. A column is the number of a component: of the actor's state, of a channel, of a history;
+* a *part* is all of an actor's local words. Under the `full` history, each actor has two parts: the
+  protocol's columns and the history's columns. A part has PART_WORDS, and part p belongs to actor p
+  // (PARTS // ACTORS);
+* a *composite* is the number of a part's distinct local words; `cons` maps words to the number, and
+  `dec` maps the number to the words;
 * a *row* packs the composites of all parts into ROW_WORDS words: a global state;
 * an *entry* is a row followed by one word of information (parent, transition, kind).
+
+    row:    | composite of part 0 | composite of part 1 | ...     ROW_WORDS words
+                    | decode: dec               ^ emit: cons
+                    v                           |
+    loc:    | columns of actor 0  | columns of actor 1  | ...     ACTORS * WORDS words
+
+The kernels of all packages use the same names for these arrays, so their docstrings do not repeat
+them:
+
+* `geo`, `table`, `code`, `cons`, `dec`: the fields of `Tables`;
+* `row, at`: the row is row[at:], of a flat int64 array; `out, start`: the row or entry is written
+  to out[start:];
+* `loc`: working memory of one thread (`derive_kernels.room_for`); `loc, base`: the local words of
+  all actors are loc[base:]; loc[0:] without `base`;
+* `misses`, `control`: output, the fields of `Missing`; `found`: the bit set of properties not to
+  report.
+
+A kernel that returns MISSED, or -1 for a number, lacks something that it recorded in `misses`: its
+other output must not be used, and the caller tries again when Python has added what is missing.
 """
 
 from __future__ import annotations
@@ -28,24 +47,40 @@ TOGETHER = 20
 
 See `derive_kernels.judge_together`.
 """
-RESTART, LIVE, OWED = range(21, 24)
-"""The look-ups of systems with crashes: a crash or recovery, whether an actor is live, and what
-remains of its pending messages."""
+RESTART, LIVE, OWED, PART = range(21, 25)
+"""The look-ups of systems with crashes: a crash or recovery, whether an actor is live, its pending
+messages together with one more crashed actor, and what a channel holds if only a part of a step's
+packets gets out."""
+NOT_TAKEN = 1 << 25
+"""The result of PART if the network does not take the last one of the packets."""
 NUMBER_BITS = 25
 COLUMN_BITS = 8
 NUMBER_LIMIT = 1 << NUMBER_BITS
+NUMBER_MASK = NUMBER_LIMIT - 1
+ACTOR_BITS = 4
+"""The actor in the bits below a column: in the columns of RECORD, and in the numbers of RENAME."""
+SECOND_SHIFT, FACT_SHIFT, UNEXPECTED_SHIFT = 28, 56, 57
+"""The fields of the values of TICK, TAKE and JOIN above their first number; see `histories`.
+
+Bit FACT_SHIFT is 1 if a delivery has overtaken another one, or comes too late.
+"""
 NETWORK_SENT = -2
 """Replaces a delivered message's sender if the message is network-sent and not delivered."""
 COMPOSE = 1
 """The kind of misses that are composites, not table look-ups.
 
-The first word of such a record is 256 * COMPOSE + part. The local words of the part follow.
+The first word of such a record is COMPOSE << MISS_SHIFT | part. The local words of the part follow.
 """
+MISS_SHIFT = 8
+PART_SHIFT = 48
+COMPOSITE_MASK = (1 << PART_SHIFT) - 1
+"""Where a slot of `cons` has the part and its composite: after the local words, it has
+part << PART_SHIFT | composite."""
 
 # Columns of an actor's local words; the channels to other actors follow.
 STATE, POSITION, KNOWS, PENDING, RECORDED, STAMPS, LOSSES, CHANNELS = range(8)
 
-# The words of an effect of a handler, in `Tables.code`. Lists follow; see `derive_kernels`.
+# The words of an effect of a handler, in `Tables.code`.
 EFFECT_STATE, EFFECT_SHOWN, EFFECT_KIND, EFFECT_CONTENT, EFFECT_SUBJECT = range(5)
 EFFECT_WORDS = 5
 """The words of an effect before its lists.
@@ -54,6 +89,9 @@ EFFECT_STATE: the actor's new state, or -1 if it stays. EFFECT_SHOWN: the proper
 transition shows. EFFECT_KIND: the kind of the transition. EFFECT_CONTENT: the new content of the
 column that is read, or -1 if it stays. EFFECT_SUBJECT: the packet, or the causal-sent message, or
 -1.
+
+Two lists follow: the packets that are sent, then the deliveries and network-sends. A list is its
+length, and two words per element.
 """
 
 # Slots of the control array of `expand`.
@@ -77,8 +115,24 @@ CONTROL_SIZE = 13
 FLAT_BITS = 63
 FLAT_MASK = (1 << FLAT_BITS) - 1
 PLACE_BITS = 16
+PLACE_MASK = (1 << PLACE_BITS) - 1
+KIND_SHIFT, KIND_BITS = PLACE_BITS, 15
+KIND_MASK = (1 << KIND_BITS) - 1
+LABEL_SHIFT = KIND_SHIFT + KIND_BITS
+EDGE_MASK, LABEL_MASK = (1 << LABEL_SHIFT) - 1, 0xFFFFFFFF
+SHOWN_SHIFT = 32
+"""The fields of the information word of an entry.
+
+    bits    63    62-32    31    30-16   15-0
+          |  0  |  shown  |  0  | kind  | place |    a successor that is not sent yet
+          | new |     label     | kind  | place |    a successor in an `Outbox`
+
+The place is the index of the transition among those of its state. Shown is the bit set of the
+properties that the transition violates or reaches. A label, masked by LABEL_MASK, has 32 bits, and
+what is below it is masked by EDGE_MASK; `levels_kernels` says what a label is.
+"""
 MOST_TRANSITIONS = 1 << PLACE_BITS
-"""The most transitions from one state; the index of a transition among them has PLACE_BITS."""
+"""The most transitions from one state."""
 LEAD_BITS = 16
 """The number of bits for a depth in a *mark*.
 
@@ -113,9 +167,13 @@ CRASHES = 22
 """What a crash subtracts from the number in the column LOSSES; 0 if no actor crashes."""
 CRASH_KIND = 0
 """The number of the kind of crashes among the kinds of transitions, if actors may crash."""
+CLOSES = 23
+"""Whether a crash closes the channels to its actor, because packets to crashed actors are lost."""
+CLOSED = 1
+"""The number of the content of a closed channel."""
 MOST_ACTORS, MOST_COLUMNS, MOST_CHANNELS = 16, CHANNELS + 16, 256
 MOST_PARTS = 2 * MOST_ACTORS
-BAD = 23
+BAD = 24
 """Per judgement of a delivery (sum of 1 known, 2 overtaken, 4 unexpected): violated properties."""
 UNEXPECTED = 4
 COL_WORD = BAD + 8
@@ -180,7 +238,8 @@ class Tables(NamedTuple):
         geo: the geometry array, see above.
         table: open addressing; slot s has a key at 2s (-1: empty) and its value at 2s + 1.
         code: the effects of handlers; see `checker.engine.rows.tabulate`.
-        cons: open addressing; a slot has local words and part << 48 | composite (-1: empty).
+        cons: open addressing; a slot has local words, and a part with its composite (-1: empty);
+            see `PART_SHIFT`.
         dec: the local words of each composite; those for part i begin at i * geo[DEC_STRIDE].
         renamings: the orbits of composites.
         one_word: True if rows have one word, as most have, and actors one part; otherwise None. The
@@ -201,7 +260,7 @@ class Missing(NamedTuple):
 
     Attributes:
         misses: int64 of shape (n, 1 + words): records, each of a key of the table of results (0,
-            key) or of a composite (256 * COMPOSE + part, its local words).
+            key) or of a composite (COMPOSE << MISS_SHIFT | part, its local words).
         control: counters; control[MISSES] is the number of records.
     """
 
@@ -258,17 +317,11 @@ class Memo(NamedTuple):
         source_receiver: int64; per source, the part that receives its packets, or -1 if there is
             none but the part that has its list.
         heads: int32; the place in `lists` where the list of a composite and a slot begins; 0: not
-            known yet. The first slot is for its steps. Composite g of part p has figures[SLOTS]
-            of them, at (p * figures[MEMO_ROOM] + g) * figures[SLOTS]. If actors have two parts,
-            this is so for the first ones. The histories follow; each has the head of its steps and
-            its moment.
-        lists: int32. A list of transitions is its length and its entries. An own transition has the
-            composite that follows, its kind, the code of the properties that it shows (see
-            `coded`), 1 + the delivered item, and 1 + the event of the history. An offer has the
-            event, and the sender's composite if the message is not taken and if it is taken (-1:
-            not known yet), and its kind << 1 | whether the packet stays. A composite's steps are a
-            hash table with open addressing: its capacity, the number of steps, and keys (-1: empty)
-            with values.
+            known yet. Composite g of part p has figures[SLOTS] of them, at (p * figures[MEMO_ROOM]
+            + g) * figures[SLOTS]. If actors have two parts, this is so for the first ones, and the
+            histories follow.
+        lists: int32; `OWN_AFTER`, `OFFER_EVENT` and `STEPS_CAPACITY` name the words of an entry in
+            the two kinds of lists, and of a table of steps.
         shows: int64; the bit sets of properties that codes stand for.
         items: int64; per event, the delivered item, NO_ITEM, or STALE.
         events: int64, open addressing; the number of an event, and the message that the receipt of
@@ -327,9 +380,6 @@ class Frontier(NamedTuple):
 class Composites(NamedTuple):
     """The number of composites, and the room for them.
 
-    A composite is the number that stands for the content of one part of a state, usually of an
-    actor.
-
     Attributes:
         counts: per part, the number so far.
         limits: per part, then over all parts: the number that there is room for.
@@ -340,25 +390,14 @@ class Composites(NamedTuple):
 
 
 class RowSet(NamedTuple):
-    """An exact set of rows (states, packed into a few words), as kernels take it.
-
-    Attributes:
-        slots: int64, flat; a hash table with open addressing; each slot has room for a row, and -1
-            is an empty slot.
-        figures: int64; the numbers named at `sets_kernels.CAPACITY`, such as the number of rows.
-    """
+    """An exact set of rows, as kernels take it; see `sets_kernels`."""
 
     slots: np.ndarray[Any, Any]
     figures: np.ndarray[Any, Any]
 
 
 class Met(NamedTuple):
-    """The states that random walks have met.
-
-    Attributes:
-        visited: all states.
-        finals: the final states.
-    """
+    """The states that random walks have met: all states, and the final states among them."""
 
     visited: RowSet
     finals: RowSet

@@ -54,21 +54,7 @@ Change = dict[str, int]
 
 
 def packets_of(packets: Iterable[object], times: int = 1) -> Change:
-    """Return how many packets of each class enter or leave channels.
-
-    The proof that all paths to a state have one length counts packets in this way.
-
-    Args:
-        packets: the packets.
-        times: 1 if they enter, -1 if they leave; each packet's count is multiplied by it.
-
-    Returns:
-        "packet CLASS" -> the number of packets of this class, times `times`.
-
-    Examples:
-        >>> packets_of([7, 9, "a packet"], times=-1)  # any objects can be packets
-        {'packet int': -2, 'packet str': -1}
-    """
+    """Return "packet CLASS" -> how many of these packets enter channels, or leave if -1."""
     change: Change = {}
     for packet in packets:
         name = f"packet {type(packet).__qualname__}"
@@ -77,20 +63,7 @@ def packets_of(packets: Iterable[object], times: int = 1) -> Change:
 
 
 def open_levels(weights: Weights) -> int:
-    """Return how many levels ahead of a state its successors can be, at most.
-
-    The level of a state is its depth, or the sum of the weights of the transitions that lead to it.
-
-    Args:
-        weights: kind of transition -> its weight, if it is more than 1; empty if levels are depths.
-
-    Returns:
-        The greatest weight; 1 if `weights` is empty.
-
-    Examples:
-        >>> open_levels({"receive Normal": 2}), open_levels({})
-        (2, 1)
-    """
+    """Return how many levels ahead of a state its successors can be, at most."""
     return max(weights.values(), default=1)
 
 
@@ -122,27 +95,19 @@ class Grading:
     reason: str | None = None
 
     def start(self, state: Hashable) -> None:
-        """Give the initial state of an actor the rank 0.
-
-        Args:
-            state: a name for the state; states that differ by a renaming have one name.
-        """
+        """Give an actor's initial state the rank 0; states that are renamings have one name."""
         self.ranks[state] = {}
 
     def refute(self, reason: str) -> None:
-        """Give the proof up, because paths to a state may have any lengths.
-
-        All ranks and conditions are useless now, and are dropped.
-        """
+        """Give the proof up, because paths to a state may have any lengths."""
         self.reason, self.weights = self.reason or reason, None
         self.ranks, self.conditions, self.equations, self.seen = {}, {}, set(), set()
 
     def step(self, before: Hashable, after: Hashable, change: Change, kind: str) -> None:
-        """Add the equation of a transition that takes an actor from one state to another.
+        """Add the equation of a transition, in which only one actor changes its state.
 
         Args:
-            before: the state of the actor, as in `start`; the other actors do not change.
-            after: the actor's next state.
+            before, after: the states of the actor, as in `start`.
             change: all other changes.
             kind: the kind of the transition.
         """
@@ -188,11 +153,8 @@ class Grading:
             self.refute(reason)
 
     def _of_kinds(self) -> Iterable[dict[str, Fraction]]:
-        """Return the conditions that contain only weights of kinds of transitions.
-
-        Weights that satisfy these conditions can be extended to satisfy all others: each other
-        condition is solved for a weight that is not the weight of a kind.
-        """
+        """Return the conditions that contain only weights of kinds of transitions."""
+        # Each other condition is solved for another weight, so a solution of these extends to all.
         return (form for solved, form in self.conditions.items() if solved.startswith(BY))
 
     def _add(self, form: dict[str, Fraction]) -> None:
@@ -226,8 +188,7 @@ def _holds(form: Mapping[str, Fraction], weights: Weights) -> bool:
 def _least(forms: list[dict[str, Fraction]]) -> Weights | None:
     """Return weights that satisfy `forms`, with the least maximum and then the least sum.
 
-    Args:
-        forms: in echelon form, each solved for a kind that no other form contains.
+    Each form is solved for a kind that no other form contains.
     """
     names = sorted({name for form in forms for name, n in form.items() if n})
     for most in range(2, MOST_WEIGHT + 1):

@@ -9,6 +9,8 @@ field, the local words or the rows are repacked. Composites keep their numbers.
 
 Under `full` an actor has two composites in a row: one for its state and its messages in flight or
 undelivered, and one for its history.
+
+Question: How is a state stored in a few words of 64 bits?
 """
 
 from __future__ import annotations
@@ -74,8 +76,8 @@ class Layout(CompositeStore):
             len(c.positions[actor].values),
             len(c.knows[actor].values),
             len(c.pending[actor].values),
-            c.sequences.get(g.RECORDED << 4 | actor, 1),
-            c.sequences.get(g.STAMPS << 4 | actor, 1),
+            c.sequences.get(g.RECORDED << g.ACTOR_BITS | actor, 1),
+            c.sequences.get(g.STAMPS << g.ACTOR_BITS | actor, 1),
             c.most_left * (actor == 0) + 1,
             *(len(c.contents[k].values) for k, (src, _) in enumerate(c.channels) if src == actor),
         ]
@@ -89,8 +91,8 @@ class Layout(CompositeStore):
             max(len(n.values) for n in c.positions),
             max(len(n.values) for n in c.knows),
             max(len(n.values) for n in c.pending),
-            max((c.sequences.get(g.RECORDED << 4 | i, 1) for i in range(16)), default=1),
-            max((c.sequences.get(g.STAMPS << 4 | i, 1) for i in range(16)), default=1),
+            max((c.sequences.get(g.RECORDED << g.ACTOR_BITS | i, 1) for i in range(16)), default=1),
+            max((c.sequences.get(g.STAMPS << g.ACTOR_BITS | i, 1) for i in range(16)), default=1),
             c.most_left + 1,
         ]
         outgoing: list[int] = []
@@ -144,11 +146,7 @@ class Layout(CompositeStore):
         }
 
     def adopt(self, record: Mapping[str, Any]) -> None:
-        """Take over the composites of another run whose tables have the same numbers.
-
-        Raises:
-            ValueError: this is no record of such composites.
-        """
+        """Take over the composites of another run whose tables have the same numbers."""
         parts = len(self.counts)
         self.col_widths = wholes("widths of columns", record["col_widths"], 0, MOST_BITS)
         self.row_widths = wholes("widths in rows", record["row_widths"], 1, MOST_BITS)
@@ -174,11 +172,7 @@ class Layout(CompositeStore):
             self._placed.check(words[:count], part % self.each, sizes)
 
     def check_rows(self, rows: Words) -> None:
-        """Check that the composites in flat rows exist.
-
-        Raises:
-            ValueError: some composite does not exist.
-        """
+        """Raise ValueError unless all composites in flat rows exist."""
         self.row_fields.check("states", rows.reshape(-1, self.row_words), self.counts.tolist())
 
     def encode(self, columns: list[list[int]]) -> Words:
@@ -219,6 +213,7 @@ class Layout(CompositeStore):
             c.oracle.network_send is not None,
             t.final_states.joint,
             c.crash_unit,
+            c.system.crashes is not None and c.system.crashes.lost,
         ]
         geo[g.BAD : g.BAD + 8] = t.judgements
         self._placed.in_actor.note(geo, (g.COL_WORD, g.COL_SHIFT, g.COL_MASK))
@@ -249,16 +244,7 @@ class Layout(CompositeStore):
 def fit(needs: Sequence[int], widths: Sequence[int]) -> bool:
     """Return whether columns of these widths have room for numbers that need these bits.
 
-    A column is the place of a number in packed words. A column that needs no bits must have none;
-    any other may have more than it needs.
-
-    Args:
-        needs: per column, the bits that its numbers need.
-        widths: per column, the bits that it has. Lists of different lengths do not fit.
-
-    Examples:
-        >>> fit([3, 0], [5, 0]), fit([3, 0], [2, 0]), fit([3, 0], [5, 1])
-        (True, False, False)
+    A column that needs no bits must have none; any other may have more than it needs.
     """
     if len(needs) != len(widths):
         return False

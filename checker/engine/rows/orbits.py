@@ -102,54 +102,49 @@ class Orbits:
             g.KEY_SHIFT if self.keyed else g.ORBIT_SHIFT,
         )
 
-    def closed(self, marks: Any) -> Any:
-        """Return marks for all composites in the orbits of marked composites.
+    def closed(self, used: Any) -> Any:
+        """Return whether each composite is in the orbit of one that is used.
 
-        The marks and the result have the shape (actors, room).
+        `used` and the result have the shape (actors, room).
         """
         if not self.order:
-            return marks
-        orbit, _ = split(self.kin.reshape(marks.shape))
-        used = np.zeros(int(self.known[0]), np.bool_)
-        used[orbit[marks]] = True
+            return used
+        orbit, _ = split(self.kin.reshape(used.shape))
+        met = np.zeros(int(self.known[0]), np.bool_)
+        met[orbit[used]] = True
         has_orbit = orbit >= 0
-        closed = np.zeros_like(marks)
-        closed[has_orbit] = used[orbit[has_orbit]]
+        closed = np.zeros_like(used)
+        closed[has_orbit] = met[orbit[has_orbit]]
         return closed
 
-    def kept(self, marks: Any, numbers: Words) -> dict[str, Any]:
+    def kept(self, used: Any, numbers: Words) -> dict[str, Any]:
         """Return the orbits after composites were forgotten, as `record` would.
 
-        Orbits stay in the order of their numbers, so the representative of a row does not change.
-
         Args:
-            marks: the composites that are kept, as `closed` returns them.
+            used: the composites that are kept, as `closed` returns them.
             numbers: their new numbers, of the same shape.
         """
         if not self.order:
             return {}
-        kin = self.kin.reshape(marks.shape)
+        kin = self.kin.reshape(used.shape)
         first = np.zeros(int(self.known[0]), np.int64)
-        used = np.zeros(len(first), np.bool_)
-        new_kin = np.full((self.actors, int(marks.sum(axis=1).max())), -1, np.int64)
-        for actor, chosen in enumerate(marks):
+        met = np.zeros(len(first), np.bool_)
+        new_kin = np.full((self.actors, int(used.sum(axis=1).max())), -1, np.int64)
+        for actor, chosen in enumerate(used):
             orbit, element = split(kin[actor, chosen])
             first[orbit] = self.sources[element * self.actors + actor]
-            used[orbit] = True
-        place = np.cumsum(used) - 1
-        for actor, chosen in enumerate(marks):
+            met[orbit] = True
+        # Orbits stay in the order of their numbers, so the representative of a row does not change.
+        place = np.cumsum(met) - 1
+        for actor, chosen in enumerate(used):
             orbit, element = split(kin[actor, chosen])
             new_kin[actor, : len(orbit)] = place[orbit] << g.ORBIT_SHIFT | element
-        targets = self.targets.reshape(self.order, -1).T[first[used]]
-        images = self.images[: len(used) * self.order].reshape(-1, self.order)[used]
+        targets = self.targets.reshape(self.order, -1).T[first[met]]
+        images = self.images[: len(met) * self.order].reshape(-1, self.order)[met]
         return {"kin": new_kin, "images": numbers[targets, images].astype(np.int32).ravel()}
 
     def record(self, most: int) -> dict[str, Any]:
-        """Return the orbits as data of a checkpoint; see `adopt`.
-
-        Args:
-            most: no actor has more composites.
-        """
+        """Return the orbits as data of a checkpoint; no actor has more than `most` composites."""
         if not self.order:
             return {}
         return {
@@ -158,12 +153,7 @@ class Orbits:
         }
 
     def adopt(self, record: dict[str, Any], room: int) -> None:
-        """Take over the orbits of another run.
-
-        Args:
-            record: as `record` returned it, after `check`.
-            room: the number of composites of each actor to make room for.
-        """
+        """Take over the orbits of another run from its `record`, after `check`."""
         self.forget(room)
         if self.order:
             self.kin.reshape(self.actors, -1)[:, : record["kin"].shape[1]] = record["kin"]
@@ -172,10 +162,6 @@ class Orbits:
 
     def check(self, record: dict[str, Any], counts: Words) -> None:
         """Check a `record` of another process: orbits consist of renamings of their composites.
-
-        Args:
-            record: as `record` returned it.
-            counts: the number of composites of each actor.
 
         Raises:
             ValueError: this is no such record.
@@ -207,20 +193,15 @@ class Orbits:
 
 
 def split(kin: Words) -> tuple[Words, Words]:
-    """Return the orbits and the permutations in some entries of `Orbits.kin`; -1 has the orbit -1.
+    """Return the orbits and the permutations in entries of `kin` without keys; -1 has orbit -1.
 
-    The entries must have no keys. Only entries of a cluster's workers have keys, and a worker
-    forgets and saves no composites one by one.
+    Only a cluster's workers have keys, and they forget and save no composites one by one.
     """
     return kin >> g.ORBIT_SHIFT, kin & g.PERMUTATION_MASK
 
 
 def _choices(sources: Words) -> Any:
-    """Return `g.Renamings.choices`.
-
-    Args:
-        sources: per permutation, the actor that it takes to each actor.
-    """
+    """Return `g.Renamings.choices`, from the actor that each permutation takes to each actor."""
     actors = sources.shape[1]
     if not len(sources) or actors > MOST_ORDERED:
         return np.empty(0, np.uint8)

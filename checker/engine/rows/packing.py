@@ -31,14 +31,8 @@ These columns have few values, and so have the other columns; but very many comb
 def pack_widths(widths: list[int]) -> tuple[int, list[int], list[int]]:
     """Place numbers of the given widths in words of 63 bits, in order.
 
-    A number goes into the last word if all its bits fit there, and otherwise into a new word.
-
-    Args:
-        widths: the bits of each number, at most 63.
-
     Returns:
-        The number of words, at least 1; then per number, the index of its word; then per number,
-        its lowest bit in that word.
+        The number of words, at least 1; per number, its word; and per number, its lowest bit there.
 
     Examples:
         >>> pack_widths([30, 20, 25])
@@ -55,16 +49,7 @@ def pack_widths(widths: list[int]) -> tuple[int, list[int], list[int]]:
 
 
 def spread(needs: list[int]) -> list[int]:
-    """Return wider widths of numbers that take no more words, so that numbers have room to grow.
-
-    The numbers are packed into words of 63 bits by `pack_widths`. The bits that would remain unused
-    are shared as evenly as possible.
-
-    Args:
-        needs: the bits that each number needs now, at most MOST_BITS (40).
-
-    Returns:
-        The bits of each number: at least 1 and at least what it needs, at most MOST_BITS.
+    """Share the bits that `pack_widths` would leave unused, so that numbers have room to grow.
 
     Examples:
         >>> spread([10, 20])  # 33 of the 63 bits would be unused
@@ -89,19 +74,12 @@ def spread(needs: list[int]) -> list[int]:
 
 
 class Fields(NamedTuple):
-    """The places of numbers in words: each number's word, its lowest bit there, and its mask.
+    """The places of numbers in words.
 
     Attributes:
         word: int64; per number, the index of its word.
         shift: int64; per number, its lowest bit in that word.
         mask: int64; per number, its greatest value.
-
-    Examples:
-        >>> fields = Fields.of([10, 20], word=[0, 0], shift=[20, 0])
-        >>> words = np.zeros((1, 1), np.int64)
-        >>> fields.write(words, 0, np.array([7]))
-        >>> int(words[0, 0]) == 7 << 20, fields.read(words, 0).tolist()
-        (True, [7])
     """
 
     word: Words
@@ -127,7 +105,6 @@ class Fields(NamedTuple):
 
         Args:
             what: the noun for the rows in an error.
-            rows: of shape (n, words).
             counts: per field, one more than the greatest number that it may hold.
 
         Raises:
@@ -149,12 +126,7 @@ class Fields(NamedTuple):
             array[start : start + len(values)] = values
 
     def packed_as(self, other: Fields, rows: Words, words: int) -> Words:
-        """Return rows packed with other fields.
-
-        Args:
-            other: the fields of the result.
-            rows: of shape (n, words); the result has the shape (n, `words`).
-        """
+        """Return rows packed with other fields, of so many words each."""
         packed = np.zeros((len(rows), words), np.int64)
         for field in range(len(self.word)):
             other.write(packed, field, self.read(rows, field))
@@ -189,12 +161,7 @@ class Placement:
         return cls(Fields.of(widths, word, shift), half, most)
 
     def check(self, words: Words, half: int, sizes: Sequence[int]) -> None:
-        """Check local words of the part `half` that another process packed.
-
-        Args:
-            words: of shape (n, words).
-            half: the part of an actor.
-            sizes: per column, one more than the greatest number that it may have.
+        """Check local words of a part that another process packed; each column is below its size.
 
         Raises:
             ValueError: a number is greater, or a bit outside of the columns is set.
@@ -210,20 +177,7 @@ class Placement:
 
 
 def wider(array: Any, columns: int, empty: int) -> Any:
-    """Return a copy of a two-dimensional array with more columns, flattened to one dimension.
-
-    Args:
-        array: of shape (n, m).
-        columns: the number of columns of the result, at least m.
-        empty: the value in the new columns, which follow the old ones.
-
-    Returns:
-        An array of shape (n * columns,) and the element type of `array`.
-
-    Examples:
-        >>> wider(np.array([[1, 2], [3, 4]]), 3, -1).tolist()
-        [1, 2, -1, 3, 4, -1]
-    """
+    """Return a copy of a two-dimensional array with more columns, full of `empty`, flattened."""
     larger = np.full((len(array), columns), empty, array.dtype)
     larger[:, : array.shape[1]] = array
     return larger.ravel()

@@ -1,14 +1,21 @@
 """Symmetry: the renamings of a row, and its representative among them.
 
-The representative, or canonical form, is the renaming whose composites have the least orbits. A
-composite's renamings are looked up in arrays, so a row is renamed part by part.
+An *orbit* is all composites that renamings of the actors make from one of them. The
+*representative* of a row, or its canonical form, is the renaming whose orbits' numbers, part by
+part, are the least; among several, the one whose composites are the least. A composite's renamings
+are looked up in the arrays of `Renamings`, so a row is renamed part by part.
+
+On a cluster, these numbers differ between processes. There each orbit has a *key*, which depends
+only on the contents of its composites: an age and some bits of a hash. The keys decide, and among
+several renamings, the contents of the composites. So all processes choose the same state. A
+composite's *weight* is a hash of its content, for the keys.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.engine.compiled.jit import inlined, kernel
+from antecede.checker.compiled.jit import inlined, kernel
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites_kernels import find_composite, get, put
 from antecede.checker.engine.rows.entries_kernels import key_of, look_up
@@ -39,36 +46,15 @@ def kin_of(row, at, geo, renamings, part):
 
 @inlined
 def room_to_represent(geo):
-    """Return how many 64-bit words of working memory `represent` needs.
-
-    `represent` replaces a state by the one that symmetry reduction keeps of all its renamings.
-
-    Args:
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-    """
+    """Return how many words of working memory `represent` needs."""
     return 3 * geo[g.PARTS] + geo[g.PERMUTATIONS] + 1
 
 
 @inlined
 def represent(out, start, geo, renamings, dec, loc, base):
-    """Replace a state by the one state that symmetry reduction keeps of all its renamings.
+    """Replace the row out[start:] by its representative.
 
-    The state is a row of composites, the numbers that stand for the parts of a state. An orbit is
-    all composites that renamings of the actors make from one of them, and has a number. The
-    renaming that is kept is the one whose orbits' numbers, part by part, are the least; among
-    several, the one whose composites are the least.
-
-    On a cluster, these numbers differ between processes, so each orbit also has a key, which is the
-    same in all of them (see `key_orbits`). There the keys decide, and among several renamings, the
-    contents of the composites. So all processes keep the same state.
-
-    Args:
-        out, start: the row is out[start:]; updated. `relate_composites` must have renamed its
-            composites before.
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        renamings: the orbits of the composites, a `Renamings`.
-        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
-        loc, base: working memory of one thread: room_to_represent(geo) words from loc[base] on.
+    `relate_composites` must have renamed its composites before.
 
     Returns:
         The number of permutations of the actors that leave the row unchanged, with the identity. So
@@ -103,8 +89,7 @@ def write_row(row, at, composites, first, geo):
 def chosen_by_order(loc, base, geo, renamings):
     """Return the permutation that gives the least orbits, or -1 if two actors' orbits are equal.
 
-    Args:
-        loc, base: loc[base:] holds each part's entry in `renamings.kin`, and room for the actors.
+    loc[base:] holds each part's entry in `renamings.kin`, and room for the actors.
     """
     if renamings.choices.shape[0] == 0:
         return np.int64(-1)
@@ -161,8 +146,7 @@ def represent_among_several(out, start, geo, renamings, dec, loc, base):
 def choose_by_orbits(loc, base, chosen, geo, renamings):
     """Write the permutations with the least orbits to loc[chosen:], and return their number.
 
-    Args:
-        loc, base: loc[base:] holds each part's entry in `renamings.kin`.
+    loc[base:] holds each part's entry in `renamings.kin`.
     """
     parts = geo[g.PARTS]
     loc[chosen] = 0
@@ -195,39 +179,13 @@ def compared(one, at, other, there, length):
 
 @kernel
 def stand_in(row, geo, renamings, dec):
-    """Replace one row by its representative, and return as `represent` does.
-
-    It is for callers in Python; kernels call `represent`. A row is a state, packed into a few
-    words. Its representative is the one state that symmetry reduction keeps of all states that
-    differ only in the names of actors.
-
-    Args:
-        row: int64; the words of the row; updated.
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        renamings: the renamings of the parts of states, a `Renamings`.
-        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
-
-    Returns:
-        The number of permutations of the actors that leave the row unchanged, with the identity.
-    """
+    """Replace one row by its representative, and return as `represent`; for callers in Python."""
     return represent(row, 0, geo, renamings, dec, np.empty(room_to_represent(geo), np.int64), 0)
 
 
 @kernel
 def orbits(rows, count, geo, renamings, dec):
-    """Return the number of states that some rows stand for under symmetry reduction.
-
-    Symmetry reduction keeps one state, the representative, of all states that differ only in the
-    names of actors. A row is a state, packed into a few words. The result is the sum, over the
-    rows, of the number of states that differ from it in this way, and 1 for itself.
-
-    Args:
-        rows: int64, flat; the rows, which must be representatives, as `represent` makes them.
-        count: the number of rows to read, from the first on.
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        renamings: the renamings of the parts of states, a `Renamings`.
-        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
-    """
+    """Return the number of states that the first `count` rows, all representatives, stand for."""
     row_words = geo[g.ROW_WORDS]
     loc = np.empty(room_to_represent(geo), np.int64)
     row = np.empty(row_words, np.int64)
@@ -241,19 +199,9 @@ def orbits(rows, count, geo, renamings, dec):
 
 @kernel
 def weigh(geo, dec, salts, since, counts, weights):
-    """Write the weights of new composites to `weights`.
+    """Write the weights of the composites from `since` on, at the same indices as in `kin`.
 
-    A composite is the number that stands for the content of one part of a state, usually of an
-    actor. It can differ between the processes of a cluster. Its weight, a hash of the content, is
-    the same in all of them.
-
-    Args:
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
-        salts: odd int64; the factor of each column is at actor * MOST_COLUMNS + column.
-        since: per part, the number of composites that have weights already.
-        counts: per part, the number of all composites.
-        weights: output, int64; the weight of composite g of part p is at p * geo[REN_STRIDE] + g.
+    `salts` has the odd factor of each column at actor * MOST_COLUMNS + column.
     """
     words = geo[g.PART_WORDS]
     loc = np.empty(geo[g.PARTS] * words, np.int64)
@@ -273,18 +221,7 @@ def is_in(geo, column, part):
 
 @inlined
 def weight_of(loc, geo, part, salts):
-    """Return a hash of the columns of one part, as an int64 that is not negative: its weight.
-
-    A part is all of an actor, or under the history `full` its state or its history. Its columns
-    hold the numbers of its components, packed into local words. A part with equal columns has an
-    equal weight in every process, but its composite (the number of its local words) may differ.
-
-    Args:
-        loc: loc[0:] holds the local words of all actors; only those of the part are read.
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        part: the index of the part.
-        salts: odd numbers; the factor of each column is at actor * MOST_COLUMNS + column.
-    """
+    """Return the weight of one part: a hash of its columns, not negative."""
     h, actor = np.int64(part), part // (geo[g.PARTS] // geo[g.ACTORS])
     for column in range(geo[g.COLUMN_COUNT]):
         if is_in(geo, column, part):
@@ -294,22 +231,13 @@ def weight_of(loc, geo, part, salts):
 
 @kernel
 def key_orbits(geo, renamings, weights, dec, since, counts):
-    """Put the keys of their orbits into the entries of new composites in `renamings.kin`.
+    """Put the keys of their orbits into the entries of composites in `renamings.kin`.
 
-    A composite is the number that stands for the content of one part of a state. An orbit is all
-    composites that renamings of the actors make from one of them. The numbers of composites and
-    orbits can differ between the processes of a cluster. The key of an orbit depends only on the
-    contents of its composites, so it is the same in all processes. It consists of the orbit's age
-    (see `age_of`) and of some bits of a hash. Two orbits can have the same key.
+    Two orbits can have the same key. Composites without an orbit get none.
 
     Args:
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        renamings: the orbits of the composites, a `Renamings`; `kin` is updated.
-        weights: int64; composite g of part p has its weight at p * geo[REN_STRIDE] + g, as `weigh`
-            writes it.
-        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
-        since: per part, the number of composites that have keys already.
-        counts: per part, the number of all composites. Those without an orbit get no key.
+        weights: as `weigh` writes it.
+        since, counts: per part, the first composite without a key, and the number of composites.
     """
     parts, order, words = geo[g.PARTS], geo[g.PERMUTATIONS] + 1, geo[g.PART_WORDS]
     loc = np.empty(parts * words, np.int64)
@@ -334,22 +262,16 @@ def key_orbits(geo, renamings, weights, dec, since, counts):
 
 @inlined
 def age_of(loc, geo, part):
-    """Return a small number for the content of a part that is the greater the later it was found.
+    """Return a small number for a part's content: roughly, the greater the later it was found.
 
-    This is only roughly so. Components get numbers in the order in which a search finds them, so
-    the age is the sum of these numbers. Its bits after the first eleven are left out, as in a
-    floating-point number. With ages, the representatives of neighbouring states have the same
-    composites in their first parts, which are then still in the caches.
-
-    Args:
-        loc: loc[0:] holds the local words of all actors; only those of the part are read.
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        part: the index of the part.
+    With ages, the representatives of neighbouring states have the same composites in their first
+    parts, which are then still in the caches.
     """
     total, actor = np.int64(0), part // (geo[g.PARTS] // geo[g.ACTORS])
     for column in range(geo[g.COLUMN_COUNT]):
         if is_in(geo, column, part):
             total += get(loc, 0, geo, actor, column)
+    # The bits after the first eleven are left out, as in a floating-point number.
     exponent = np.int64(0)
     while total >> g.AGE_DIGITS + 1:
         total >>= 1
@@ -359,19 +281,7 @@ def age_of(loc, geo, part):
 
 @kernel
 def represent_all(rows, count, stride, geo, renamings, dec):
-    """Replace rows by their representatives, as `represent` does.
-
-    A row is a state as one composite (a number) per part. Its representative is the one of the
-    states that differ from it only in the names of actors that symmetry reduction keeps.
-
-    Args:
-        rows: int64, flat; entries of `stride` words, each of which begins with a row; updated.
-        count: the number of entries to change, from the first on.
-        stride: the number of words per entry.
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        renamings: the renamings of all composites in the rows, a `Renamings`.
-        dec: int64, flat: the local words (the content) of each composite; see `Tables`.
-    """
+    """Replace the rows at the beginning of `count` entries of `stride` words by representatives."""
     loc = np.empty(room_to_represent(geo), np.int64)
     for r in range(count):
         represent(rows, r * stride, geo, renamings, dec, loc, 0)
@@ -381,11 +291,7 @@ def represent_all(rows, count, stride, geo, renamings, dec):
 def compared_contents(loc, one, other, geo, dec):
     """Return -1, 0 or 1 if the contents of one row's composites are less, equal or greater.
 
-    Columns are compared one after the other, because the packing of local words can change during
-    a search.
-
-    Args:
-        loc, one, other: loc[one:] and loc[other:] hold a composite per part.
+    loc[one:] and loc[other:] hold a composite per part.
     """
     each, words = geo[g.PARTS] // geo[g.ACTORS], geo[g.PART_WORDS]
     for part in range(geo[g.PARTS]):
@@ -393,6 +299,7 @@ def compared_contents(loc, one, other, geo, dec):
             continue
         first = part * geo[g.DEC_STRIDE] + loc[one + part] * words
         second = part * geo[g.DEC_STRIDE] + loc[other + part] * words
+        # Column by column, because the packing of local words can change during a search.
         for column in range(geo[g.COLUMN_COUNT]):
             if is_in(geo, column, part):
                 word = geo[g.COL_WORD + column] - part % each * words
@@ -406,24 +313,10 @@ def compared_contents(loc, one, other, geo, dec):
 
 @kernel
 def relate_composites(tables, since, upto, misses, control):
-    """Compute the renamings of new composites, as symmetry reduction needs them.
+    """Compute the orbits of the composites from `since` to `upto`, and new orbits' images.
 
-    A composite is the number that stands for one actor's part of a state. An orbit is all
-    composites that renamings of the actors make from one of them. Each new composite gets the
-    number of its orbit, and each new orbit gets the images of its first composite under all
-    permutations.
-
-    The renaming of a component of the part, or a composite, may not be in the tables yet. It is
-    then recorded in `misses`. Call the kernel again when Python has added it.
-
-    Args:
-        tables: the arrays that the kernels read, a `Tables`. Its `renamings` are updated; they must
-            have room for one more orbit per composite in the range.
-        since, upto: per part, the first composite of the range, and the first one after the range.
-        misses: output, int64 of shape (n, words): a record of each call or composite that the
-            tables lack, so that Python can add it.
-        control: int64; counters of the kernels; control[MISSES] is the number of records in
-            `misses`.
+    `renamings` must have room for one more orbit per composite. A renaming that is not in the
+    tables yet is a miss: call the kernel again when Python has added it.
     """
     geo, renamings = tables.geo, tables.renamings
     parts, order = geo[g.PARTS], geo[g.PERMUTATIONS] + 1
@@ -480,7 +373,7 @@ def rename(tables, k, part, number, loc, misses, control):
         if column >= g.CHANNELS:
             into = renamed_column(geo, targets, k, actor, column)
         value = get(loc, parts * words, geo, actor, column)
-        key = key_of(g.RENAME, k - 1, value, column << 4 | actor)
+        key = key_of(g.RENAME, k - 1, value, column << g.ACTOR_BITS | actor)
         renamed = look_up(tables.table, key, misses, control)
         # A miss does not end the loop, so that one call of Python renames all columns of the part.
         if renamed == -1:
@@ -492,7 +385,7 @@ def rename(tables, k, part, number, loc, misses, control):
     found = find_composite(tables.cons, words, loc, target * words, target)
     if found == -1:
         spot = control[g.MISSES]
-        misses[spot, 0] = g.COMPOSE << 8 | target
+        misses[spot, 0] = g.COMPOSE << g.MISS_SHIFT | target
         for w in range(words):
             misses[spot, 1 + w] = loc[target * words + w]
         control[g.MISSES] = spot + 1

@@ -48,12 +48,9 @@ class RenamedSequences:
         return missing
 
     def learn(self, keys: Words, values: Words, table: Words) -> None:
-        """Learn the renamings of new sequences.
+        """Learn the renamings of the sequences in new entries of RECORD of a table.
 
-        Args:
-            keys: keys of RECORD, with the keys of all renamings.
-            values: the values of these keys: the numbers of the sequences.
-            table: the table that has them.
+        The keys must contain all their renamings.
         """
         numbers = values_of(table, self._renamed_keys(keys).ravel())
         by_key = numbers.reshape(len(self.symmetry.group), -1).T
@@ -110,21 +107,7 @@ class RenamedSequences:
 
 
 def values_of(table: Words, keys: Words) -> Words:
-    """Return the values of keys in a hash table of results; -1 for each key that the table lacks.
-
-    Args:
-        table: the hash table, int64, flat: key and value of each slot in turn; see `Tables`.
-        keys: int64 of shape (n,); functions with their arguments, as `key_of` returns them.
-
-    Returns:
-        An int64 array of shape (n,).
-
-    Examples:
-        >>> table = np.full(8, -1)  # four slots, all empty
-        >>> entries_kernels.store(table, np.array([17]), np.array([5]))
-        >>> values_of(table, np.array([17, 18])).tolist()
-        [5, -1]
-    """
+    """Return the values of keys in a hash table of results; -1 for each key that it lacks."""
     values = np.empty(len(keys), np.int64)
     entries_kernels.find_all(table, keys, values)
     return values

@@ -22,6 +22,8 @@ The search then keeps one state of each orbit (Ip and Dill, Better Verification 
 1996). The actors' composites have orbits of their own. The representative is the state whose
 composites are ordered by the numbers of these orbits, so that comparing these numbers yields the
 renaming. The search also adds up the sizes of the orbits, which yields the unreduced counts.
+
+Question: When are two states symmetric, and where are they merged?
 """
 
 from __future__ import annotations
@@ -65,22 +67,9 @@ class NotSymmetricError(AntecedeError):
 
 
 def group(actors: int) -> list[Permutation]:
-    """Return the permutations of the actors by which symmetry reduction renames states.
+    """Return the permutations of the actors, a group, the identity first: p[i] is i's new number.
 
-    Up to four actors have all permutations. More actors have only the rotations. Both are groups:
-    two of them, one after the other, are again one of them.
-
-    Args:
-        actors: the number of actors.
-
-    Returns:
-        The permutations, the identity first; p[i] is the new number of actor i.
-
-    Examples:
-        >>> group(2)
-        [(0, 1), (1, 0)]
-        >>> len(group(4)), len(group(5))
-        (24, 5)
+    Up to four actors have all permutations. More actors have only the rotations.
     """
     if actors <= MOST_FULLY_PERMUTED:
         return list(permutations(range(actors)))
@@ -88,26 +77,14 @@ def group(actors: int) -> list[Permutation]:
 
 
 def compose(outer: Permutation, inner: Permutation) -> Permutation:
-    """Return the permutation of the actors that applies `inner` first, and then `outer`.
-
-    Args:
-        outer, inner: permutations of the same number of actors: p[i] is the new number of actor i.
-
-    Examples:
-        >>> compose((1, 0, 2), (0, 2, 1))  # actor 1 becomes 2, and then stays 2
-        (1, 2, 0)
-    """
+    """Return the permutation of the actors that applies `inner` first, and then `outer`."""
     return tuple(outer[i] for i in inner)
 
 
 def renamed_message(message: Message, p: Permutation) -> Message:
     """Return a message with its sender and destinations renamed, and all else unchanged.
 
-    Destinations are sorted again. A number that is no actor, as a forged message may have, is kept.
-
-    Args:
-        message: the message.
-        p: a permutation of the actors: p[i] is the new number of actor i.
+    A number that is no actor, as a forged message may have, is kept.
 
     Examples:
         >>> message = renamed_message(Message(sender=0, number=1, destinations=(1, 2)), (2, 0, 1))
@@ -119,17 +96,7 @@ def renamed_message(message: Message, p: Permutation) -> Message:
 
 
 def renamed_messages(messages: Iterable[Message], p: Permutation) -> tuple[Message, ...]:
-    """Return messages with their senders and destinations renamed, in the same order.
-
-    Args:
-        messages: the messages.
-        p: a permutation of the actors: p[i] is the new number of actor i.
-
-    Examples:
-        >>> messages = renamed_messages([Message(sender=0, number=1, destinations=(1,))], (1, 0))
-        >>> [(message.sender, message.destinations) for message in messages]
-        [(1, (0,))]
-    """
+    """Return messages with their senders and destinations renamed, in the same order."""
     return tuple(renamed_message(message, p) for message in messages)
 
 
@@ -147,14 +114,10 @@ def _renamed(actor: int, p: Permutation) -> int:
 def why_not(components: Components, asked: bool | None) -> str | None:
     """Return the reason why a search does not use symmetry, as text for reports, or None if it may.
 
-    With symmetry, a search explores one state of all that differ only in the names of actors. Even
-    if the result is None, the protocol may turn out to treat actors differently; this is found
-    later.
+    Even then, the protocol may turn out to treat actors differently.
 
     Args:
-        components: the components of the system that is searched.
-        asked: the user's choice (True for `--symmetry`, False for `--no-symmetry`), or None for the
-            default.
+        asked: the user's choice (--symmetry, --no-symmetry), or None for the default.
     """
     if asked is False:
         return "this search does not use it"
@@ -175,20 +138,9 @@ def figures(
 ) -> dict[str, Any]:
     """Return the statistics of symmetry reduction for reports, as JSON values by name.
 
-    Symmetry reduction explores one state of all that differ only in the names of actors.
-
     Args:
-        symmetry: the renamings of the search; None if symmetry is off.
-        reason: the reason why symmetry is off; None if it is on.
-        reduction: the number of unique states without symmetry, divided by the number of states
-            that were explored; None if it is unknown.
-
-    Returns:
-        "on": False and "reason", or "on": True, "permutations" (their number) and "reduction".
-
-    Examples:
-        >>> figures(None, "the workload names actors", None)
-        {'on': False, 'reason': 'the workload names actors'}
+        symmetry, reason: the renamings of the search, or None and why symmetry is off.
+        reduction: unique states without symmetry, divided by the states explored, or None.
     """
     if symmetry is None:
         return {"on": False, "reason": reason}
@@ -244,11 +196,6 @@ class Symmetry:
 
     def learn(self, call: int) -> None:
         """Make a call of the protocol and its renamings, and compare their results, but only once.
-
-        Every renamed call is made: its result is compared, not computed.
-
-        Args:
-            call: as `call_of` returns it.
 
         Raises:
             NotSymmetricError: the results are no renamings of each other.
@@ -326,13 +273,11 @@ class Symmetry:
         self._relate_network_sends(actor, [sends for sends, _ in images], where)
 
     def _relate_network_sends(self, actor: int, sends: list[Sends], where: str) -> None:
-        """Compare the order of an actor's network-sends with its renamings, if they tick the clock.
-
-        Otherwise, sends to different actors are independent, and `_relate_sends` compares packets
-        channel by channel. Here the order across channels matters, because it decides the stamps.
-        """
+        """Compare the order of an actor's network-sends with its renamings, if clocks tick then."""
         if self.components.oracle.network_send is None:
             return
+        # The order across channels matters here, because it decides the stamps. Other sends to
+        # different actors are independent, so `_relate_sends` compares channel by channel.
         first = network_sent(actor, sends[0])
         for p, other in zip(self.group, sends, strict=True):
             if renamed_messages(first, p) != network_sent(p[actor], other):
@@ -386,11 +331,7 @@ class Symmetry:
         return self._renamed_channel(p, column - g.CHANNELS, actor, value)
 
     def renamings_of(self, numbers: Mapping[Place, int]) -> Iterator[dict[Place, int]]:
-        """Yield what numbers in columns of several actors become under each renaming of the group.
-
-        Args:
-            numbers: (column, actor) -> the number there.
-        """
+        """Yield what numbers, by column and actor, become under each renaming of the group."""
         for p, permutation in enumerate(self.group):
             yield {
                 (column, permutation[actor]): self.renamed_column(p, column, actor, number)

@@ -27,31 +27,13 @@ from antecede.checker.support.errors import CapacityError
 
 @contextmanager
 def wrapping() -> Iterator[None]:
-    """Switch off NumPy's warnings of overflow in a `with` block.
-
-    Hashes are meant to overflow. Kernels that run uncompiled, as plain Python, would warn then.
-
-    Examples:
-        >>> with wrapping():
-        ...     int(np.uint64(2**64 - 1) + np.uint64(2))
-        1
-    """
+    """Switch off NumPy's warnings of overflow: hashes overflow, also in kernels as plain Python."""
     with np.errstate(over="ignore"):
         yield
 
 
 def refuse_crowds(transitions: int) -> None:
-    """Raise an error if a state has more transitions than the engine can number (2 ** 16).
-
-    Args:
-        transitions: the number of transitions that are enabled in the state.
-
-    Raises:
-        CapacityError: there are more; the message advises `--engine plain`.
-
-    Examples:
-        >>> refuse_crowds(100)
-    """
+    """Raise CapacityError if a state has more transitions than the engine can number (2 ** 16)."""
     if transitions > g.MOST_TRANSITIONS:
         raise CapacityError(
             f"a state has more than {g.MOST_TRANSITIONS:,} transitions; "
@@ -62,9 +44,6 @@ def refuse_crowds(transitions: int) -> None:
 @frozen(eq=False)
 class Repacking:
     """A change of the packing of rows, to be applied to all rows that exist.
-
-    A row is a state as one composite (a number) per part, packed into a few words. The packing
-    changes when composites need more bits.
 
     Attributes:
         before, after: the places of the composites in a row.
@@ -162,13 +141,9 @@ class TableFiller:
     def fill(self, missed: Words) -> Repacking | None:
         """Make the table entries and composites that kernels missed, and update `tables`.
 
-        Records of misses may need more columns afterwards: take a new array from `misses`.
-
-        Args:
-            missed: (n, 1 + local words): records as the kernels write them.
-
         Returns:
-            How to repack rows, or None if the packing is unchanged.
+            How to repack rows, or None. Afterwards, take a new array from `misses`, whose records
+            may need more columns.
         """
         if not len(missed):
             return None
@@ -184,7 +159,7 @@ class TableFiller:
 
     def _fill_tables(self, missed: Words) -> None:
         """Number new composites and make table entries; widen rows and columns as needed."""
-        records = missed[missed[:, 0] >> 8 == g.COMPOSE].copy()
+        records = missed[missed[:, 0] >> g.MISS_SHIFT == g.COMPOSE].copy()
         records[:, 0] &= 0xFF
         while len(records) and not self.layout.add(records):
             self.layout.wider_rows()
@@ -194,18 +169,16 @@ class TableFiller:
         if not self.layout.columns_fit:
             self.layout.widen_columns()
 
-    def keep(self, marks: Any) -> Words:
+    def keep(self, used: Any) -> Words:
         """Forget the composites that no row contains; see `CompositeStore.keep`."""
-        numbers = self.layout.keep(marks)
+        numbers = self.layout.keep(used)
         self.refresh()
         return numbers
 
     def figures(self, fired: Words, fresh_kinds: Words | None) -> dict[str, Any]:
-        """Return the figures of tables and transitions that `--statistics` shows, by name.
+        """Return the figures of tables and transitions that `--verbose` shows, by name.
 
-        Args:
-            fired: per kind, the number of transitions taken.
-            fresh_kinds: per kind, the number of transitions that reached a new state, or None.
+        The arguments are per kind: the transitions taken, and those that reached a new state.
         """
         t = self.tabulation
         return {

@@ -15,6 +15,7 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -37,10 +38,10 @@ from antecede.checker.engine.rows.sequences import RenamedSequences, values_of
 from antecede.checker.engine.rows.symmetry import Sends, Symmetry
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.storage.validation import numbers, seconds, whole
-from antecede.checker.model import Internal, Message, Packet, Property, Step
-from antecede.checker.semantics.crashes import CLOSED, CRASH, RECOVER, Crashed
+from antecede.checker.model import Delivery, Internal, Message, Packet, Property
+from antecede.checker.semantics.crashes import CRASH, RECOVER, Crashed, cuts_of, sent_at
 from antecede.checker.semantics.history import Ghost
-from antecede.checker.semantics.judge import Glimpse, in_deliveries, in_state
+from antecede.checker.semantics.judge import delivery_with, in_deliveries, in_state
 from antecede.checker.semantics.marked import is_over, may_mark
 from antecede.checker.semantics.transition import initial_state, network_sent
 from antecede.checker.semantics.values import packet_class
@@ -97,8 +98,9 @@ class Tabulation:
     grading: Grading = field(factory=Grading)
     _orbits: dict[tuple[int, int], tuple[int, int]] = field(factory=dict)
     _envelopes: dict[tuple[int, int], list[tuple[int, int, bool]]] = field(factory=dict)
-    _receipts: dict[tuple[int, int, int, bool], tuple[int, ...]] = field(factory=dict)
+    _receipts: dict[tuple[int, int, int, bool], list[list[int]]] = field(factory=dict)
     outcomes: dict[tuple[int, int], list[int]] = field(factory=dict)
+    _crashed: dict[tuple[int, int], int] = field(factory=dict)
     delivers: bool = False
     seconds: float = 0.0
 
@@ -129,15 +131,13 @@ class Tabulation:
     def fill(self, keys: Words) -> None:
         """Make the table entries for `keys`, by calling the functions that the keys encode.
 
-        Entries that exist are left alone: a second number for a sequence would tell equal states
-        apart.
-
         Raises:
             ProtocolError: a handler raised or returned something unusable.
             CapacityError: too many distinct values.
         """
         started = time.perf_counter()
         keys = distinct(keys)
+        # Entries that exist stay: a second number for a sequence would tell equal states apart.
         keys = self._with_renamings(keys[values_of(self.table, keys) == -1])
         kinds = in_call(keys)[0]
         recorded = kinds == g.RECORD
@@ -171,10 +171,8 @@ class Tabulation:
     def make_again(self, record: Mapping[str, Any]) -> None:
         """Rebuild the tables of another run by the same calls in the same order.
 
-        All numbers then agree with the other run's numbers.
-
-        Args:
-            record: result of the other run's `record`; it begins with the calls made here so far.
+        All numbers then agree with the other run's numbers. The record begins with the calls made
+        here so far.
 
         Raises:
             InputError: a call now returns a different value.
@@ -235,7 +233,7 @@ class Tabulation:
 
     def _rename_records(self, keys: Words, kinds: Words, values: Words) -> Any:
         """Fill the values of keys that rename sequences; return the mask of these keys."""
-        column = (keys & (g.NUMBER_LIMIT - 1)) >> 4
+        column = (keys & g.NUMBER_MASK) >> g.ACTOR_BITS
         of_sequences = (column == g.RECORDED) | (column == g.STAMPS)
         chosen = (kinds == g.RENAME) & of_sequences
         if self.renamed is not None and chosen.any():
@@ -260,6 +258,10 @@ class Tabulation:
         self.used_code = end
         return start
 
+    def _emit_all(self, effects: list[list[int]]) -> int:
+        """Append the effects of an entry to the code, after their number."""
+        return self._emit([len(effects), *chain.from_iterable(effects)])
+
     def _kind(self, name: str) -> int:
         if name not in self.kinds:
             if len(self.kinds) == MOST_KINDS:
@@ -269,12 +271,13 @@ class Tabulation:
 
     @property
     def met(self) -> dict[str, Any]:
-        """Facts for coverage: whether a message is delivered, and the most sends of an actor.
+        """Facts for coverage: whether a message is delivered, and whether one stays undelivered.
 
-        The second one is there only if sends may wait.
+        If sends may wait, also the most sends of an actor.
         """
         c = self.components
-        coverage, workload = {"delivers": self.delivers}, c.system.workload
+        coverage = {"delivers": self.delivers, "undelivered": self.final_states.undelivered}
+        workload = c.system.workload
         if workload.sends is None:
             return coverage
         return coverage | {"most_sent": most_sent(workload, [p.values for p in c.positions])}
@@ -299,14 +302,18 @@ class Tabulation:
         """Return the effects of a call as the kernels read them."""
         codes = self.outcomes.get((actor, effects))
         if codes is None:
-            codes = self.outcomes[actor, effects] = self._outcome_codes(actor, effects)
+            sends, deliveries = self.components.effects.values[effects]
+            codes = self._outcome_codes(actor, sends, deliveries, sends)
+            self.outcomes[actor, effects] = codes
         return codes
 
-    def _outcome_codes(self, actor: int, effects: int) -> list[int]:
-        bundles: dict[int, list[Packet]] = {}
-        sends, deliveries = self.components.effects.values[effects]
+    def _outcome_codes(
+        self, actor: int, sends: Sends, deliveries: tuple[Message, ...], whole: Sends
+    ) -> list[int]:
+        """Return the effects of a call from which `sends` get out, a part of the `whole` sends."""
+        bundles: dict[int, list[Packet]] = {destination: [] for destination, _ in whole}
         for destination, packet in sends:
-            bundles.setdefault(destination, []).append(packet)
+            bundles[destination].append(packet)
         codes = [len(bundles)]
         for destination, packets in bundles.items():
             channel = self._channel(actor, destination)
@@ -314,6 +321,33 @@ class Tabulation:
         events = self._events(actor, sends, deliveries)
         codes.append(len(events) // 2)
         return codes + events
+
+    def _cuts(self, actor: int, result: int, content: int, subject: int) -> list[list[int]]:
+        """Return the crashes in the middle of a step, as in RECEIVE, from the result of its call.
+
+        Each one lists the same destinations as the whole step. It may list no packet for some.
+        """
+        c = self.components
+        crashes, (after, effects) = c.system.crashes, in_result(result)
+        if crashes is None or crashes.whole or actor not in crashes.of:
+            return []
+        sends, deliveries = c.effects.values[effects]
+        cuts = list(cuts_of(sends, nothing=c.system.protocol.recover is not None))
+        if not cuts:
+            return []
+        down = self._after_crash(actor, after)
+        begins = [down, self._shown(actor, down), g.CRASH_KIND, content, subject]
+        parts = (sent_at(cut, sends) for cut in cuts)
+        return [begins + self._outcome_codes(actor, part, deliveries, sends) for part in parts]
+
+    def _after_crash(self, actor: int, state: int) -> int:
+        """Return the number of an actor's state after a crash in another state."""
+        c = self.components
+        if (actor, state) not in self._crashed:
+            c.calls += 1
+            durable = c.system.handlers.durable(c.states[actor].values[state])
+            self._crashed[actor, state] = c.states[actor].number(Crashed(durable))
+        return self._crashed[actor, state]
 
     def _events(self, actor: int, sends: Sends, deliveries: tuple[Message, ...]) -> list[int]:
         """Return the history's events in a step, after its causal-send, in their order."""
@@ -336,23 +370,24 @@ class Tabulation:
         return self.components.channel_of[src, dst]
 
     def _fill_send(self, actor: int, state: int, position: int) -> int:
-        """Entry of SEND: per choice [state, shown, kind, position, message, step …]."""
+        """Entry of SEND: per choice [state, shown, kind, position, message, step …], and cuts."""
         offers = [] if self._is_down(actor, state) else list(self._offers(actor, position))
-        codes = [len(offers)]
+        effects_of: list[list[int]] = []
         kind = self._kind("causal-send")
         for message, after in offers:
             if message is None:
                 self.grading.still({ARMED: 1}, "arm")
-                codes += [state, 0, self._kind("arm"), after, -1, 0, 0]
+                effects_of.append([state, 0, self._kind("arm"), after, -1, 0, 0])
                 continue
             number = self.components.messages.number(message)
             result = self._result(g.SEND, actor, state, number)
             splits = self.components.system.workload.splits
             self._grade(actor, state, result, {SENT: 1, ARMED: -splits}, "causal-send")
             local, effects = in_result(result)
-            codes += [local, self._shown(actor, local), kind, after, number]
-            codes += self._outcome(actor, effects)
-        return self._emit(codes)
+            begins = [local, self._shown(actor, local), kind, after, number]
+            effects_of.append(begins + self._outcome(actor, effects))
+            effects_of += self._cuts(actor, result, after, number)
+        return self._emit_all(effects_of)
 
     def _offers(self, actor: int, position: int) -> Iterator[tuple[Message | None, int]]:
         """Yield each message that an actor may causal-send, with the actor's next position.
@@ -369,24 +404,24 @@ class Tabulation:
         for destinations in workload.choices(actor, here):
             after = c.positions[actor].number(workload.after_send(actor, here, destinations))
             number = workload.sent(here) + 1
-            armed = destinations == ARM
-            yield None if armed else workload.message(actor, number, destinations), after
+            if destinations == ARM:
+                yield None, after
+                continue
+            for label in workload.offered(actor, number):
+                yield workload.message(actor, number, destinations, label), after
 
     def followed_offers(self, actor: int, gate: int) -> Iterator[Message]:
-        """Yield the messages that an actor may causal-send if only one message is followed.
-
-        Args:
-            actor: the sender.
-            gate: bits of GATE.
-        """
+        """Yield the messages that an actor may causal-send if one message is followed; see GATE."""
         c = self.components
         assert c.oracle.number is not None
         workload, ghost = c.system.workload, Ghost(knows=int(gate & g.TAINT > 0))
         if not gate & g.ROOM:
             return
         for destinations in workload.choices(actor, workload.initial(actor)):
-            for marked in (False,) if gate & g.MARK else (False, True):
-                yield Message(actor, c.oracle.number(ghost, marked), destinations)
+            for label in workload.offered(actor, 1):
+                for marked in (False,) if gate & g.MARK else (False, True):
+                    number = c.oracle.number(ghost, marked)
+                    yield workload.message(actor, number, destinations, label)
 
     def _is_down(self, actor: int, state: int) -> bool:
         """Return whether an actor in a state has crashed."""
@@ -407,20 +442,23 @@ class Tabulation:
         return bits
 
     def _fill_receive(self, channel: int, state: int, content: int) -> int:
-        """Entry of RECEIVE: per envelope [state, shown, kind, what remains, packet, step …]."""
+        """Entry of RECEIVE: per envelope [state, shown, kind, what remains, packet, step …].
+
+        The crashes in the middle of a step follow it; see `_cuts`.
+        """
         if self._is_down(self.components.channels[channel][1], state):
             return self._emit([0])
         envelopes = self._envelopes.get((channel, content))
         if envelopes is None:
             envelopes = self._envelopes[channel, content] = self._taken(channel, content)
-        codes = [len(envelopes)]
+        effects: list[list[int]] = []
         for packet, rest, stays in envelopes:
-            receipt = self._receipts.get((channel, state, packet, stays))
-            if receipt is None:
-                receipt = self._receipt(channel, state, packet, stays)
-                self._receipts[channel, state, packet, stays] = receipt
-            codes += [*receipt[:3], rest, *receipt[3:]]
-        return self._emit(codes)
+            receipts = self._receipts.get((channel, state, packet, stays))
+            if receipts is None:
+                receipts = self._receipt(channel, state, packet, stays)
+                self._receipts[channel, state, packet, stays] = receipts
+            effects += ([*receipt[:3], rest, *receipt[4:]] for receipt in receipts)
+        return self._emit_all(effects)
 
     def _taken(self, channel: int, content: int) -> list[tuple[int, int, bool]]:
         """Return the packets that may arrive, with what remains, and whether they remain, too."""
@@ -431,8 +469,8 @@ class Tabulation:
             for packet, rest in c.system.network.take(packets)
         ]
 
-    def _receipt(self, channel: int, state: int, number: int, stays: bool) -> tuple[int, ...]:
-        """Return the part of an entry of RECEIVE that does not depend on the other packets."""
+    def _receipt(self, channel: int, state: int, number: int, stays: bool) -> list[list[int]]:
+        """Return a receipt and its cuts as in RECEIVE, except for what remains of the channel."""
         dst, packet = self.components.channels[channel][1], self.components.packets.values[number]
         result = self._result(g.RECEIVE, channel, state, number)
         kind = f"receive {packet_class(packet)}"
@@ -441,8 +479,8 @@ class Tabulation:
         elif result != state:
             self._grade(dst, state, result, {}, kind)
         after, effects = in_result(result)
-        outcome = self._outcome(dst, effects)
-        return (after, self._shown(dst, after), self._kind(kind), number, *outcome)
+        begins = [after, self._shown(dst, after), self._kind(kind), -1, number]
+        return [begins + self._outcome(dst, effects), *self._cuts(dst, result, -1, number)]
 
     def _shown(self, actor: int, state: int) -> int:
         return self.components.shown(self.components.states[actor].values[state])
@@ -469,7 +507,7 @@ class Tabulation:
 
     def _fill_internal(self, actor: int, state: int, _unused: int) -> int:
         """Entry of INTERNAL: per enabled action as in RECEIVE; -1: no content, no packet."""
-        codes = [0]
+        effects_of: list[list[int]] = []
         internals = () if self._is_down(actor, state) else self.components.internals
         for place, name in enumerate(internals):
             result = self._result(g.INTERNAL, actor, state, place)
@@ -478,11 +516,11 @@ class Tabulation:
             what = "timeout" if name is None else f"internal {name}"
             if result != state:
                 self._grade(actor, state, result, {}, what)
-            codes[0] += 1
             after, effects = in_result(result)
-            codes += [after, self._shown(actor, after), self._kind(what), -1, -1]
-            codes += self._outcome(actor, effects)
-        return self._emit(codes)
+            begins = [after, self._shown(actor, after), self._kind(what), -1, -1]
+            effects_of.append(begins + self._outcome(actor, effects))
+            effects_of += self._cuts(actor, result, -1, -1)
+        return self._emit_all(effects_of)
 
     def _fill_lose(self, channel: int, _unused: int, content: int) -> int:
         """Entry of LOSE: per envelope, as in RECEIVE; -1: the state is unchanged."""
@@ -501,8 +539,8 @@ class Tabulation:
     def _fill_restart(self, actor: int, state: int, crash: int) -> int:
         """Entry of RESTART: the recovery of an actor, or its crash, as in RECEIVE.
 
-        In the place of what remains of a channel, it has the content of all channels to the actor
-        afterwards; -1: they stay as they are.
+        In the place of what remains of a channel, a recovery has the content of all channels to the
+        actor afterwards; -1: they stay as they are.
         """
         c = self.components
         here, system, crashes = c.states[actor].values[state], c.system, c.system.crashes
@@ -511,16 +549,18 @@ class Tabulation:
         happens = not is_down and actor in crashes.of if crash else is_down
         if not happens or not (crash or system.protocol.recover):
             return self._emit([0])
-        c.calls += 1
         if crash:
-            step = Step(Crashed(system.handlers.durable(here)))
-        else:
-            step = system.handlers.recover(actor, here.durable)
-        after, effects = in_result(c.result_of(actor, step))
-        kind = self._kind(f"{Internal.kind} {CRASH if crash else RECOVER}")
-        content = c.contents[0].number(CLOSED if crash else ()) if crashes.lost else -1
-        codes = [1, after, self._shown(actor, after), kind, content, -1]
-        return self._emit(codes + self._outcome(actor, effects))
+            down = self._after_crash(actor, state)
+            codes = [down, self._shown(actor, down), g.CRASH_KIND, -1, -1]
+            return self._emit_all([codes + self._outcome(actor, 0)])
+        c.calls += 1
+        result = c.result_of(actor, system.handlers.recover(actor, here.durable))
+        after, effects = in_result(result)
+        content = c.contents[0].number(()) if crashes.lost else -1
+        kind = self._kind(f"{Internal.kind} {RECOVER}")
+        codes = [after, self._shown(actor, after), kind, content, -1]
+        cuts = self._cuts(actor, result, content, -1)
+        return self._emit_all([codes + self._outcome(actor, effects), *cuts])
 
     def _fill_live(self, actor: int, state: int, _unused: int) -> int:
         """Entry of LIVE: whether the state of an actor is not the state of a crashed one."""
@@ -533,6 +573,16 @@ class Tabulation:
             before, packets = packets, c.system.network.put(packets, packet)
             if len(packets) == len(before):
                 self.grading.refute("a packet sent again merges with the one in flight")
+        return c.contents[channel].number(packets)
+
+    def _fill_part(self, channel: int, content: int, bundle: int) -> int:
+        """Entry of PART: as APPEND; NOT_TAKEN if the last packet of the bundle changes nothing."""
+        c = self.components
+        before = packets = c.contents[channel].values[content]
+        for packet in c.bundles[channel].values[bundle]:
+            before, packets = packets, c.system.network.put(packets, packet)
+        if c.bundles[channel].values[bundle] and packets == before:
+            return g.NOT_TAKEN
         return c.contents[channel].number(packets)
 
     def _fill_react(self, actor: int, position: int, message: int) -> int:
@@ -552,7 +602,7 @@ class Tabulation:
         """Return the bit set of violated or reached properties for each judgement of a delivery."""
         bit_sets = []
         for judgement in range(8):
-            delivery = Glimpse(
+            delivery = delivery_with(
                 expected=not judgement & 4,
                 known=bool(judgement & 1),
                 overtaken=bool(judgement & 2),
@@ -562,20 +612,12 @@ class Tabulation:
 
 
 def distinct(keys: Words) -> Words:
-    """Return the different values in an array, sorted; `np.unique` would import another package.
-
-    Args:
-        keys: int64, one-dimensional; it may be empty, and is not changed.
-
-    Examples:
-        >>> distinct(np.array([7, 3, 7, 5])).tolist()
-        [3, 5, 7]
-    """
+    """Return the different values in an array, sorted; `np.unique` would import another package."""
     keys = np.sort(keys)
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
 
 
-def _is_shown_by(delivery: Glimpse, prop: Property) -> bool:
+def _is_shown_by(delivery: Delivery, prop: Property) -> bool:
     return in_deliveries(prop, (delivery,))
 
 
@@ -583,6 +625,7 @@ _FILLERS = {
     g.SEND: Tabulation._fill_send,
     g.RECEIVE: Tabulation._fill_receive,
     g.APPEND: Tabulation._fill_append,
+    g.PART: Tabulation._fill_part,
     g.REACT: Tabulation._fill_react,
     g.FINAL: lambda tables, *parts: tables.final_states.final(*parts),
     g.TOGETHER: lambda tables, *parts: tables.final_states.together(*parts),

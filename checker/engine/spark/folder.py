@@ -11,15 +11,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
-from attrs import define, field
+from attrs import define
 from filelock import FileLock
 
-from antecede.checker.support.interrupts import at_abort
 from antecede.checker.support.locks import Taken, held, locked
 from antecede.checker.support.platforms import WINDOWS
 
@@ -28,25 +27,15 @@ PREFIX, MARK, LOCK = "antecede-spark-", "ANTECEDE_SPARK_FOLDER", "lock"
 
 @define(eq=False)
 class Folder:
-    """The folder for the files of one run; it is removed however the process ends.
+    """The folder for the files of one run.
 
     Attributes:
         path: the path of the folder.
         lock: its lock; None if the file system has none.
-        no_abort: a function that cancels what is done if the process ends at once.
     """
 
     path: Path
     lock: FileLock | None
-    no_abort: Callable[[], None] = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        """See to it that nothing is left, however the process ends."""
-        self.no_abort = at_abort(self._abort)
-
-    def _abort(self) -> None:
-        self.kill()
-        self.remove()
 
     @classmethod
     def new(cls) -> Folder:
@@ -75,7 +64,6 @@ class Folder:
 
     def remove(self) -> None:
         """Remove the folder with all files in it, and release its lock."""
-        self.no_abort()
         shutil.rmtree(self.path, ignore_errors=True)
         if self.lock is not None:
             self.lock.release()

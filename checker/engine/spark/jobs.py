@@ -1,7 +1,7 @@
 """Where the partitions of a search are, and how jobs run on them: on executors or in the driver.
 
 A *job* has two tasks per partition: the first expands rows, and the second merges the rows that
-were sent to the partition.
+were sent to the partition. Other jobs divide the states into another number of partitions.
 """
 
 from __future__ import annotations
@@ -12,10 +12,17 @@ from typing import Any
 
 from attrs import define, field
 
-from antecede.checker.engine.spark.cluster import Cluster, Reports, persisted, wait_for
-from antecede.checker.engine.spark.messages import ExpandReport, Job, MergeReport
+from antecede.checker.engine.spark.cluster import Cluster, Reports, nothing, persisted, wait_for
+from antecede.checker.engine.spark.messages import Job
 from antecede.checker.engine.spark.partition import Partition
-from antecede.checker.engine.spark.tasks import DriverPartitions, expand_task, merge_task
+from antecede.checker.engine.spark.repartition import gather_task, split_task
+from antecede.checker.engine.spark.tasks import (
+    DriverPartitions,
+    MakeTask,
+    Task,
+    expand_task,
+    merge_task,
+)
 from antecede.checker.engine.spark.transfer import release
 from antecede.checker.engine.spark.worker_composites import WorkerComposites
 from antecede.checker.support.errors import ClusterError
@@ -23,19 +30,10 @@ from antecede.checker.support.errors import ClusterError
 CHECKPOINT_EVERY = 4
 """Jobs; what an executor takes with it when it dies is made anew from the last checkpoint."""
 
-Task = Callable[[int, Iterator[Any]], Iterator[Any]]
-
 
 def owner_of(owner: int) -> int:
-    """Return the index of the partition that has the rows of an owner, for Spark's `partitionBy`.
-
-    The owner of a state is the partition that decides whether the state is new. Owners have the
-    indices of their partitions, so the result is the argument. Without this function, Spark would
-    place the rows by a hash of the number.
-
-    Args:
-        owner: the key of a pair (owner, piece of a partition), from 0.
-    """
+    """Return the partition of an owner, the same number, for Spark's `partitionBy`."""
+    # Without this function, Spark would place the rows by a hash of the number.
     return owner
 
 
@@ -71,19 +69,11 @@ class Jobs:
         return isinstance(self.partitions, DriverPartitions)
 
     def give(self, pairs: list[tuple[int, Partition]]) -> None:
-        """Hand partitions to the executors.
-
-        Args:
-            pairs: pieces of partitions, each with the number of its partition.
-        """
+        """Hand pieces of partitions, each with the number of its partition, to the executors."""
         self._take(self._spread(pairs))
 
     def load(self, load: Callable[[int], Iterable[Any]]) -> None:
-        """Let the executors load the partitions.
-
-        Args:
-            load: returns pairs of a partition's number and a piece, given the number.
-        """
+        """Let the executors load the partitions: `load` returns pairs of a number and a piece."""
         numbers = self._spread([(p, p) for p in range(self.owners)])
         self._take(
             numbers.mapPartitions(
@@ -98,7 +88,7 @@ class Jobs:
         The partitions themselves are not needed.
         """
         results = self.cluster.sc.parallelize(range(self.owners), self.owners).map(task)
-        found = wait_for(self.cluster.sc, results.collect)
+        found = wait_for(self.cluster.sc, results.collect, name="check the files of a checkpoint")
         return next((each for each in found if each is not None), None)
 
     def _spread(self, pairs: list[tuple[int, Any]]) -> Any:
@@ -106,19 +96,19 @@ class Jobs:
 
     def _take(self, partitions: Any) -> None:
         self.partitions = persisted(partitions)
-        wait_for(self.cluster.sc, self.partitions._jrdd.count)
+        wait_for(self.cluster.sc, self.partitions._jrdd.count, name="hand over states")
 
     def drop(self) -> None:
         """Give back the memory and files of the partitions."""
         if not self.here:
             self.partitions.unpersist()
 
-    def each(self, task: Task) -> list[Any]:
-        """Return everything that a task yields for all partitions, in a list."""
+    def each(self, task: Task, name: str) -> list[Any]:
+        """Return everything that a task of this name yields for all partitions, in a list."""
         if self.here:
             return list(self.partitions.each(task))
-        found = wait_for(self.cluster.sc, self.partitions.mapPartitionsWithIndex(task).collect)
-        return list(found)
+        results = self.partitions.mapPartitionsWithIndex(task)
+        return list(wait_for(self.cluster.sc, results.collect, name=name))
 
     def run(
         self,
@@ -126,91 +116,95 @@ class Jobs:
         own: WorkerComposites,
         growths: list[Any],
         tick: Callable[[], None],
-        meanwhile: Callable[[], None],
-        between: Callable[[dict[int, ExpandReport]], None],
-    ) -> tuple[dict[int, ExpandReport], dict[int, MergeReport]]:
-        """Run both tasks of every partition; return their reports.
+        meanwhile: Callable[[], None] = nothing,
+        between: Callable[[dict[int, Any]], None] = lambda _: None,
+    ) -> tuple[dict[int, Any], dict[int, Any]]:
+        """Run both tasks of every partition; return their reports by the partitions' numbers.
+
+        Afterwards, there are `job.owners` partitions.
 
         Args:
             job: the instructions; it has the next number.
-            own: the driver's composites.
             growths: all additions to the tables, as executors have them.
             tick: called now and then; it may raise.
             meanwhile: the driver calls this while executors are at work; it may add to the tables,
                 which this job does not use any more.
             between: the driver calls this, too, when it has the reports of all first tasks. If some
                 of these tasks are repeated later, the reports that are returned are other ones.
-
-        Returns:
-            The reports of the first tasks and of the second tasks, by the numbers of their
-            partitions.
         """
-        self.number = job.number
+        self.number, before = job.number, self.owners
+        tasks = (split_task, gather_task) if job.moves else (expand_task, merge_task)
         if self.here:
-            self.partitions.run(job, own)
+            self.partitions.run(job, own, *tasks)
             meanwhile()
         else:
-            self._run_on_cluster(job, growths, tick, self._beside(meanwhile, between))
-        return self._taken(0), self._taken(1)
+            self._run_on_cluster(job, growths, tasks, tick, self._beside(meanwhile, between))
+        self.owners = job.owners
+        return self._taken(0, before), self._taken(1, job.owners)
 
     def _run_on_cluster(
         self,
         job: Job,
         growths: list[Any],
+        tasks: tuple[MakeTask, MakeTask],
         tick: Callable[[], None],
         meanwhile: Iterator[None],
     ) -> None:
         before, sc = self.partitions, self.cluster.sc
-        sent = before.mapPartitionsWithIndex(
-            expand_task(job, growths, self.reports), preservesPartitioning=False
-        ).partitionBy(self.owners, owner_of)
+        first, second = (make(job, growths, self.reports) for make in tasks)
+        sent = before.mapPartitionsWithIndex(first, preservesPartitioning=False).partitionBy(
+            job.owners, owner_of
+        )
         if not job.starts_anew:
             # Both are read alike; PySpark does not see that, and would pass all that was sent
             # through one more process of Python, which keeps the memory of the tasks it once ran.
             sent._jrdd_deserializer = before._jrdd_deserializer
             sent = sc.union([before, sent])
-        self.partitions = persisted(
-            sent.mapPartitionsWithIndex(
-                merge_task(job, growths, self.reports), preservesPartitioning=True
-            )
-        )
+        self.partitions = persisted(sent.mapPartitionsWithIndex(second, preservesPartitioning=True))
         if self.number % CHECKPOINT_EVERY == 0:
             self.partitions.checkpoint()
         try:
-            wait_for(sc, self.partitions._jrdd.count, tick, meanwhile)
+            wait_for(
+                sc,
+                self.partitions._jrdd.count,
+                tick,
+                meanwhile,
+                name=f"level {job.depth}: {'re-partition' if job.moves else 'expand, then merge'}",
+            )
         except BaseException:
             self.partitions = before
             raise
         before.unpersist()
 
     def _beside(
-        self, meanwhile: Callable[[], None], between: Callable[[dict[int, ExpandReport]], None]
+        self, meanwhile: Callable[[], None], between: Callable[[dict[int, Any]], None]
     ) -> Iterator[None]:
         """Do what the driver does while executors are at work, step by step."""
         meanwhile()
         while len(first := self._reported(0)) < self.owners:
             yield
-        between(first)
+        between(dict(first))  # a task that is run once more reports again
 
     @property
     def _value(self) -> dict[Any, Any]:
-        """The reports of tasks by their keys, wherever the tasks run."""
+        """The reports of tasks, as `Reports` has them, wherever the tasks run."""
         value: dict[Any, Any] = (self.partitions if self.here else self.reports).value
         return value
 
     def _reported(self, task: int) -> dict[int, Any]:
         """Return what one of the tasks of the last job reported so far, per partition."""
-        reports = list(self._value.items())  # another thread adds to them
-        return {p: r for (job, k, p), r in reports if job == self.number and k == task}
+        found: dict[int, Any] = self._value.get((self.number, task), {})
+        return found
 
-    def _taken(self, task: int) -> dict[int, Any]:
-        """Return what one of the tasks of the last job reported, per partition."""
+    def _taken(self, task: int, count: int) -> dict[int, Any]:
+        """Return what one of the tasks of the last job reported, for so many partitions."""
         value, taken = self._value, self._reported(task)
-        if len(taken) != self.owners:
-            missing = self.owners - len(taken)
-            raise ClusterError(f"{missing} of {self.owners} Spark tasks did not report")
-        for key in [key for key in value if key[0] < self.number or key[1] == task]:
-            del value[key]
+        if len(taken) != count:
+            missing = count - len(taken)
+            raise ClusterError(f"{missing} of {count} Spark tasks did not report")
+        for stage in list(value):  # a task of an earlier job may have been run once more
+            if stage[0] < self.number or stage[1] == task:
+                del value[stage]
         return taken
 
     def clear(self) -> None:
@@ -219,16 +213,13 @@ class Jobs:
             release(self.folder, kept=f"{self.number}-partition-")
 
     def relocate(self, rows: int, frontier: int, threshold: int) -> None:
-        """Move small partitions to the driver, and back to executors when there is work again.
+        """Move partitions with few rows to the driver, and back to executors for much work.
 
-        Args:
-            rows: the number of rows of all partitions.
-            frontier: the number of states to be expanded.
-            threshold: from this number on, executors expand them.
+        The executors expand a frontier of at least `threshold` states.
         """
         partitions = self.partitions
         if not self.here and rows < threshold // 2:
-            found = wait_for(self.cluster.sc, partitions.collect)
+            found = wait_for(self.cluster.sc, partitions.collect, name="bring states to the driver")
             self.partitions = DriverPartitions.of(found, self.owners)
             partitions.unpersist()
         elif self.here and frontier >= threshold:

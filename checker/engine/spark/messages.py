@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
 from attrs import define, frozen
 
-from antecede.checker.engine.spark.row_accounting import RowCounts
+from antecede.checker.engine.spark.distinct import NOTHING
+from antecede.checker.engine.spark.lean import Lean
+from antecede.checker.engine.spark.row_accounting import RowCounts, Sent
 from antecede.checker.engine.spark.rows import BlockWeights, Expanded
 from antecede.checker.engine.storage.arrays import Words
+
+HEADER = struct.Struct("<IIQIHH")
+"""The numbers before the rows of a packed shipment; 24 bytes, so that the rows are aligned."""
+
+NOTES = (np.uint32, np.int32, np.int64)
+"""The types of notes, by their number in a packed shipment; a greater number: there are none."""
 
 
 @frozen
@@ -19,6 +29,7 @@ class Job:
     Attributes:
         run: the name of the search, because workers keep composites between tasks.
         number: the number of the job, which tells the reports of jobs apart.
+        depth: the depth of the level that is expanded.
         owners: the number of partitions.
         known: the bit set of the properties not to report any more.
         links: whether the links of states to their parents are wanted.
@@ -32,10 +43,13 @@ class Job:
             their links: the driver expanded their parents, which had missed table entries.
         settled: all stragglers are known to be new.
         combinations: the columns of actors whose combinations are to be reported.
+        moves: the job expands nothing; it divides the states into `owners` partitions, see
+            `repartition`.
     """
 
     run: str
     number: int
+    depth: int
     owners: int
     known: int
     links: bool
@@ -47,6 +61,7 @@ class Job:
     stragglers: dict[int, tuple[Words, Words]]
     settled: bool = False
     combinations: tuple[int, ...] = ()
+    moves: bool = False
 
     @property
     def by_weight(self) -> bool:
@@ -56,24 +71,21 @@ class Job:
     @property
     def starts_anew(self) -> bool:
         """The next level depends only on rows that are sent in this job."""
-        return self.graded and self.advances
+        return self.moves or (self.graded and self.advances)
 
 
 @frozen(eq=False)
 class Shipment:
-    """Rows (states) that one partition sends to another, which owns them.
+    """Rows that one partition sends to another, which owns them.
 
     Attributes:
         sender: the number of the partition that sends them.
         place: the number of shipments that it sent before in this job.
-        rows: the rows, one after the other; they may be in a file.
-        notes: a note for each row, a word that gives its parent and the transition; empty if they
-            are not wanted. They may be in a file.
-        base: the number of a row of the sender. A note gives a parent's number as its distance from
-            this row.
+        rows: the rows, flat; they may be in a file.
+        notes: a note for each row, or empty if they are not wanted. They may be in a file.
+        base: the number of a row of the sender, from which notes count parents.
         count: the number of rows.
-        flat: they are flat rows although other rows are not, because they have composites without a
-            number.
+        flat: they are flat rows although other rows are not, because of composites without numbers.
     """
 
     sender: int
@@ -84,15 +96,32 @@ class Shipment:
     count: int
     flat: bool
 
+    def packed(self) -> bytearray:
+        """Return a copy in one piece: many shipments have few rows, and objects take 300 bytes."""
+        sort = NOTES.index(self.notes.dtype.type) if len(self.notes) else len(NOTES)
+        header = HEADER.pack(self.sender, self.place, self.base, self.count, sort, self.flat)
+        return bytearray().join((header, self.rows.data, self.notes.data))
+
+    @classmethod
+    def unpacked(cls, piece: bytearray) -> Self:
+        """Return the shipment that `packed` copied; its arrays are in the piece."""
+        sender, place, base, count, sort, flat = HEADER.unpack_from(piece)
+        notes, end = NOTHING, len(piece)
+        if sort < len(NOTES):
+            end -= count * np.dtype(NOTES[sort]).itemsize
+            notes = np.frombuffer(piece, NOTES[sort], count, end)
+        rows = np.frombuffer(piece, np.int64, (end - HEADER.size) // 8, HEADER.size)
+        return cls(sender, place, rows, notes, base, count, bool(flat))
+
 
 @define(eq=False)
-class ExpandReport:
+class ExpandReport(Lean):
     """The report of the first task of a partition, which expands rows.
 
     Attributes:
         expanded: the result of the expansion, with some of the postponed rows, as flat rows.
         held: row counts of the partition before the job.
-        sent: the number of rows that it sent to each owner.
+        sent: the rows that it sent.
         sent_bytes: the bytes of these rows.
         straggler_links: the links of the stragglers that were new.
         composites: records of composites that have no number yet and are in rows that were sent.
@@ -101,7 +130,7 @@ class ExpandReport:
 
     expanded: Expanded
     held: RowCounts
-    sent: Words
+    sent: Sent
     sent_bytes: int
     straggler_links: Words
     composites: Words
@@ -109,13 +138,13 @@ class ExpandReport:
 
 
 @frozen(eq=False)
-class MergeReport:
+class MergeReport(Lean):
     """The report of the second task of a partition, which merges the rows that were sent to it.
 
     Attributes:
         before: row counts before the job; zero if the task did not read them.
         held: row counts after the job.
-        received: partition -> the number of rows that it sent here.
+        received: the rows that were sent to the partition.
         postponed: the number of its rows that wait for table entries, as the first task said.
         new: the number of states that were new.
         waiting: if levels are sums of weights, the number of states with each mark.
@@ -129,7 +158,7 @@ class MergeReport:
 
     before: RowCounts
     held: RowCounts
-    received: dict[int, int]
+    received: Sent
     postponed: int
     new: int
     waiting: Counter[int]

@@ -5,7 +5,7 @@ A search starts on threads, and moves to the cluster when a level is large enoug
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -22,26 +22,23 @@ from antecede.checker.engine.tabulated.transport import Part
 
 
 def partitions_of(
-    parts: Iterable[Part], filler: TableFiller, state: ClusterState, own: WorkerComposites
+    parts: Iterable[Part],
+    filler: TableFiller,
+    state: ClusterState,
+    own: WorkerComposites,
+    partitions_for: Callable[[int], int],
 ) -> list[tuple[int, Partition]]:
-    """Divide the states of a search into partitions for a cluster, by a hash of each state.
+    """Divide the states of a search that moves to a cluster into partitions, in pieces.
 
-    Call it once, when a search moves from the threads of this machine to a cluster. A partition is
-    the share of the states that one task works on. It has the states to expand and, unless levels
-    are never met again, the visited states.
+    The partitions have the states to expand and, unless levels are never met again, the visited
+    states. A piece has at most 2^18 rows per array, and every partition has a piece.
 
     Args:
         parts: the states that the threads had, as rows in the layout of `filler`.
-        filler: the tables of the protocol's results, with the layout of rows.
-        state: the bookkeeping of the search on the cluster. Two fields are set: `held` (the number
-            of rows in each partition) and `links` (for each state to expand, its place in `parts`;
-            not if levels are sums of weights).
-        own: the driver's numbers for actors' parts of states, with which rows are packed for the
-            cluster.
-
-    Returns:
-        Pairs of a partition's number and one piece of the partition; a piece has at most 2^18 rows
-        per array. Every partition has at least one piece.
+        state: gets the number of `owners`, the row counts `held`, and the `links`, which are places
+            in `parts`; no links if levels are sums of weights.
+        own: the driver's composites, with which rows are packed.
+        partitions_for: returns the number of partitions for so many states.
     """
     levels, marks, origins, visited = [], [NO_MARKS], [], []
     with wrapping():
@@ -54,6 +51,7 @@ def partitions_of(
             marks.append((part.lead << g.LEAD_BITS) + part.depths.astype(np.int32))
             origins.append((part.number << INDEX_BITS) + np.arange(len(rows) // own.codec.words))
         following, old = np.concatenate(levels), np.concatenate([NOTHING, *visited])
+        state.owners = partitions_for((len(following) + len(old)) // own.codec.words)
         owners, old_owners = (own.owners_of(rows, state.owners) for rows in (following, old))
         weighted = np.concatenate(marks)
     if not len(weighted):

@@ -40,9 +40,6 @@ class Form:
 class Numbering(CompositeStore):
     """The composites that the driver has numbered, as every process knows them.
 
-    A composite is the number that one process gave to the content of a part of a state. Rows that
-    travel between processes can have the driver's numbers, which mean the same everywhere.
-
     Attributes:
         tables: as the kernels read them; only the geometry and the composites are of use.
     """
@@ -50,11 +47,7 @@ class Numbering(CompositeStore):
     tables: g.Tables = field(init=False)
 
     def refresh(self, tables: g.Tables) -> None:
-        """Make the tables of the numbered composites anew.
-
-        Args:
-            tables: the tables of this process, which have the columns.
-        """
+        """Make the tables of the numbered composites anew, with the columns of this process."""
         geo = tables.geo.copy()
         geo[g.ROW_WORDS], geo[g.DEC_STRIDE] = self.row_words, self.stride
         geo[g.REN_STRIDE] = self.room
@@ -67,12 +60,7 @@ class Numbering(CompositeStore):
         self.place_rows()
 
     def in_fields(self, rows: Words, widths: tuple[int, ...]) -> Words:
-        """Return rows of numbers with the present fields.
-
-        Args:
-            rows: rows of numbers.
-            widths: the widths of their fields.
-        """
+        """Return rows of numbers, whose fields have these widths, with the present fields."""
         if list(widths) == self.row_widths:
             return rows
         old = rows.reshape(-1, words_of(widths))
@@ -80,19 +68,11 @@ class Numbering(CompositeStore):
 
 
 def fields_of(widths: tuple[int, ...]) -> Fields:
-    """Return where a row of numbers has each number: its word, its lowest bit there, and its mask.
-
-    A row of numbers is a state with one number per part (usually an actor): the driver's number for
-    the content of the part. The numbers are packed into words of 63 bits.
-
-    Args:
-        widths: the bits of each number, part by part.
-
-    Returns:
-        The arrays `word`, `shift` and `mask`, with an element per number. Of the numbers in a word,
-        the first has the highest bits, and no number extends over two words.
+    """Return where a numbered row has each number, given the bits of each.
 
     Examples:
+        The first number in a word has the highest bits:
+
         >>> fields = fields_of((10, 20))
         >>> fields.word.tolist(), fields.shift.tolist(), fields.mask.tolist()
         ([0, 0], [20, 0], [1023, 1048575])
@@ -104,17 +84,7 @@ def fields_of(widths: tuple[int, ...]) -> Fields:
 
 
 def words_of(widths: tuple[int, ...]) -> int:
-    """Return the number of 64-bit words of a state that is packed as one number per part.
-
-    A word takes at most 63 bits, and no number extends over two words.
-
-    Args:
-        widths: the bits of each number, part by part.
-
-    Examples:
-        >>> words_of((30, 20)), words_of((30, 20, 25))
-        (1, 2)
-    """
+    """Return the number of words of a numbered row, given the bits of each number."""
     return pack_widths(list(widths))[0]
 
 

@@ -30,8 +30,6 @@ together, and Java's heap holds several such heaps at once."""
 class Partition:
     """The content of one partition, or a piece of it. Its arrays may be in files.
 
-    A partition is the share of the states that one task works on; a hash of a state selects it.
-
     Attributes:
         form: the packing of its rows.
         level: the states of the current depth; if every state has one depth only, just those that
@@ -40,10 +38,9 @@ class Partition:
         visited: states of earlier depths that may be met again.
         following: the states of the next depth found so far; if levels are sums of weights, the
             states of all open levels, and the arrays above are empty.
-        rest: flat rows that come after those in `following`: of states with composites that had no
-            number when they were found; the next job can give them the form of the others.
-        marks: if levels are sums of weights, the mark of each state: its depth and lead; see
-            `g.LEAD_BITS`.
+        rest: flat rows after those in `following`, whose composites had no number when they were
+            found; the next job can number them.
+        marks: if levels are sums of weights, the mark of each state.
         piece: the number of the piece.
     """
 
@@ -72,11 +69,7 @@ class Partition:
         return whole
 
     def pieces(self, words: int, flat_words: int) -> Iterator[Partition]:
-        """Yield this partition in pieces of some megabytes, as it travels.
-
-        Args:
-            words, flat_words: the words of a row, and of a flat row.
-        """
+        """Yield this partition in pieces of some megabytes, as it travels."""
         rows = max(map(len, (self.level, self.visited, self.following))) // words
         rows = max(rows, len(self.rest) // flat_words, len(self.marks))
         for piece, at in enumerate(range(0, max(rows, 1), PIECE)):
@@ -102,11 +95,7 @@ class Partition:
 
     @classmethod
     def joined(cls, pieces: list[Partition]) -> Partition:
-        """Return the partition that consists of some pieces.
-
-        Raises:
-            ClusterError: there is no piece.
-        """
+        """Return the partition that consists of some pieces; ClusterError if there is no piece."""
         if not pieces:
             raise ClusterError(
                 "the states of a partition were lost between two tasks; the disk or the network of "
@@ -146,8 +135,8 @@ class Sender:
 
     def parcel(
         self, owner: int, rows: Words, notes: Any, base: int, count: int, *, flat: bool
-    ) -> tuple[int, Shipment]:
-        """Return a shipment, with the number of the owner that it is for.
+    ) -> tuple[int, Shipment | bytearray]:
+        """Return a shipment, packed or in a file, with the number of the owner that it is for.
 
         The arguments are as in `Shipment`.
         """
@@ -156,5 +145,5 @@ class Sender:
         self.sent[owner] += count
         self.bytes += rows.nbytes + notes.nbytes
         if self.job.folder is None:
-            rows, notes = rows.copy(), notes.copy()
+            return owner, Shipment(self.number, place, rows, notes, base, count, flat).packed()
         return owner, Shipment(self.number, place, give(rows), give(notes), base, count, flat)

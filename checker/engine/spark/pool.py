@@ -24,21 +24,18 @@ Value = TypeVar("Value")
 
 
 def scattered(
-    call: Callable[[Item], Value], items: Sequence[Item], master: str | None, *, log: bool
+    call: Callable[[Item], Value], items: Sequence[Item], master: str | None
 ) -> Iterator[tuple[Item, Value | ClusterError]]:
     """Call a function for each item in a Spark job of its own, and yield the results as they come.
 
     Args:
         call: a function of an importable module, or a partial of one; it must not raise.
         items: its arguments; the items that take longest should come first.
-        master: the address of the cluster, such as spark://HOST:PORT; None: the address that
-            spark-submit gives, or else all cores of this machine.
-        log: leave Spark's log on the terminal.
+        master: as for `Cluster.start`.
 
     Yields:
-        Pairs of an item and either the result of its call or the `ClusterError` that says why Spark
-        gave up the call, for example because its worker died too often. Pairs come in the order of
-        completion.
+        An item with the result of its call, or with the `ClusterError` that says why Spark gave up
+        the call, for example because its worker died too often.
 
     Raises:
         InputError: Spark or Java is missing, or the cluster cannot be reached.
@@ -46,7 +43,7 @@ def scattered(
     """
     if not items:
         return
-    cluster = Cluster.start(master, log=log)
+    cluster = Cluster.start(master)
     tag = f"antecede-{os.getpid()}-{id(cluster)}"
     pool = ThreadPoolExecutor(max(WAITING, 2 * cluster.sc.defaultParallelism))
     try:

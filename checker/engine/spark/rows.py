@@ -20,10 +20,11 @@ import numpy as np
 from attrs import define, field, frozen
 
 from antecede.checker.engine.rows import geometry as g
-from antecede.checker.engine.rows.packing import Fields, wider
+from antecede.checker.engine.rows.packing import Fields
 from antecede.checker.engine.rows.table_filler import refuse_crowds, wrapping
 from antecede.checker.engine.spark import flat_kernels
 from antecede.checker.engine.spark.distinct import NOTHING
+from antecede.checker.engine.spark.lean import Lean
 from antecede.checker.engine.spark.worker_composites import CHUNK, WorkerComposites
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.successors import memos
@@ -50,54 +51,17 @@ SEGMENT = 1 << 32 - SHORT_PLACE_BITS
 
 
 def place_bits_of(notes: Any) -> int:
-    """Return how many of a note's lowest bits are for the transition's place: 8 or 16.
-
-    A note is a word that travels with a successor: its parent's number, then the place (the
-    transition's index among the transitions of the parent).
-
-    Args:
-        notes: an array of notes; those of type uint32 have 8 bits for the place, all others 16.
-
-    Examples:
-        >>> place_bits_of(np.zeros(2, np.uint32)), place_bits_of(np.zeros(2, np.int64))
-        (8, 16)
-    """
+    """Return how many of a note's lowest bits are for the place: 8 if it is uint32, or 16."""
     return SHORT_PLACE_BITS if notes.dtype == np.uint32 else PLACE_BITS
 
 
 def base_of(partition: int) -> int:
-    """Return the number to add to a note so that it becomes a link to a parent in this partition.
-
-    A note travels with a successor: its parent's number in the parent's partition, then the place
-    (the transition's index among the transitions of the parent) in 16 bits. A link also has the
-    partition's number, in the bits from 48 on.
-
-    Args:
-        partition: the number of the partition that has the parent.
-
-    Examples:
-        >>> base_of(2) == 2 << 48
-        True
-    """
+    """Return the number that makes a link of a note with 16 bits for the place."""
     return partition << INDEX_BITS + PLACE_BITS
 
 
 def links_of(notes: Any, partition: int) -> Words:
-    """Return the links of successors: int64 words that name each one's parent and transition.
-
-    A link is `partition << 48 | index << 16 | place`: the parent's partition, its index there, and
-    the transition's index among the transitions of the parent.
-
-    Args:
-        notes: per successor, its parent's index (counted from 0), then the place in the lowest 8
-            bits (uint32) or 16 bits (int64).
-        partition: the number of the partition that has all these parents.
-
-    Examples:
-        >>> notes = np.array([5 << 8 | 1], np.uint32)  # transition 1 of the state with index 5
-        >>> links_of(notes, 2).tolist() == [2 << 48 | 5 << 16 | 1]
-        True
-    """
+    """Return the links of successors whose parents are all in this partition, from their notes."""
     wide, bits = notes.astype(np.int64), place_bits_of(notes)
     links: Words = wide >> bits << PLACE_BITS | wide & (1 << bits) - 1
     return links + base_of(partition)
@@ -132,20 +96,8 @@ UNWEIGHTED = BlockWeights(NOTHING, 1, NOTHING)
 """For blocks of which nothing is weighed."""
 
 
-def with_room(outbox: flat_kernels.FlatOutbox, count: int) -> flat_kernels.FlatOutbox:
-    """Return an outbox that has room for `count` more rows for any owner."""
-    rows, notes, sizes, room, words = outbox
-    needed = int(sizes.max()) + count
-    if needed <= room:
-        return outbox
-    wide = wider(rows.reshape(len(sizes), -1), 2 * needed * words, 0)
-    return outbox._replace(
-        rows=wide, notes=wider(notes.reshape(len(sizes), -1), 2 * needed, 0), room=2 * needed
-    )
-
-
 @frozen(eq=False)
-class Expanded:
+class Expanded(Lean):
     """The result of the expansion of a block.
 
     Attributes:
@@ -166,18 +118,18 @@ class Expanded:
 
 @define(eq=False)
 class BlockExpansion:
-    """Expands a block of rows (states), and collects successors by the partition that owns them.
+    """Expands a block of rows, and collects successors by the partition that owns them.
 
     Attributes:
         own: this process's composites and tables.
         rows: the rows, of a level in one partition.
         flat: these rows are flat, and all successors are sent as flat rows.
-        numbers: the numbers of the rows in their level; None: they are numbered from zero. They
-            become part of notes.
+        numbers: the numbers of the rows in their level, for notes; None: from zero on.
         owners: the number of partitions.
         known: the bit set of the properties not to report any more.
         weights: the weights of transitions, and the depths of the rows if levels are weighted.
-        base: the number of a row. A note gives a parent's number as its distance from this row.
+        base: the number of the row from which notes count parents.
+        full: copies of what outboxes had when they were full.
     """
 
     own: WorkerComposites
@@ -198,6 +150,7 @@ class BlockExpansion:
     left: list[Words] = field(factory=lambda: [NOTHING])
     entries: int = ENTRIES
     base: int = 0
+    full: list[tuple[int, Words, Words, bool]] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
         self._forget_recent()
@@ -250,6 +203,8 @@ class BlockExpansion:
                 self.base = int(which.min())
             with wrapping():
                 self.left.append(self._chunk(which))
+            yield from self.full
+            self.full.clear()
             yield from self._taken(self._parcel)
         yield from self._taken(1)
 
@@ -278,16 +233,14 @@ class BlockExpansion:
         )
 
     def _chunks(self) -> Iterator[Words]:
-        """Yield the indices of the rows, neighbours together; by weight, one depth after the other.
-
-        Of successors that come soon after each other only the first is kept, with its depth; and
-        within a chunk rows that miss a composite come later.
-        """
+        """Yield the indices of the rows, neighbours together; by weight, depth after depth."""
         first, depths = self.rows[:: self.words], self.weights.depths
         if not (self.flat or len(depths)):  # rows of numbers are almost sorted, see `distinct`
             for at in range(0, len(first), CHUNK):
                 yield at + np.argsort(first[at : at + CHUNK])
             return
+        # By depth first: of successors that come soon after each other only the first is kept, with
+        # its depth, and within a chunk rows that miss a composite come later.
         order = np.lexsort((first, depths)) if len(depths) else np.argsort(first)
         cuts = np.flatnonzero(np.diff(depths[order] if len(depths) else depths)) + 1
         for start, end in pairwise([0, *cuts.tolist(), len(order)]):
@@ -341,7 +294,7 @@ class BlockExpansion:
             sizes[:] = 0
             missing.append(postponed[: control[g.POSTPONED]].copy())
             found = misses[: control[g.MISSES]]
-            composites.append(found[found[:, 0] >> 8 == g.COMPOSE])
+            composites.append(found[found[:, 0] >> g.MISS_SHIFT == g.COMPOSE])
             self.keys.append(found[found[:, 0] == 0, 1])
             for bits, index, place in shown[: control[g.FOUND]]:
                 number = int(self._numbers_of(which[index]))
@@ -356,10 +309,14 @@ class BlockExpansion:
     def _outbox(self, words: int, name: str) -> flat_kernels.FlatOutbox:
         """Return an empty outbox for rows of this size."""
         owners, scratch = self.owners, self.own.scratch
-        room = self._parcel + 2 * self.entries
+        room = self._parcel + min(2 * ENTRIES, self._parcel)
         rows = scratch.room(f"rows {name}", owners * room * words)
         notes = scratch.room(f"{self.note} notes {name}", owners * room, self.note)
         return flat_kernels.FlatOutbox(rows, notes, np.zeros(owners, np.int64), room, words)
+
+    def _free(self) -> int:
+        """Return how many rows there is room for, whoever owns them."""
+        return min(outbox.room - int(outbox.sizes.max()) for outbox in self.outboxes)
 
     @property
     def _parcel(self) -> int:
@@ -378,7 +335,13 @@ class BlockExpansion:
         place_bits = place_bits_of(self.outboxes[0].notes)
         source = flat_kernels.NoteSource(place_bits, noted, self.weights.leads)
         numbers = flat_kernels.Numbers(own.numbering.tables.geo, own.tags, not self.flat)
-        self.outboxes = [with_room(outbox, count) for outbox in self.outboxes]
-        flat_kernels.dispatch(
-            entries, count, own.tables, own.codec.packing, numbers, source, *self.outboxes
-        )
+        stride, packing = own.row_words + 1, own.codec.packing
+        while count:
+            if self._free() < count:
+                for owner, rows, notes, flat in self._taken(self._parcel):
+                    self.full.append((owner, rows.copy(), notes.copy(), flat))
+            some = min(self._free(), count)
+            flat_kernels.dispatch(
+                entries[: some * stride], some, own.tables, packing, numbers, source, *self.outboxes
+            )
+            entries, count = entries[some * stride :], count - some

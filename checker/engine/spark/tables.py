@@ -143,14 +143,10 @@ class SharedTables:
             tabulation.fill(missing)
 
     def learn(self, keys: Words, flat: Words) -> Words:
-        """Fill table entries, and those that some rows will miss next.
+        """Fill missing table entries, and those that some flat rows will miss next.
 
-        Args:
-            keys: the keys of entries that are missing.
-            flat: flat rows, packed as the tables are now. The driver expands them.
-
-        Returns:
-            Some successors of the rows, as flat rows.
+        The rows are packed as the tables are now. The driver expands them, and returns some
+        successors, as flat rows.
         """
         following = NOTHING
         with wrapping():
@@ -178,7 +174,7 @@ class SharedTables:
 def _columns(components: Components, actors: int) -> Iterator[tuple[int, int]]:
     """Yield the columns that renamings are about, and how many values each has.
 
-    A column is given as in the keys of RENAME: column << 4 | actor.
+    A column is given as in the keys of RENAME; see `g.ACTOR_BITS`.
     """
     for actor in range(actors):
         found = {
@@ -191,7 +187,7 @@ def _columns(components: Components, actors: int) -> Iterator[tuple[int, int]]:
         for place, channel in enumerate(outgoing):
             found[g.CHANNELS + place] = components.contents[channel]
         for column, interner in found.items():
-            yield column << 4 | actor, len(interner.values)
+            yield column << g.ACTOR_BITS | actor, len(interner.values)
         for column in (g.RECORDED, g.STAMPS) if components.full else ():
-            where = column << 4 | actor
+            where = column << g.ACTOR_BITS | actor
             yield where, components.sequences.get(where, 1)

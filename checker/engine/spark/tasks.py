@@ -3,6 +3,11 @@
 The first task expands the rows of its partition and sends the successors to their owners. The
 second task merges the rows that were sent to its partition with those that it has. The driver's
 side is `checker.engine.spark.transport`.
+
+The functions that return a task take the job's instructions and `growths`, all updates of the
+tables so far as broadcasts; a process skips those that it has. A task is for
+`mapPartitionsWithIndex`: it takes the partition's number and an iterator of pairs of this number
+and a piece.
 """
 
 from __future__ import annotations
@@ -17,11 +22,12 @@ import numpy as np
 from attrs import define, evolve, field, frozen
 
 from antecede.checker.engine.rows.table_filler import wrapping
+from antecede.checker.engine.spark.cluster import Reports
 from antecede.checker.engine.spark.distinct import NOTHING, Part, distinct, known, unseen
 from antecede.checker.engine.spark.messages import ExpandReport, Job, MergeReport, Shipment
 from antecede.checker.engine.spark.numbering import Form
 from antecede.checker.engine.spark.partition import Partition, Sender
-from antecede.checker.engine.spark.row_accounting import RowCounts
+from antecede.checker.engine.spark.row_accounting import RowCounts, Sent
 from antecede.checker.engine.spark.rows import PLACE_BITS, BlockExpansion, base_of, place_bits_of
 from antecede.checker.engine.spark.transfer import LINKS, Outgoing, received
 from antecede.checker.engine.spark.weighted_levels import (
@@ -48,23 +54,17 @@ one of each second number where that is more."""
 NONE = np.zeros(1, np.int64)
 """The link of all rows where none are kept."""
 
+Task = Callable[[int, Iterator[Any]], Iterator[Any]]
+
+MakeTask = Callable[[Job, list[Any], Any], Task]
+"""Makes a task from a job, additions to the tables, and the accumulator of reports."""
+
 Join = Callable[[Words, Words], Words]
 """Returns two arrays one after the other."""
 
 
 def lasting(first: Words, more: Words) -> Words:
-    """Return two arrays one after the other, in memory of their own.
-
-    Other functions of the type `Join` write to working memory that the next job overwrites.
-
-    Args:
-        first, more: one-dimensional arrays: rows (states, packed into a few words), one after the
-            other.
-
-    Examples:
-        >>> lasting(np.array([7, 8]), np.array([9])).tolist()
-        [7, 8, 9]
-    """
+    """Return two arrays one after the other, in memory that the next job does not overwrite."""
     return np.concatenate([first, more])
 
 
@@ -98,7 +98,7 @@ class DriverPartitions:
 
     Attributes:
         partitions: per partition, its pieces.
-        value: the reports of the tasks by their keys, as an accumulator of a cluster has them.
+        value: the reports of the tasks, as the accumulator of a cluster has them.
     """
 
     partitions: list[list[Partition]]
@@ -106,12 +106,7 @@ class DriverPartitions:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, Partition]], owners: int) -> DriverPartitions:
-        """Return the partitions that a cluster had.
-
-        Args:
-            pairs: pieces, each with the number of its partition.
-            owners: the number of partitions.
-        """
+        """Return the partitions that a cluster had, from pieces with their numbers."""
         partitions: list[list[Partition]] = [[] for _ in range(owners)]
         for number, piece in pairs:
             partitions[number].append(piece)
@@ -124,34 +119,37 @@ class DriverPartitions:
 
     def add(self, reports: dict[Any, Any]) -> None:
         """Take in the reports of a task, as an accumulator does."""
-        self.value |= reports
+        self.value = Reports().addInPlace(self.value, reports)
 
-    def run(self, job: Job, own: WorkerComposites) -> None:
+    def run(self, job: Job, own: WorkerComposites, first: MakeTask, second: MakeTask) -> None:
         """Run both tasks of a job for one partition after the other."""
         keep_only(job.run, own)
-        parts: list[list[Any]] = [[] for _ in self.partitions]
+        parts: list[list[Any]] = [[] for _ in range(job.owners)]
         for number in range(len(self.partitions)):
-            for owner, part in self._on(number, expand_task(job, [], self)):
+            for owner, part in self._on(number, first(job, [], self)):
                 parts[owner].append((owner, part))
         if not job.starts_anew:
             for pair in self.pairs:
                 parts[pair[0]].append(pair)
-        merge = merge_task(job, [], self)
         self.partitions = [
-            [piece for _, piece in merge(number, iter(given))] for number, given in enumerate(parts)
+            [piece for _, piece in self._run(number, second(job, [], self), given)]
+            for number, given in enumerate(parts)
         ]
 
-    def each(self, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> list[Any]:
+    def each(self, task: Task) -> list[Any]:
         """Return everything that a task yields for all partitions, in a list."""
         return [found for p in range(len(self.partitions)) for found in self._on(p, task)]
 
-    def _on(self, number: int, task: Callable[[int, Iterator[Any]], Iterator[Any]]) -> Any:
-        return task(number, iter([(number, piece) for piece in self.partitions[number]]))
+    def _on(self, number: int, task: Task) -> Iterator[Any]:
+        return self._run(number, task, [(number, piece) for piece in self.partitions[number]])
+
+    def _run(self, number: int, task: Task, given: list[Any]) -> Iterator[Any]:
+        return task(number, iter(given))
 
 
 def advanced(partition: Partition, job: Job, own: WorkerComposites, number: int) -> Partition:
     """Return a partition as a job finds it: packed as the tables are now, with its next level."""
-    now = _repacked(partition, own)
+    now = repacked(partition, own)
     if not job.advances:
         return now
     level, _ = _next_level(now, job, own, number)
@@ -167,7 +165,7 @@ def advanced(partition: Partition, job: Job, own: WorkerComposites, number: int)
 
 def at_hand(partition: Partition, job: Job, own: WorkerComposites) -> Partition:
     """Return a partition by weight as a job finds it."""
-    now = _repacked(partition, own)
+    now = repacked(partition, own)
     return evolve(now, marks=brought_nearer(now.marks, job.least)) if job.advances else now
 
 
@@ -196,7 +194,7 @@ def may_be_met(partition: Partition, job: Job) -> tuple[Words, ...]:
     return partition.visited, partition.level, partition.following
 
 
-def _repacked(partition: Partition, own: WorkerComposites, join: Join = lasting) -> Partition:
+def repacked(partition: Partition, own: WorkerComposites, join: Join = lasting) -> Partition:
     """Return a partition packed as the tables are now."""
     before = partition.form
     level, visited, following = (
@@ -237,23 +235,12 @@ def new_stragglers(
 def expand_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the first Spark task of a job, which expands the states of one partition's level.
+    """Return the first task of a job, which expands the states of one partition's level.
 
-    A partition is the share of the states whose hash selects it. A row is a state, packed into a
-    few words.
-
-    Args:
-        job: the instructions for all tasks of the job.
-        growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
-            process skips those that it has.
-        reports: an accumulator; the task adds its `ExpandReport` with the key (job, 0, partition).
-
-    Returns:
-        A function for `RDD.mapPartitionsWithIndex`. It takes the partition's number and an iterator
-        of its pieces, each in a pair with the number. It yields pairs of an owner (the partition to
-        which successors belong) and a `Shipment` of successors. If rows are postponed because table
-        entries are missing, it yields one more pair: its own number, and a tuple of their indices
-        and, if `job.graded`, the rows (otherwise no rows).
+    It adds its `ExpandReport` to the accumulator `reports`, under (job, 0) and its partition, and
+    yields pairs of an owner and a `Shipment`. If rows are postponed because table entries are
+    missing, it yields one more pair: its own number, and a tuple of their indices and, if
+    `job.graded`, the rows.
     """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[Any]:
@@ -266,7 +253,7 @@ def expand_task(
         if job.by_weight:
             partition = at_hand(partition, job, own)
         else:
-            partition = _repacked(partition, own, join)
+            partition = repacked(partition, own, join)
         rows, numbers, straggler_links = to_expand(partition, job, own, number, join)
         depths = depths_of(partition.marks[numbers]) if job.by_weight else NOTHING
         del partition
@@ -288,13 +275,13 @@ def expand_task(
         report = ExpandReport(
             expanded=evolve(done, waiting=own.flat(done.waiting[:some])),
             held=held,
-            sent=sender.sent,
+            sent=Sent.between(number, np.arange(job.owners), sender.sent),
             sent_bytes=sender.bytes,
             straggler_links=straggler_links,
             composites=own.wanted(),
             seconds=seconds + time.perf_counter() - began,
         )
-        reports.add({(job.number, 0, number): report})
+        reports.add({(job.number, 0): {number: report}})
         if len(done.postponed):
             yield number, (done.postponed, done.waiting if job.graded else NOTHING)
 
@@ -311,23 +298,12 @@ def notes_sent(job: Job, notes: Words) -> Any:
 def merge_task(
     job: Job, growths: list[Any], reports: Any
 ) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return the second Spark task of a job, which adds the rows sent to one partition to it.
+    """Return the second task of a job, which adds the rows sent to one partition to it, each once.
 
-    A partition is the share of the states whose hash selects it. A row is a state, packed into a
-    few words. The task keeps every state once.
-
-    Args:
-        job: the instructions for all tasks of the job.
-        growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
-            process skips those that it has.
-        reports: an accumulator; the task adds its `MergeReport` with the key (job, 1, partition).
-
-    Returns:
-        A function for `RDD.mapPartitionsWithIndex`. It takes the partition's number and an iterator
-        of pairs of the number with one of three things: a piece of the partition (none if
-        `job.starts_anew`), a `Shipment` of rows, or the postponed rows of the first task. It yields
-        pairs of the number and a piece of the partition after the job: one piece with arrays in a
-        file if `job.folder` is set, otherwise pieces of some megabytes.
+    It gets the pieces (none if `job.starts_anew`), shipments, and the postponed rows of the first
+    task. It adds its `MergeReport` to `reports`, under (job, 1) and its partition, and yields the
+    partition after the job: one piece with arrays in a file if `job.folder` is set, otherwise
+    pieces of some megabytes.
     """
 
     def task(number: int, parts: Iterator[Any]) -> Iterator[Any]:
@@ -337,13 +313,11 @@ def merge_task(
         for _, part in parts:
             if isinstance(part, Partition):
                 partitions.append(part)
-            elif isinstance(part, Shipment):
+            elif isinstance(part, bytearray | Shipment):
                 sent.append(part)
             else:
                 postponed, waiting = part
         began, words = time.perf_counter(), own.row_size
-        # The shuffle delivers in any order; the same order each time gives the same indices.
-        sent.sort(key=lambda parcel: (parcel.sender, parcel.place))
         partition = None if job.starts_anew else Partition.joined(partitions)
         counts = RowCounts() if partition is None else partition.held(own)
         now = _present(partition, job, own, number)
@@ -354,12 +328,12 @@ def merge_task(
             now = evolve(now, todo=postponed, level=waiting if job.graded else now.level)
         before = len(now.following) // words
         with wrapping():
-            now, links, counts_received = _merged(now, sent, job, own)
+            now, links, received_rows = _merged(now, shipments(sent), job, own)
         held, flat = now.held(own), _Following(now, own)
         report = MergeReport(
             before=counts,
             held=held,
-            received=counts_received,
+            received=Sent.between(list(received_rows), number, np.array([*received_rows.values()])),
             postponed=len(postponed),
             new=held.following - before,
             waiting=counted(now.marks),
@@ -370,14 +344,27 @@ def merge_task(
             seconds=time.perf_counter() - began,
         )
         kept.close()
-        reports.add({(job.number, 1, number): report})
-        if job.folder is not None:
-            yield number, now.stored(Outgoing(job.folder, job.number, "partition"))
-            return
-        for piece in now.pieces(words, own.codec.words):
-            yield number, piece
+        reports.add({(job.number, 1): {number: report}})
+        yield from handed_over(now, job, own, number)
 
     return task
+
+
+def shipments(sent: Iterable[Shipment | bytearray]) -> list[Shipment]:
+    """Return what was sent to one partition, in the same order whenever the task is run."""
+    opened = [each if isinstance(each, Shipment) else Shipment.unpacked(each) for each in sent]
+    return sorted(opened, key=lambda parcel: (parcel.sender, parcel.place))
+
+
+def handed_over(
+    partition: Partition, job: Job, own: WorkerComposites, number: int
+) -> Iterator[tuple[int, Partition]]:
+    """Yield a partition for the next job: in a file if `job.folder` is set, else in pieces."""
+    if job.folder is not None:
+        yield number, partition.stored(Outgoing(job.folder, job.number, "partition"))
+        return
+    for piece in partition.pieces(own.row_size, own.codec.words):
+        yield number, piece
 
 
 def _present(
@@ -388,58 +375,33 @@ def _present(
         return at_hand(partition, job, own)
     if partition is not None and not job.graded:
         return advanced(partition, job, own, number)
-    following = NOTHING if partition is None else _repacked(partition, own).following
+    following = NOTHING if partition is None else repacked(partition, own).following
     return Partition(own.form, NOTHING, NOTHING, NOTHING, following)
 
 
 def orbits_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[int]]:
-    """Return a Spark task that counts the states for which one partition's next level stands.
-
-    Under symmetry reduction, a level has one of all states that differ only in the names of actors.
-    The task counts all of them. A partition is the share of the states that one task works on.
-
-    Args:
-        job: the instructions for all tasks of the job; only its `run` is used.
-        growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
-            process skips those that it has.
-
-    Returns:
-        A function for `RDD.mapPartitionsWithIndex`. It takes the partition's number and an iterator
-        of its pieces, each in a pair with the number, and yields one int: the number of states.
-    """
+    """Return a task that counts the states for which one partition's next level stands."""
 
     def task(_partition: int, partitions: Iterator[Any]) -> Iterator[int]:
         own = own_composites(job.run, growths)
         partition = Partition.joined([piece for _, piece in partitions])
         with wrapping():
-            yield own.orbit_sizes(_repacked(partition, own).following)
+            yield own.orbit_sizes(repacked(partition, own).following)
 
     return task
 
 
 def settle_task(job: Job, growths: list[Any]) -> Callable[[int, Iterator[Any]], Iterator[Any]]:
-    """Return a Spark task that finds the new states among the stragglers of one partition.
+    """Return a task that finds the new states among the stragglers of one partition.
 
     A straggler is a successor that was found late, because a table entry was missing for its
-    parent. It is new if its partition (the share of the states whose hash selects it) does not have
-    it yet.
-
-    Args:
-        job: the instructions for all tasks of the job, with the stragglers of each partition. If
-            `job.settled`, all stragglers are new.
-        growths: all updates of the tables so far, as broadcasts of lists of `TableUpdate`s; a
-            process skips those that it has.
-
-    Returns:
-        A function for `RDD.mapPartitionsWithIndex`. It takes the partition's number and an iterator
-        of its pieces, each in a pair with the number. It yields nothing if no straggler is new, and
-        otherwise one triple: the number, the new stragglers as flat rows (packed numbers of
-        components), and an int64 link to the parent for each.
+    parent. If some are new, the task yields one triple: the partition's number, these as flat rows,
+    and their links.
     """
 
     def task(number: int, partitions: Iterator[Any]) -> Iterator[Any]:
         own = own_composites(job.run, growths)
-        partition = _repacked(Partition.joined([piece for _, piece in partitions]), own)
+        partition = repacked(Partition.joined([piece for _, piece in partitions]), own)
         rows, links = new_stragglers(partition, job, own, number)
         if len(links):
             yield number, own.flat(rows), links
@@ -497,7 +459,7 @@ def _sample(rows: Words, words: int, owners: int) -> Words:
 
 
 def _merged(
-    partition: Partition, sent: list[Any], job: Job, own: WorkerComposites
+    partition: Partition, sent: list[Shipment], job: Job, own: WorkerComposites
 ) -> tuple[Partition, list[Words], dict[int, int]]:
     """Return a partition with the new ones of the states sent, and arrays of their links.
 
@@ -533,13 +495,6 @@ def _merged(
 
 
 def copied(part: tuple[Words, Words]) -> tuple[Words, Words]:
-    """Return copies of rows and notes, which stay valid when working memory is used again.
-
-    `distinct` returns views of the working memory of the process; the next call overwrites them.
-
-    Args:
-        part: two arrays: rows (states, packed into a few words), and a note per row (a word that
-            travels with it, such as the link to its parent).
-    """
+    """Return copies of rows and notes, because the next `distinct` overwrites its results."""
     rows, notes = part
     return rows.copy(), notes.copy()

@@ -39,7 +39,7 @@ class Outgoing:
     _file: ArrayFile | None = None
 
     def give(self, array: Any) -> Any:
-        """Return an array, or its place in the file. The file is complete after `close`.
+        """Return an array, or its place in the file, which is complete after `close`.
 
         Raises:
             CapacityError: the disk is full.
@@ -60,9 +60,7 @@ class Outgoing:
 def received(array: Any) -> Any:
     """Return an array that another task handed over, from its file if it is in one.
 
-    Args:
-        array: the array itself, which is returned, or a `StoredArray`, its place in a file. The
-            file is mapped copy-on-write: writes to the result do not change it.
+    The file is mapped copy-on-write: writes to the result do not change it.
 
     Raises:
         InputError: the file is missing, or was overwritten.
@@ -71,15 +69,11 @@ def received(array: Any) -> Any:
 
 
 def release(folder: str, kept: str) -> None:
-    """Let later jobs overwrite the files in which the tasks of earlier jobs handed over arrays.
+    """Let later jobs overwrite the files of earlier jobs, which is faster than to write new ones.
 
-    Overwriting a file is faster than writing a new one. So the files are renamed: their names then
-    begin with "unused". Files of interrupted tasks and files of links, which the driver may have
-    mapped, are deleted.
-
-    Args:
-        folder: the folder of the files; their names are JOB-KIND-STAMP.
-        kept: the beginning of the names of files to leave alone, such as "7-partition-".
+    They are renamed, so that their names begin with "unused". Files of interrupted tasks and files
+    of links, which the driver may have mapped, are deleted. Files whose names, JOB-KIND-STAMP,
+    begin with `kept` stay.
     """
     for file in Path(folder).iterdir():
         if file.name.startswith((kept, UNUSED)):

@@ -34,14 +34,21 @@ from antecede.checker.engine.spark.checkpoint import (
     save_task,
     written,
 )
-from antecede.checker.engine.spark.cluster import Cluster, check_available, failing_clearly
+from antecede.checker.engine.spark.cluster import (
+    Cluster,
+    check_available,
+    failing_clearly,
+    most_tasks,
+    nothing,
+)
 from antecede.checker.engine.spark.cluster_state import ClusterState
 from antecede.checker.engine.spark.codec import Codec, widened
 from antecede.checker.engine.spark.distinct import NOTHING
 from antecede.checker.engine.spark.jobs import Jobs
 from antecede.checker.engine.spark.messages import ExpandReport, Job, MergeReport
 from antecede.checker.engine.spark.migrate import partitions_of
-from antecede.checker.engine.spark.row_accounting import check_links, check_row_counts
+from antecede.checker.engine.spark.repartition import note_move, partitions_for
+from antecede.checker.engine.spark.row_accounting import check_links, check_moved, check_row_counts
 from antecede.checker.engine.spark.rows import (
     INDEX_BITS,
     PLACE_BITS,
@@ -69,7 +76,7 @@ from antecede.checker.engine.tabulated.transport import (
     Totals,
 )
 from antecede.checker.search.options import Options
-from antecede.checker.support.errors import ClusterError, InputError, ProtocolError
+from antecede.checker.support.errors import ClusterError, ProtocolError
 
 
 def _new_run() -> str:
@@ -131,12 +138,8 @@ class SparkTransport:
     _run: str = field(factory=_new_run)
 
     def __attrs_post_init__(self) -> None:
-        """Check that there is a Spark to move to.
-
-        Raises:
-            InputError: Spark or Java is missing, or there is no such master.
-        """
-        check_available(self.options.master)
+        """Check that there is a Spark to move to; InputError otherwise."""
+        check_available(self.options.master, self.options.spark_conf)
 
     @property
     def threshold(self) -> int:
@@ -147,26 +150,34 @@ class SparkTransport:
 
     def connect(self, tick: Pause) -> None:
         """Start the cluster, or find the one that runs."""
-        options = self.options
         with failing_clearly():
-            self.cluster = self.cluster or Cluster.start(
-                options.master, log=options.spark_log, tick=tick
-            )
+            self.cluster = self.cluster or self._started(tick)
+
+    def _started(self, tick: Pause = nothing) -> Cluster:
+        return Cluster.start(self.options.master, self.options.spark_conf, tick=tick)
 
     def load(self, parts: Iterable[Part], depth: int, setup: Setup) -> None:
         """Give the states of a search to the cluster."""
         assert self.cluster is not None, "connect first"
-        options = self.options
         with failing_clearly():
             self._run, self._combinations = _new_run(), []
-            self.state = ClusterState(
-                owners=options.partitions or max(self.cluster.sc.defaultParallelism, 1),
-                began_at=depth,
-                graded=setup.forgets,
-            )
+            self.state = ClusterState(began_at=depth, graded=setup.forgets)
             jobs = self._prepare(self.cluster, setup)
-            jobs.give(partitions_of(parts, setup.filler, self.state, self.tables.own))
+            pairs = partitions_of(
+                parts, setup.filler, self.state, self.tables.own, self._partitions_for
+            )
+            jobs.owners = self.state.owners
+            jobs.give(pairs)
             self.jobs = jobs
+
+    def _partitions_for(self, states: int) -> int:
+        """Return how many partitions so many states are to have on the cluster as it is now."""
+        assert self.cluster is not None, "connect first"
+        options = self.options
+        if options.partitions is not None:
+            return options.partitions
+        most = most_tasks(self.cluster.sc)
+        return partitions_for(states, most, options.partition_states, self.state.owners)
 
     def _prepare(self, cluster: Cluster, setup: Setup) -> Jobs:
         """Give the cluster all tables."""
@@ -198,8 +209,23 @@ class SparkTransport:
         with failing_clearly():
             return self._expand(job, pause)
 
+    def _repartition(self, level: LevelJob, pause: Pause) -> None:
+        """Divide the states anew if the number of partitions does not fit theirs any more."""
+        state, tables = self.state, self.tables
+        held = (counts.level + counts.visited + counts.following for counts in state.held.values())
+        owners = self._partitions_for(sum(held))
+        if owners == state.owners:
+            return
+        job = self._job(level, advances=False)
+        job = evolve(job, owners=owners, moves=True, stragglers={})
+        first, second = self._jobs.run(job, tables.own, tables.growths, pause)
+        check_moved(first, second, state.held, graded=state.graded)
+        note_move(state, first, second, tables.own)
+        self._jobs.clear()
+
     def _expand(self, level: LevelJob, pause: Pause) -> LevelReport:
         began, state, own = time.monotonic(), self.state, self.tables.own
+        self._repartition(level, pause)
         done, vanished, totals = _Round(), 0, Totals(new=None)
         links: list[list[Words]] = [[] for _ in range(state.owners)]
         while True:
@@ -265,6 +291,7 @@ class SparkTransport:
             {
                 "depth": level.depth,
                 "where": "driver" if self._jobs.here else "cluster",
+                "partitions": self.state.owners,
                 "jobs": done.jobs,
                 "new": totals.unique,
                 "generated": totals.fired,
@@ -293,12 +320,9 @@ class SparkTransport:
         """Fill what postponed rows miss, and number composites that have no number.
 
         The driver does so while executors merge what this level led to.
-
-        Args:
-            reports: of the first tasks.
-            codec: of the flat rows in them.
         """
-        self.tables.unnumbered += [(report.composites, codec) for report in reports]
+        some = (report.composites for report in reports)
+        self.tables.unnumbered += [(records, codec) for records in some if len(records)]
         waiting = [r.expanded for r in reports if len(r.expanded.postponed)]
         if waiting:
             keys = np.unique(np.concatenate([e.keys for e in waiting]))
@@ -326,7 +350,7 @@ class SparkTransport:
             return
         self.tables.number()
         task = settle_task(self._job(level, advances=True), self.tables.growths)
-        state, found = self.state, self._jobs.each(task)
+        state, found = self.state, self._jobs.each(task, f"level {level.depth}: count late states")
         state.stragglers, state.settled = {p: (rows, links) for p, rows, links in found}, True
         for p, (_, links) in state.stragglers.items():
             state.totals.unique += len(links)
@@ -339,23 +363,26 @@ class SparkTransport:
         """
         if any(len(e.postponed) > len(e.waiting) // codec.words for e in waiting.values()):
             return None
-        totals, own, owners = Totals(new=None), self.tables.own, self.state.owners
+        own, owners = self.tables.own, self.state.owners
+        flat = [widened(waiting[p].waiting, codec, own.codec) for p in sorted(waiting)]
+        # With these numbers, notes are links to the parents in all partitions at once.
+        numbers = [(p << INDEX_BITS) + waiting[p].postponed for p in sorted(waiting)]
+        expansion = BlockExpansion(
+            own, np.concatenate(flat), True, np.concatenate(numbers), owners, 0
+        )
         sent: list[list[tuple[Words, Words]]] = [[] for _ in range(owners)]
-        for p, expanded in sorted(waiting.items()):
-            flat = widened(expanded.waiting, codec, own.codec)
-            expansion = BlockExpansion(own, flat, True, expanded.postponed, owners, 0)
-            for owner, rows, notes, _ in expansion.parcels():
-                sent[owner].append((rows.copy(), links_of(notes, p)))
-            done = expansion.done()
-            if len(done.postponed) or done.shown:
-                return None
-            totals += done.totals
+        for owner, rows, notes, _ in expansion.parcels():
+            sent[owner].append((rows.copy(), links_of(notes, 0)))
+        done = expansion.done()
+        if len(done.postponed) or done.shown:
+            return None
         for owner, parts in enumerate(sent):
             if parts:
                 rows, links = (np.concatenate(some) for some in zip(*parts, strict=True))
                 self.state.stragglers[owner] = rows, links
-                self.tables.unnumbered.append((own.unnumbered(rows), own.codec))
-        return totals
+        rows = np.concatenate([NOTHING, *(rows for rows, _ in self.state.stragglers.values())])
+        self.tables.unnumbered.append((own.unnumbered(rows), own.codec))
+        return done.totals
 
     def _run_job(
         self, level: LevelJob, pause: Pause, *, advances: bool
@@ -385,6 +412,7 @@ class SparkTransport:
         return Job(
             run=self._run,
             number=jobs.number + 1,
+            depth=level.depth,
             owners=self.state.owners,
             known=level.known,
             links=self._keeps_links,
@@ -448,17 +476,18 @@ class SparkTransport:
         here = sum(own.orbit_sizes(own.formed(rows)) for rows, _ in stragglers)
         job = self._job(LevelJob(0, 0, last=True, combinations=()), advances=True)
         try:
-            return here + int(sum(self._jobs.each(orbits_task(job, self.tables.growths))))
+            task = orbits_task(job, self.tables.growths)
+            return here + int(sum(self._jobs.each(task, "count orbits")))
         except ClusterError:
             return None
 
     def statistics(self) -> dict[str, Any]:
-        """Return the figures of the cluster that `--statistics` shows, by name."""
+        """Return the figures of the cluster that `--verbose` shows, by name."""
         rounds = self.state.rounds
         return {
             "rounds_on_spark": sum(r["where"] == "cluster" for r in rounds),
             "spark_threshold": self.options.spark_threshold,
-            "partitions": self.state.owners,
+            "partitions": max((r["partitions"] for r in rounds), default=self.state.owners),
             "row_bytes": 8 * self.tables.own.row_size,
             "rounds": rounds,
         }
@@ -476,7 +505,8 @@ class SparkTransport:
 
     def write(self, folder: Path) -> Files:
         """Let every task write its partition to a checkpoint; return sizes and checksums."""
-        return written(folder, self._jobs.each(save_task(str(folder.resolve()))))
+        task = save_task(str(folder.resolve()))
+        return written(folder, self._jobs.each(task, "write a checkpoint"))
 
     def adopt(self, record: dict[str, Any], saved: Saved, setup: Setup) -> None:
         """Continue from a checkpoint, with the partitions that it has.
@@ -487,14 +517,9 @@ class SparkTransport:
         self.state = ClusterState.recorded(record)
         if sum(name.startswith("partition-") for name in saved.files) != self.state.owners:
             raise ValueError("the partitions do not have their number")
-        if self.options.partitions not in (None, self.state.owners):
-            raise InputError(
-                f"--partitions is {self.options.partitions}, and the checkpoint has "
-                f"{self.state.owners}; a search keeps its partitions"
-            )
         bounds = self._bounds(setup)
         with failing_clearly():
-            self.cluster = Cluster.start(self.options.master, log=self.options.spark_log)
+            self.cluster = self._started()
             jobs = self._prepare(self.cluster, setup)
             bounds = evolve(bounds, counts=self.tables.own.numbering.counts.tolist())
             folder = str(saved.folder.resolve())
@@ -504,11 +529,7 @@ class SparkTransport:
         self.jobs = jobs
 
     def _bounds(self, setup: Setup) -> Bounds:
-        """Check composites and stragglers; return what partitions are checked by.
-
-        Raises:
-            ValueError: a number in them is too great.
-        """
+        """Return what partitions are checked by; ValueError: a composite or straggler is wrong."""
         layout, state = setup.filler.layout, self.state
         actors = setup.filler.system.actors
         codec = Codec.of(actors, layout.col_widths, parted=layout.parted)

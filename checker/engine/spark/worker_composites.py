@@ -131,6 +131,9 @@ class WorkerComposites(CompositeStore):
                     store.repack(before.placed, self.codec.placed)
             self.tables = self.tables._replace(table=table, code=code, geo=growth.geo)
             self._refresh()
+            # Numbered rows become flat once more with the columns of today, also if this growth
+            # says that there are no numbers any more.
+            self.numbering.refresh(self.tables)
         self.version = growth.version
         self.numbered = bool(growth.numbers)
         if self.numbered:
@@ -140,11 +143,7 @@ class WorkerComposites(CompositeStore):
     def give_numbers(self, records: Words) -> Words:
         """Give the driver's numbers to the composites in `records`, in their order.
 
-        Args:
-            records: as for `CompositeStore.add`.
-
-        Returns:
-            The records of the composites that had no number before.
+        Return the records of those that had no number before.
         """
         since, numbering = self.numbering.counts.copy(), self.numbering
         while not numbering.add(records):
@@ -173,7 +172,9 @@ class WorkerComposites(CompositeStore):
         """Note the numbers of some composites of a part; -1: they have none."""
         weights = self.weights.reshape(len(self.counts), -1)[part, composites]
         tags = self.tags.reshape(len(self.counts), -1)
-        tags[part, composites] = weights << 32 | numbers & flat_kernels.NO_NUMBER
+        tags[part, composites] = (
+            weights << flat_kernels.WEIGHT_SHIFT | numbers & flat_kernels.NO_NUMBER
+        )
 
     @property
     def form(self) -> Form:
@@ -241,13 +242,7 @@ class WorkerComposites(CompositeStore):
         )
 
     def composed(self, given: Words, which: Words, *, flat: bool) -> Words:
-        """Return some rows that travel as rows of composites.
-
-        Args:
-            given: flat rows or rows of numbers.
-            which: the indices of the rows to translate.
-            flat: the rows are flat.
-        """
+        """Return some rows that travel, flat or numbered, as rows of composites."""
         while True:
             rows = np.empty(max(len(which), 1) * self.row_words, np.int64)
             composites = g.Composites(self.counts, self.limits)
@@ -275,15 +270,14 @@ class WorkerComposites(CompositeStore):
     def number(self, records: Words) -> bool:
         """Number the composites in `records`, which a kernel missed.
 
-        Returns:
-            Whether rows of composites that were made before can still be used.
+        Return whether rows of composites that were made before can still be used.
         """
         before = self.row_fields
         self._fill(records)
         return self._learn_new() and before is self.row_fields
 
     def _fill(self, records: Words) -> None:
-        assert (records[:, 0] >> 8 == g.COMPOSE).all(), "a renaming was not sent along"
+        assert (records[:, 0] >> g.MISS_SHIFT == g.COMPOSE).all(), "a renaming was not sent along"
         records[:, 0] &= 0xFF
         while not self.add(records):
             self.wider_rows()
@@ -309,11 +303,7 @@ class WorkerComposites(CompositeStore):
         return before is self.row_fields
 
     def orbit_sizes(self, given: Words) -> int:
-        """Return the number of states that some representatives stand for.
-
-        Args:
-            given: representatives, as rows that travel.
-        """
+        """Return the number of states that some representatives, rows that travel, stand for."""
         count = len(given) // self.row_size
         rows, t = self.composed(given, np.arange(count), flat=not self.numbered), self.tables
         return int(renaming_kernels.orbits(rows, count, t.geo, t.renamings, t.dec))
@@ -351,12 +341,7 @@ class WorkerComposites(CompositeStore):
         return rows
 
     def converted(self, rows: Words, before: Form) -> Words:
-        """Return rows with the present packing.
-
-        Args:
-            rows: rows that travelled.
-            before: their packing.
-        """
+        """Return rows that travelled with the packing `before`, now with the present packing."""
         if before == self.form or not len(rows):
             return rows
         if not before.numbers:
@@ -388,12 +373,7 @@ class WorkerComposites(CompositeStore):
 
 
 def keyed(tables: g.Tables, counts: Words) -> g.Renamings:
-    """Return the renamings of other tables with the keys with which a cluster represents states.
-
-    Args:
-        tables: tables whose representatives depend on the numbers of orbits.
-        counts: per part, the number of composites.
-    """
+    """Return the renamings of other tables with the keys by which a cluster represents states."""
     geo, dec, renamings = tables.geo, tables.dec, tables.renamings
     weights, none = np.zeros(len(renamings.kin), np.int64), 0 * counts
     renaming_kernels.weigh(geo, dec, SALTS, none, counts, weights)

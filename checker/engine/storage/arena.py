@@ -95,7 +95,7 @@ class Arena:
             raise kind(text) from None
 
     def ensure(self, elements: int) -> None:
-        """Make sure that `elements` elements can be written.
+        """Make sure that the first elements can be written.
 
         Raises:
             CapacityError: the reservation, the memory or the disk is too small.
@@ -117,11 +117,8 @@ class Arena:
             self._check_disk(self._extend_file(size))
 
     def _extend_file(self, size: int) -> int:
-        """Allocate `size` bytes on disk now, because a write to a mapping cannot report an error.
-
-        Returns:
-            The error number, or 0.
-        """
+        """Allocate `size` bytes on disk; return the error number, or 0."""
+        # Now, because a write to a mapping cannot report an error.
         try:
             _allocate(self._descriptor, self._backed, size - self._backed)
         except OSError as error:
@@ -139,11 +136,7 @@ class Arena:
             raise CapacityError(f"cannot spill to {str(self.folder)!r}: {os.strerror(error)}")
 
     def put(self, values: Any) -> None:
-        """Copy the elements of an array of the same type to the beginning.
-
-        Raises:
-            CapacityError: as for `ensure`.
-        """
+        """Copy the elements of an array of the same type to the beginning; see `ensure`."""
         self.ensure(len(values))
         self.array[: len(values)] = values
 
@@ -276,24 +269,17 @@ def _advise(area: mmap.mmap, advice: str, start: int, size: int) -> bool:
 
 
 def _allocate(descriptor: int, start: int, size: int) -> None:
-    """Allocate a new part of a file on the disk; macOS does so only when something is written.
-
-    Raises:
-        OSError: the disk is full.
-    """
+    """Allocate a new part of a file on the disk, or raise OSError."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, start, size)
         return
+    # macOS allocates space only when something is written.
     for place in range(start, start + size, ALLOCATION):
         os.pwrite(descriptor, bytes(min(ALLOCATION, start + size - place)), place)
 
 
 def _check_memory(name: str, more: int) -> None:
-    """Fail before memory runs out, because the system then kills the process without a message.
-
-    Raises:
-        CapacityError: fewer than `more` bytes of memory are free.
-    """
+    """Raise CapacityError before memory runs out: the system would kill the process silently."""
     available = available_memory_bytes()
     if available is not None and more > available - machine_memory_bytes() // 64:
         raise CapacityError(
@@ -303,15 +289,11 @@ def _check_memory(name: str, more: int) -> None:
 
 
 def reserve_bytes(arenas: int) -> int:
-    """Return the bytes of address space that one arena may reserve, if there are several of them.
+    """Return the bytes of address space that each of several arenas may reserve.
 
-    An arena is an array that grows in place: it reserves address space at once, and takes memory
-    only when its pages are used. So each arena reserves as much as the machine has memory. If the
-    address space is limited (`ulimit -v`), the arenas share half of the remaining space. Windows
-    sets the memory of a reservation aside, so there they share half of the available memory.
-
-    Args:
-        arenas: the number of arenas, which all reserve the same.
+    Each arena reserves as much as the machine has memory. If the address space is limited (`ulimit
+    -v`), the arenas share half of the remaining space. Windows sets the memory of a reservation
+    aside, so there they share half of the available memory.
     """
     if WINDOWS:
         return (available_memory_bytes() or machine_memory_bytes()) // (2 * arenas)

@@ -15,6 +15,11 @@ its predecessor is removed. So a complete checkpoint exists whenever the process
 
 Only the search that wrote a checkpoint can continue from it. A checkpoint of another system, other
 sources or another checker is refused with the reason, and so is a checkpoint with a wrong byte.
+
+Each part of a search returns its data as a `record`. Its `adopt` or `recorded` takes them back, and
+raises ValueError for anything that no `record` returned.
+
+Question: What is in a checkpoint, and when is it refused? `refuse_unless`.
 """
 
 from __future__ import annotations
@@ -31,11 +36,10 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from attrs import define, field, frozen
-from filelock import FileLock
 
 from antecede.checker.engine.storage.validation import KINDS
 from antecede.checker.support.errors import ClusterError, InputError
@@ -43,6 +47,9 @@ from antecede.checker.support.locks import Taken, locked
 from antecede.checker.support.platforms import WINDOWS
 from antecede.checker.support.reading import content_of
 from antecede.checker.support.settings import shown
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 FORMAT = 6
 LOCK = ".lock"
@@ -238,19 +245,14 @@ def prepared(
 ) -> Checkpoints | None:
     """Return the writer of a search's checkpoints, or None if the search writes none.
 
-    A search with `folder` writes there, also if it was resumed from elsewhere. A resumed search
-    without `folder` writes to `resume`. A search without both writes none.
-
-    The folder is locked against other runs until you call `close` of the result. Unless the search
-    was resumed from the same folder, the first checkpoint is saved at once, so that any problem
-    with the folder appears immediately and not after hours.
+    A search writes to `folder`, also if it was resumed from elsewhere, or else to `resume`, the
+    folder of the checkpoint that it continues. The folder is locked against other runs until you
+    call `close` of the result. Unless the search was resumed from the same folder, the first
+    checkpoint is saved at once, so that any problem with the folder appears immediately and not
+    after hours.
 
     Args:
-        folder: the folder to write to, or None.
-        resume: the folder of the checkpoint that the search continues, or None.
-        seconds_between: the least time from the end of a checkpoint to the start of the next.
-        about: the fingerprint of the check: all settings that another search must share to continue
-            from these checkpoints.
+        about: the fingerprint of the check, which a search that continues must share.
         save: saves the search with the given writer.
 
     Raises:
@@ -291,17 +293,11 @@ def _force(folder: Path) -> None:
 
 
 def encoded(value: Any, store: Callable[[Any], str]) -> Any:
-    """Return data as values that JSON has, for the manifest of a checkpoint.
+    """Return data as values that JSON has, for the manifest of a checkpoint; see `decoded`.
 
-    An array of more than 64 elements is saved in a file of its own; smaller ones become lists.
-    `decoded` is the inverse.
-
-    Args:
-        value: None, Booleans, numbers, strings and arrays, and lists, tuples and mappings of them.
-        store: saves an array in a file, and returns the file's name.
-
-    Raises:
-        TypeError: a part of the value is of another type.
+    Data is None, Booleans, numbers, strings and arrays, and lists, tuples and mappings of them;
+    TypeError: it has something else. An array of more than 64 elements is saved in a file of its
+    own by `store`, which returns the file's name; smaller ones become lists.
 
     Examples:
         >>> encoded({"depth": 3, "ends": (1, 2)}, store=str)
@@ -474,13 +470,7 @@ def _changed(saved: Mapping[str, str], here: Mapping[str, str]) -> str:
 
 
 def last_in(folder: Path) -> Saved:
-    """Return the last complete checkpoint in a folder.
-
-    Its state is not decoded yet; see `Saved.restore`. Only its manifest is read and checked against
-    a checksum, not its other files.
-
-    Args:
-        folder: the folder that the user names: it holds folders such as `checkpoint-000007`.
+    """Return the last complete checkpoint in a folder, of which only the manifest was checked.
 
     Raises:
         InputError: there is no such folder or no complete checkpoint in it, the manifest is
@@ -548,25 +538,10 @@ def _checksum(file: Path) -> int:
 
 @contextlib.contextmanager
 def readable(folder: Path) -> Iterator[None]:
-    """Return a context manager that turns errors of reading a checkpoint into an InputError.
+    """Turn errors of reading a checkpoint in a `with` block into an InputError with its folder.
 
-    Read the checkpoint in its block. Errors of the operating system, and the errors that malformed
-    content raises (see `UNFIT`, for example KeyError and ValueError), become an InputError that
-    names the folder. Other exceptions pass.
-
-    Args:
-        folder: the folder of the checkpoint, for the message.
-
-    Raises:
-        InputError: the block raised such an error.
-
-    Examples:
-        >>> try:
-        ...     with readable(Path("saved")):
-        ...         raise KeyError("levels")
-        ... except InputError as error:
-        ...     print(error)
-        the checkpoint 'saved' does not fit this protocol: 'levels'
+    These are errors of the operating system, and the errors that malformed content raises (see
+    `UNFIT`, for example KeyError and ValueError). Other exceptions pass.
     """
     try:
         yield

@@ -96,7 +96,6 @@ class ArrayFile:
         """Begin a file, whose name begins with `path` and ends with its stamp.
 
         Args:
-            path: the beginning of its path.
             unused: files whose space may be used. Overwriting a file is several times as fast as
                 writing a new one. Other processes may take these files at the same time.
 
@@ -120,11 +119,7 @@ class ArrayFile:
         return begun
 
     def add(self, array: Any) -> StoredArray:
-        """Append the elements of an array.
-
-        Raises:
-            CapacityError: the disk is full; the file is deleted.
-        """
+        """Append the elements of an array; CapacityError: the disk is full, the file is deleted."""
         flat = np.ravel(array)
         stored = StoredArray(self.path, self.stamp, self.end, len(flat), flat.dtype.str)
         self._write(flat.view(np.uint8).data)
@@ -142,11 +137,7 @@ class ArrayFile:
         self.end += written
 
     def close(self) -> None:
-        """Complete the file.
-
-        Raises:
-            CapacityError: the disk is full; the file is deleted.
-        """
+        """Complete the file; CapacityError: the disk is full, the file is deleted."""
         try:
             self._file.close()
             os.replace(f"{self.path}{INCOMPLETE}", self.path)

@@ -1,7 +1,8 @@
 """Checks of data from a checkpoint: each number is tested before it is an index or a count.
 
 A stranger can write a checkpoint with the right checksums. The kernels do not look at the bounds of
-their arrays, so a wrong index there would crash the process. All functions here raise ValueError.
+their arrays, so a wrong index there would crash the process. All functions here return the value,
+or raise ValueError, which names the value by `what`. Bounds are included.
 """
 
 from __future__ import annotations
@@ -28,21 +29,9 @@ KINDS = {np.dtype(kind).str for kind in (np.int64, np.int32, np.uint32, np.uint1
 
 
 def whole(what: str, value: Any, least: int = 0, most: int = MOST) -> int:
-    """Return `value` if it is an int between two bounds; a bool is refused.
-
-    The value comes from a checkpoint, a file that a stranger may have written.
-
-    Args:
-        what: the noun for the value in an error.
-        value: the part of the checkpoint that is tested.
-        least, most: the bounds, both included.
-
-    Raises:
-        ValueError: it is not such a number.
+    """Return a value that is an int between two bounds; a bool is refused.
 
     Examples:
-        >>> whole("the depth", 7)
-        7
         >>> whole("the depth", -7)
         Traceback (most recent call last):
         ValueError: the depth is -7 and not a whole number from 0 to 4503599627370495
@@ -53,101 +42,35 @@ def whole(what: str, value: Any, least: int = 0, most: int = MOST) -> int:
 
 
 def wholes(what: str, values: Any, least: int = 0, most: int = MOST) -> list[int]:
-    """Return `values` as a list if it is a list or tuple of ints between two bounds.
-
-    The values come from a checkpoint, a file that a stranger may have written.
-
-    Args:
-        what: the noun for the values in an error.
-        values: the part of the checkpoint that is tested.
-        least, most: the bounds of each number, both included.
-
-    Raises:
-        ValueError: it is no list, or an element is not such a number.
-
-    Examples:
-        >>> wholes("the depths", (7, 8))
-        [7, 8]
-    """
+    """Return a list or tuple of ints between two bounds, as a list."""
     if not isinstance(values, list | tuple):
         raise ValueError(f"{what} is {shown(values)} and not a list")
     return [whole(what, value, least, most) for value in values]
 
 
 def truth(what: str, value: Any) -> bool:
-    """Return `value` if it is True or False; the numbers 1 and 0 are refused.
-
-    Args:
-        what: the noun for the value in an error.
-        value: the part of a checkpoint that is tested.
-
-    Raises:
-        ValueError: it is neither.
-
-    Examples:
-        >>> truth("the symmetry", True)
-        True
-        >>> truth("the symmetry", 1)
-        Traceback (most recent call last):
-        ValueError: the symmetry is 1 and neither true nor false
-    """
+    """Return a value that is True or False; the numbers 1 and 0 are refused."""
     if type(value) is not bool:
         raise ValueError(f"{what} is {shown(value)} and neither true nor false")
     return value
 
 
 def seconds(what: str, value: Any) -> float:
-    """Return `value` as a float if it is a duration: an int or a finite float, not negative.
-
-    Args:
-        what: the noun for the value in an error.
-        value: the part of a checkpoint that is tested, in seconds.
-
-    Raises:
-        ValueError: it is no duration.
-
-    Examples:
-        >>> seconds("the time so far", 90)
-        90.0
-    """
+    """Return a duration as a float: an int or a finite float, not negative."""
     if type(value) not in (int, float) or not 0 <= value < math.inf:
         raise ValueError(f"{what} is {shown(value)} and no duration")
     return float(value)
 
 
 def text(what: str, value: Any) -> str:
-    """Return `value` if it is a string.
-
-    Args:
-        what: the noun for the value in an error.
-        value: the part of a checkpoint that is tested.
-
-    Raises:
-        ValueError: it is no string.
-
-    Examples:
-        >>> text("the reason", "none")
-        'none'
-    """
+    """Return a value that is a string."""
     if not isinstance(value, str):
         raise ValueError(f"{what} is {shown(value)} and no text")
     return value
 
 
 def table(what: str, value: Any) -> Mapping[Any, Any]:
-    """Return `value` if it is a dictionary; its keys and values are not tested.
-
-    Args:
-        what: the noun for the value in an error.
-        value: the part of a checkpoint that is tested.
-
-    Raises:
-        ValueError: it is no dictionary.
-
-    Examples:
-        >>> table("the figures", {"states": 9})
-        {'states': 9}
-    """
+    """Return a value that is a dictionary; its keys and values are not tested."""
     if not isinstance(value, dict):
         raise ValueError(f"{what} is {shown(value)} and no table")
     return value
@@ -161,26 +84,10 @@ def numbers(
     least: int = 0,
     most: int = MOST_WORD,
 ) -> Any:
-    """Return `value` if it is an array of this type and shape with numbers between two bounds.
-
-    The array is not copied. It comes from a checkpoint, a file that a stranger may have written.
+    """Return an array, not copied, of this type and shape, with numbers between two bounds.
 
     Args:
-        what: the noun, in the plural, for the numbers in an error.
-        value: the part of the checkpoint that is tested.
-        kind: the NumPy type of the numbers, such as np.int64.
         shape: per dimension, the length; None: any length.
-        least, most: the bounds of each number, both included.
-
-    Raises:
-        ValueError: it is not such an array.
-
-    Examples:
-        >>> numbers("the depths", np.array([7, 8]), np.int64, shape=(2,), most=9).tolist()
-        [7, 8]
-        >>> numbers("the depths", np.array([7, 8]), np.int64, most=7)
-        Traceback (most recent call last):
-        ValueError: the depths contain a number that is not between 0 and 7
     """
     if not isinstance(value, np.ndarray) or value.dtype != kind:
         raise ValueError(f"{what} are no numbers of type {np.dtype(kind).name}")
@@ -194,14 +101,10 @@ def numbers(
 
 
 def pieces(array: Any) -> Iterator[Any]:
-    """Yield an array in consecutive slices along its first axis.
+    """Yield an array in slices along its first axis, so that few pages of a file are in memory.
 
-    So few pages of a mapped file are in memory at once. Each slice is a view of about a million
-    numbers (`PIECE`), or of one row if rows are longer. None is empty: an array without elements
-    yields nothing.
-
-    Args:
-        array: a NumPy array, usually a mapped file.
+    A slice has about a million numbers (`PIECE`), or one row if rows are longer, and is never
+    empty.
 
     Examples:
         >>> [piece.shape for piece in pieces(np.zeros((1_000_000, 2)))]

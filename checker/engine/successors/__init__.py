@@ -32,4 +32,7 @@ use the same steps. The first time, `derive_kernels` finds the numbers: it decod
 columns, looks up the effect of the handler, and numbers the columns that result. `learning_kernels`
 stores the numbers, and `recall_kernels` uses them from then on. With three actors and three
 messages each, 95 to 99 % of the successors come from the memo.
+
+Question: How does the compiled engine compute the successors of a state? `recall_kernels`,
+`learning_kernels`, `derive_kernels`.
 """

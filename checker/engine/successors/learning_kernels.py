@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.engine.compiled.jit import inlined, kernel
+from antecede.checker.compiled.jit import inlined, kernel
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites_kernels import get
 from antecede.checker.engine.rows.entries_kernels import key_of, look_up
@@ -22,26 +22,15 @@ from antecede.checker.engine.successors import memo_kernels as m
 def derive_into(source, only, entry, row, at, work, count):
     """Derive successors that the memo lacks, append them to work.out, and store their changes.
 
-    The memo is the thread's cache of transitions. The successors are computed from the tables of
-    handlers' results. Where the memo can store how a transition changes the actors' parts, `recall`
-    finds it there the next time.
-
     Args:
-        source: the number of a source of transitions: an actor's sends, a channel, an actor's
-            timers, or the losses of a channel; see `derive_kernels.source_of`.
-        only: the index of one transition of the source, from 0, or ALL (-1).
+        only: the index of one transition of the source, or ALL (-1).
         entry: if `only` is an index, where work.memo.lists has the entry of the received packet.
             Otherwise the place of the source's list there, of which only the changes of histories
             are stored; or 0: nothing is stored.
-        row, at: the state is row[at:], a row: one number per actor's part, packed into a few words.
-        work: a `Work`: memo, tables and working memory of the thread. work.composites and
-            work.heads must have the parts of the row, as `recall` fills them.
         count: the number of successors in work.out so far.
 
     Returns:
-        The number of successors afterwards. Or a negative number: MISSED (-1) if the tables lack
-        something, which is recorded in work.misses (try again when Python has added it), or
-        OVERFLOWED (-2) if work.out is too small.
+        The number of successors afterwards, MISSED or OVERFLOWED.
     """
     tables, memo, loc, out = work.tables, work.memo, work.loc, work.out
     geo, missing = tables.geo, g.Missing(work.misses, work.control)
@@ -79,22 +68,11 @@ def derive_into(source, only, entry, row, at, work, count):
 
 @inlined
 def learn_record(key, history, work, start):
-    """Store in the memo the history that follows when something happens to an actor's history.
-
-    Under the history `full`, an actor's history is a part of its own. A part has one composite, the
-    number that stands for its content.
+    """Store the history that follows in the row work.out[start:]; false if its number is too large.
 
     Args:
-        key: what happens: 2 * e for event e, the receipt of a packet; 2 * m + 1 for a send that
-            leads to moment m (see `moment_at`). Negative: the history is unchanged, and nothing is
-            stored.
+        key: as for `recalled`; negative: the history is unchanged, and nothing is stored.
         history: the index of the history's part.
-        work: a `Work`. Its memo is updated.
-        start: work.out[start:] is the row of the successor, with the composite that follows.
-
-    Returns:
-        Whether this composite has at most STEP_BITS bits, as the memo needs. If not, it is not
-        stored.
     """
     after = composite_in(work.out, start, field_of(work.tables.geo, history))
     if key >= 0 and after <= m.STEP_MASK:
@@ -104,11 +82,9 @@ def learn_record(key, history, work, start):
 
 @inlined
 def learn_step(source, entry, notes, work, start):
-    """Remember the receipt of a listed offer, whose successor is out[start:].
+    """Remember the receipt of the offer at lists[entry:], whose successor is work.out[start:].
 
-    Args:
-        entry: where the offer is listed.
-        notes: loc[notes:] has the notes of `derive`.
+    The notes of `derive` about it are loc[notes:].
     """
     memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
     src, dst = memo.source_part[source], memo.source_receiver[source]
@@ -134,7 +110,7 @@ def learn_step(source, entry, notes, work, start):
             fits = learn_record(event << 1, dst + 1, work, start)
     code = m.coded(memo, loc[notes + d.NOTE_SHOWN])
     if fits and code >= 0 and composite <= m.STEP_MASK:
-        step = composite | code << m.STEP_BITS | took << 30
+        step = composite | code << m.STEP_BITS | took << m.TOOK_SHIFT
         if loc[notes + d.NOTE_HOW] & 2:
             step |= m.MOVED
         memo.lists[entry + m.OFFER_UNTAKEN + took] = composite_in(out, start, field_of(geo, src))
@@ -144,7 +120,7 @@ def learn_step(source, entry, notes, work, start):
 @inlined
 def learn_delivery(channel, packet, message, event, memo):
     """Remember that the receipt of a packet delivers a message; an event that does not is stale."""
-    if m.named(memo, m.DELIVERS | channel << 25 | packet, message) == message:
+    if m.named(memo, m.DELIVERS | channel << g.NUMBER_BITS | packet, message) == message:
         memo.items[event] = m.STALE
 
 
@@ -152,29 +128,14 @@ def learn_delivery(channel, packet, message, event, memo):
 def learn_list(source, row, at, work, start):
     """Make the memo's list of the transitions that one source offers, and return the list's place.
 
-    The memo is the thread's cache of transitions. A *source* is an actor's sends, a channel, an
-    actor's timers, or the losses of a channel. Its transitions depend on one actor's part of the
-    state, and a composite is the number that stands for the content of this part. So all states
-    with the same composite can use one list, and `recall` reads it. Call this kernel when the memo
-    has no list for the composite of the state yet.
-
-    Args:
-        source: the number of the source; see `derive_kernels.source_of`.
-        row, at: a state with this composite: row[at:], a row.
-        work: a `Work`: memo, tables and working memory of the thread. The memo gets the list.
-            work.composites and work.heads must have the parts of the row, as `recall` fills them.
-            work.heads of the part that has the list must not be -1.
-        start: the kernel may overwrite one entry at work.out[start:].
+    They depend on one composite, so all states with it use the list. The memo must have heads for
+    it. One entry at work.out[start:] may be overwritten.
 
     Returns:
-        The place of the list in work.memo.lists, which is greater than 1; or one of these:
-
-        * NOTHING_LISTED (1): the source has no transition.
-        * NOT_LISTED (-3): the memo cannot store the transitions, for example because one of them
-          delivers several messages. Derive them in each state.
-        * NO_ROOM (-4): the memo is full. Derive them, and try again later.
-        * MISSED (-1): the tables lack something, which is recorded in work.misses. Try again when
-          Python has added it.
+        The place in work.memo.lists, which is greater than 1; NOTHING_LISTED (1): the source has no
+        transition; NOT_LISTED (-3): derive them in each state, for example because one delivers
+        several messages; NO_ROOM (-4): the memo is full, so derive them and try again later; or
+        MISSED.
     """
     memo, geo = work.memo, work.tables.geo
     decode(row, at, geo, work.tables.dec, work.loc, geo[g.ACTORS] * geo[g.WORDS])
@@ -229,7 +190,9 @@ def list_own(source, row, at, work, start):
         if done:
             entry = m.own_at(head, listed)
             memo.lists[entry + m.OWN_AFTER] = composite_in(out, start, field_of(geo, part))
-            memo.lists[entry + m.OWN_INFO] = loc[notes + d.NOTE_KIND] >> 16 | code << 15
+            memo.lists[entry + m.OWN_INFO] = (
+                loc[notes + d.NOTE_KIND] >> g.KIND_SHIFT | code << g.KIND_BITS
+            )
             taken = 1 + delivered * geo[g.ACTORS] + part
             memo.lists[entry + m.OWN_ITEM] = taken if loc[notes + d.NOTE_PENDING] else 0
             memo.lists[entry + m.OWN_EVENT] = event
@@ -246,12 +209,10 @@ def list_own(source, row, at, work, start):
 
 @inlined
 def event_of_own(source, k, work, start):
-    """Return 1 + the event in the history of waiting successor k, which is out[start:].
+    """Return 1 + the event in the history of waiting successor k, which is work.out[start:].
 
-    The event of a send is the moment to which it leads, because the moment determines the record.
-
-    Returns:
-        0 if its history stays, and -1 if the transition is not to be listed.
+    0 if the history stays, and -1 if the transition cannot be listed. The event of a send is the
+    moment to which it leads, because the moment determines the record.
     """
     geo, part = work.tables.geo, work.memo.source_part[source]
     if not m.parted(work):
@@ -318,7 +279,7 @@ def event_of(spot, channel, dst, pending, content, work):
     """Return the event of the receipt at code[spot:], NO_ROOM, or MISSED."""
     tables, memo, code = work.tables, work.memo, work.tables.code
     packet = code[spot + g.EFFECT_SUBJECT]
-    message = m.named(memo, m.DELIVERS | channel << 25 | packet, -1)
+    message = m.named(memo, m.DELIVERS | channel << g.NUMBER_BITS | packet, -1)
     says, item = np.int64(0), np.int64(m.NO_ITEM)
     # What the history says about a delivered message comes from its sender's pending messages, and
     # decides what the receiver knows afterwards. So it is part of the event.
@@ -329,7 +290,9 @@ def event_of(spot, channel, dst, pending, content, work):
         taken = look_up(tables.table, key, work.misses, work.control)
         if taken == -1:
             return np.int64(g.MISSED)
-        says = 1 + (taken >> 28 & 0x1FFFFFF | (taken >> 56 & 3) << 25)
+        says = 1 + (
+            taken >> g.SECOND_SHIFT & g.NUMBER_MASK | (taken >> g.FACT_SHIFT & 3) << g.NUMBER_BITS
+        )
     stays = np.int64(code[spot + g.EFFECT_CONTENT] == content)
     if item >= m.MOST_ITEMS:
         return np.int64(m.NO_ROOM)

@@ -2,6 +2,8 @@
 
 The kernels read and fill the arrays of a memo. This module makes the arrays and gives them more
 room, since kernels cannot.
+
+Question: Which systems use no memo of transitions, and when is it emptied? `why_not`, `tended`.
 """
 
 from __future__ import annotations
@@ -26,20 +28,7 @@ MOST_WORDS = 1 << 26
 
 
 def why_not(geo: Words) -> str | None:
-    """Return why memos cannot store the transitions of a system, or None if they can.
-
-    A memo is a thread's cache of transitions. It expects that a transition depends on few parts of
-    a state. A search of any other system uses no memo, and `--statistics` shows the reason.
-
-    Args:
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-
-    Examples:
-        >>> geo = np.zeros(g.GEOMETRY_SIZE, np.int64)
-        >>> geo[g.CRASHES] = 1
-        >>> why_not(geo)
-        'actors may crash'
-    """
+    """Return why memos cannot store a system's transitions, or None; `--verbose` shows it."""
     if geo[g.PARTS] > geo[g.ACTORS] and (geo[g.TRIMS] or geo[g.AT_NETWORK]):
         return "with --history full, clocks tick at network-sends or actors send to themselves"
     if geo[g.CRASHES]:
@@ -50,17 +39,9 @@ def why_not(geo: Words) -> str | None:
 
 
 def empty(geo: Words, counts: Words) -> Memo:
-    """Return a memo, a thread's cache of transitions, that has no transition yet.
+    """Return a memo that has no transition yet; NO_MEMO if memos cannot store the transitions.
 
-    If the system has transitions that no memo can store (see `why_not`), the result is NO_MEMO, in
-    which kernels store nothing: they derive every successor from the tables. The caller need not
-    check for this.
-
-    Args:
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        counts: int64; per part (an actor, or its state and its history), the number of composites:
-            of the distinct contents that the search has met. It decides for how many of them the
-            memo has room at first; `tended` gives it more.
+    The number of composites of each part decides for how many there is room at first.
     """
     if why_not(geo):
         return memo_kernels.NO_MEMO
@@ -85,16 +66,7 @@ def empty(geo: Words, counts: Words) -> Memo:
 
 
 def emptied(memo: Memo, geo: Words, counts: Words) -> Memo:
-    """Return an empty memo, a thread's cache of transitions, with the statistics of another memo.
-
-    Use it when composites, the numbers that stand for actors' parts of states, get new numbers: the
-    transitions in the old memo are wrong then.
-
-    Args:
-        memo: the memo that is replaced; its counts of successors are kept.
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        counts: per part (an actor, or its state and its history), the number of composites now.
-    """
+    """Return an empty memo with the statistics of another one, after composites got new numbers."""
     if not memo.figures[memo_kernels.IN_USE]:
         return memo
     after = empty(geo, counts)
@@ -129,15 +101,10 @@ def _sources(geo: Words) -> tuple[Words, Words, Words]:
 
 
 def tended(memo: Memo, counts: Words) -> Memo:
-    """Return a memo, a thread's cache of transitions, with more room if it is nearly full.
+    """Return a memo with more room if it is nearly full; call it between kernels.
 
-    Call it between two calls of the kernels, which cannot enlarge arrays. Lists that have their
-    greatest size already (256 MB) are emptied, so that the memo begins to learn anew.
-
-    Args:
-        memo: the memo; do not use it afterwards, because the result shares its arrays.
-        counts: per part (an actor, or its state and its history), the number of composites: of the
-            distinct contents that the search has met.
+    Lists that have their greatest size already (256 MB) are emptied. Do not use the old memo
+    afterwards, because the result shares its arrays.
     """
     figures = memo.figures
     if not figures[memo_kernels.IN_USE]:
@@ -184,20 +151,13 @@ def _with_more_heads(memo: Memo, counts: Words) -> Memo:
     return memo._replace(heads=flat[0] if each == 1 else np.concatenate(flat))
 
 
-def share_text(memos: Iterable[Memo], geo: Words) -> str:
-    """Return, for `--statistics`, the share of successors that memos gave: "98.9% of 79,173,426".
-
-    A memo is a thread's cache of transitions; the other successors were derived from the tables. If
-    a system's transitions cannot be stored in memos, the text is "none, because …" with the reason.
-
-    Args:
-        memos: the memo of each thread.
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-    """
+def share_of(memos: Iterable[Memo], geo: Words) -> dict[str, Any]:
+    """Return the share of successors that memos gave, and of how many, or why they gave none."""
     reason = why_not(geo)
     if reason is not None:
-        return f"none, because {reason}"
+        return {"share": 0.0, "of": None, "reason": reason}
     figures = [memo.figures for memo in memos]
     total = sum(int(f[memo_kernels.SUCCESSORS]) for f in figures)
     derived = sum(int(f[memo_kernels.DERIVED]) for f in figures)
-    return f"{max(total - derived, 0) / max(total, 1):.1%} of {total:,}"
+    share = max(total - derived, 0) / max(total, 1)
+    return {"share": round(share, 4), "of": total, "reason": None}

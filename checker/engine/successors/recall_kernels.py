@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.engine.compiled.jit import inlined, kernel
+from antecede.checker.compiled.jit import inlined, kernel
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites_kernels import get, seek
 from antecede.checker.engine.rows.fields_kernels import (
@@ -27,23 +27,10 @@ from antecede.checker.engine.successors.learning_kernels import derive_into, lea
 
 @inlined
 def recall(row, at, work):
-    """Write all successors of a state to work.out, with the help of the memo.
-
-    The memo is the thread's cache of transitions; `checker.engine.successors` has an example with
-    numbers. A state is a row of composites, the numbers that stand for its actors' parts. A
-    successor is a copy of the row in which a few composites are replaced by numbers from the memo.
-    A transition that the memo lacks is derived from the tables, and stored in the memo. The result
-    is the same as from `derive_kernels.successors`, which is slower.
-
-    Args:
-        row, at: the row is row[at:].
-        work: a `Work`: memo, tables, working memory, and the room for the successors. Each is an
-            entry: its row, and a word about the transition; see `derive_kernels.successors`.
+    """Write all successors of a state to work.out, as `derive_kernels.successors`, only faster.
 
     Returns:
-        The number of successors. Or a negative number: MISSED (-1) if the tables lack something,
-        which is recorded in work.misses (try again when Python has added it), or OVERFLOWED (-2) if
-        work.out is too small.
+        The number of successors, MISSED or OVERFLOWED.
     """
     memo, loc, out, geo = work.memo, work.loc, work.out, work.tables.geo
     stride = row_words_of(work.tables) + 1
@@ -121,14 +108,7 @@ def head_of(source, work):
 
 @inlined
 def recall_own(source, head, row, at, work, first):
-    """Write the transitions in a composite's own list.
-
-    Args:
-        first: the number of successors so far.
-
-    Returns:
-        The number of successors then, MISSED, or OVERFLOWED.
-    """
+    """Write the transitions in a composite's own list; return the number of successors then."""
     memo, out, geo = work.memo, work.out, work.tables.geo
     lists, hidden, forgets = memo.lists, ~work.found, geo[g.FORGETS]
     part = memo.source_part[source]
@@ -151,30 +131,22 @@ def recall_own(source, head, row, at, work, first):
             # The history does not know this event. Derive the whole list, and remember its steps.
             return derive_into(source, d.ALL, head, row, at, work, first)
         info = np.int64(lists[entry + m.OWN_INFO])
-        shown = memo.shows[info >> 15] & hidden
-        out[start + row_words] = count | (info & 0x7FFF) << 16 | shown << 32
+        shown = memo.shows[info >> g.KIND_BITS] & hidden
+        out[start + row_words] = (
+            count | (info & g.KIND_MASK) << g.KIND_SHIFT | shown << g.SHOWN_SHIFT
+        )
         count += 1
     return count if complete else np.int64(g.MISSED)
 
 
 @inlined
 def record_event(key, history, work, start):
-    """Replace an actor's history in a successor by the history that follows an event.
-
-    A successor is a row, which has one composite (a number) per part, and a history is a part of
-    its own under `full`. The memo, the thread's cache of transitions, has the composite that
-    follows.
+    """Replace an actor's history in a successor by the one that follows an event, if it is known.
 
     Args:
-        key: the event, as `memo_kernels.recalled` takes it: 2 * e for the receipt with number e,
-            and 2 * m + 1 for a send that leads to moment m.
+        key: as for `recalled`.
         history: the index of the history's part, which is odd.
-        work: a `Work`: work.composites and work.heads must have the parts of the parent. The row in
-            work.out is updated.
         start: the successor is work.out[start:], so far a copy of its parent in this part.
-
-    Returns:
-        True; or False if the memo does not know the history that follows, and the row is unchanged.
     """
     composite, heads = work.composites[history], work.heads[history]
     after = m.recalled(work.memo.lists, m.steps_of(work.memo, heads), key)
@@ -198,7 +170,7 @@ def recall_offers(source, head, row, at, work, count):
         entry = m.offer_at(head, k)
         event, about = np.int64(lists[entry + m.OFFER_EVENT]), np.int64(lists[entry + m.OFFER_INFO])
         step = m.recalled(lists, steps, event << 1)
-        took = step >> 30 & 1
+        took = step >> m.TOOK_SHIFT & 1
         after = lists[entry + m.OFFER_UNTAKEN + took]
         start = count * (row_words + 1)
         copy_row(row, at, out, start, row_words)
@@ -222,19 +194,14 @@ def recall_offers(source, head, row, at, work, count):
         if about & 1 and not step & m.MOVED and same_row(row, at, out, start, row_words):
             continue
         shown = memo.shows[step >> m.STEP_BITS & 7] & hidden
-        out[start + row_words] = count | about >> 1 << 16 | shown << 32
+        out[start + row_words] = count | about >> 1 << g.KIND_SHIFT | shown << g.SHOWN_SHIFT
         count += 1
     return count if complete else np.int64(g.MISSED)
 
 
 @inlined
 def forget_elsewhere(item, one, other, work, start):
-    """Forget a delivered item in all parts of out[start:] but two; return False if one is missing.
-
-    Args:
-        item: the message and its receiver, as in `memo_kernels`.
-        one, other: the parts that are done.
-    """
+    """Forget an item in all parts of work.out[start:] but two; False if a step is missing."""
     memo, out, geo = work.memo, work.out, work.tables.geo
     complete = True
     for part in range(geo[g.PARTS]):

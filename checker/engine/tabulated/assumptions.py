@@ -3,6 +3,8 @@
 A search first assumes that the protocol is symmetric, that no actor sends to itself, and that
 visited states can be forgotten level by level. A table entry that contradicts an assumption raises
 one of `UNFOUNDED`, and the search restarts without that assumption.
+
+Question: Which assumptions does a search make, and when does it restart?
 """
 
 from __future__ import annotations
@@ -84,9 +86,6 @@ class Assumptions:
         """Return a weight for each kind of transition; empty if there are none to try.
 
         All paths to a state have the same sum of these weights, as far as the tables show.
-
-        Args:
-            filler: the tables.
         """
         weights = filler.tabulation.grading.weights
         return weights if self.weighs and weights and weights not in self.tried else {}
@@ -97,8 +96,6 @@ class Assumptions:
         """Return what to do about visited states between two levels.
 
         Args:
-            filler: the tables, which show whether all paths to a state have the same length.
-            options: the options of the search.
             weighted: levels are sums of weights already, so there is nothing to decide.
             visited: the number of states that are kept.
             moves: the search is about to move to a cluster, where visited states cost most.
@@ -113,10 +110,7 @@ class Assumptions:
     def withdraw(self, reason: Exception, filler: TableFiller, weights: Weights) -> Weights:
         """Withdraw the assumption that does not hold; return the weights with which to restart.
 
-        Args:
-            reason: one of `UNFOUNDED`, the error that a table entry raised.
-            filler: the tables of the search.
-            weights: the weights of the search; empty if its levels are depths.
+        The reason is one of `UNFOUNDED`; the weights of the search are empty if levels are depths.
         """
         match reason:
             case NotSymmetricError():
@@ -137,11 +131,7 @@ class Assumptions:
 
     @classmethod
     def recorded(cls, record: Mapping[str, Any]) -> Self:
-        """Return the assumptions that `record` returned.
-
-        Raises:
-            ValueError: this is no such record.
-        """
+        """Return the assumptions that `record` returned."""
         no_symmetry = record["no_symmetry"]
         return cls(
             **{name: truth(name, record[name]) for name in ("self_channels", "weighs", "forgets")},

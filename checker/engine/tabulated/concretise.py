@@ -45,10 +45,6 @@ class Concretiser:
         Wherever the representatives go, some transition of the real state leads to a state with the
         same representative. The last one must show the property, too.
 
-        Args:
-            places: of the transitions of the representatives.
-            prop: the property that the run must violate.
-
         Raises:
             NotSymmetricError: no real state follows the representatives.
         """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
 from itertools import product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, field
@@ -20,6 +20,7 @@ from antecede.checker.engine.rows.symmetry import NotSymmetricError
 from antecede.checker.engine.rows.table_filler import TableFiller
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.model import Property, What
+from antecede.checker.semantics.crashes import with_crashed
 from antecede.checker.semantics.judge import is_joint, shown
 
 Combination: TypeAlias = tuple[int, ...]
@@ -34,7 +35,7 @@ MOST_KEYS = 1 << 62
 
 @define(eq=False)
 class GlobalProperties:
-    """Judges the properties of one system that are about the states of all actors at once.
+    """Judges the properties that are about the states of all actors at once.
 
     An example is "at most one actor has the token".
 
@@ -47,21 +48,15 @@ class GlobalProperties:
     judged: set[Combination] = field(factory=set)
 
     def asked(self, found: Container[str]) -> list[Property]:
-        """Return the properties of all actors' states that are still to be judged.
-
-        Args:
-            found: the names of the properties that were found violated or reached.
-        """
+        """Return the properties of all actors' states that are not among the names found yet."""
         joint = (prop for prop in self.filler.system.properties if is_joint(prop))
         return [prop for prop in joint if prop.name not in found]
 
     def columns(self, found: Container[str]) -> tuple[int, ...]:
-        """Return the columns of each actor whose combinations are judged: STATE, POSITION or both.
-
-        Args:
-            found: as for `asked`.
-        """
+        """Return the columns of each actor that are judged together: STATE, POSITION or both."""
         about = {prop.what for prop in self.asked(found)}
+        if What.SEQUENCES in about and self.filler.system.crashes is not None:
+            return g.STATE, g.POSITION  # the states tell which actors have crashed
         columns = {What.STATES: g.STATE, What.SEQUENCES: g.POSITION}
         return tuple(column for what, column in columns.items() if what in about)
 
@@ -76,8 +71,6 @@ class GlobalProperties:
 
         Args:
             combination: of a representative; for each of the columns, the numbers of all actors.
-            columns: as `columns` returns them.
-            asked: the properties to judge.
             pause: called now and then; if it raises, the level can be judged again.
 
         Raises:
@@ -94,21 +87,25 @@ class GlobalProperties:
         return shows
 
     def _shown(self, prop: Property, orbit: set[Combination], columns: tuple[int, ...]) -> bool:
-        """Return whether the combinations of an orbit show a property.
-
-        Raises:
-            NotSymmetricError: some do, and some do not.
-        """
-        column = g.STATE if prop.what is What.STATES else g.POSITION
-        actors = self.filler.system.actors
-        start = columns.index(column) * actors
-        values_of = self.filler.components.values_of_all
-        answers = {
-            shown(prop, (values_of(column, each[start : start + actors]),)) for each in orbit
-        }
+        """Return whether an orbit shows a property; NotSymmetricError: only a part of it does."""
+        answers = {shown(prop, (self._of_all(prop, each, columns),)) for each in orbit}
         if len(answers) > 1:
             raise NotSymmetricError(f"{prop.name} depends on which actor is in which state")
         return answers.pop()
+
+    def _of_all(
+        self, prop: Property, combination: Combination, columns: tuple[int, ...]
+    ) -> tuple[Any, ...]:
+        """Return the argument of the predicate: the states, or the deliveries, of all actors."""
+        actors, values_of = self.filler.system.actors, self.filler.components.values_of_all
+        values = {
+            column: values_of(column, combination[k * actors : (k + 1) * actors])
+            for k, column in enumerate(columns)
+        }
+        if prop.what is What.STATES:
+            return values[g.STATE]
+        delivered = values[g.POSITION]
+        return with_crashed(delivered, values[g.STATE]) if g.STATE in values else delivered
 
     def _orbit(self, combination: Combination, columns: tuple[int, ...]) -> set[Combination]:
         """Return the combination under every renaming of the actors that the search uses."""
@@ -124,17 +121,12 @@ class GlobalProperties:
 def first_combinations(pieces: Iterable[list[Words]], width: int, first: int = 0) -> Words:
     """Return each combination of numbers that rows of a level have, with the first row that has it.
 
-    A row is a state. The numbers stand, for example, for the states that its actors are in.
-
     Args:
-        pieces: the rows in consecutive pieces. A piece is a list with an array for each number of a
-            combination, which has that number of each row.
-        width: the number of numbers in a combination.
-        first: the index of the first row.
+        pieces: the rows in consecutive pieces: for each of `width` numbers, an array of the rows.
 
     Returns:
-        An array of shape (combinations, 1 + width), in the order of the first rows. Column 0 has
-        the index of the first row with the combination, and the other columns have its numbers.
+        An array of shape (combinations, 1 + width), in the order of the first rows, whose indices,
+        from `first` on, are in column 0.
 
     Examples:
         Three rows have two numbers each; the last one has the same numbers as the first one:
@@ -154,11 +146,7 @@ def first_combinations(pieces: Iterable[list[Words]], width: int, first: int = 0
 
 
 def first_places(columns: list[Words]) -> Words:
-    """Return the indices of the rows that differ from all rows before them, in order.
-
-    Args:
-        columns: of the rows, each of shape (n,), with numbers from 0 on.
-    """
+    """Return the indices of the rows, given by columns, that differ from all rows before them."""
     keys, most = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
         size = int(column.max(initial=0)) + 1

@@ -1,7 +1,11 @@
 """Breadth-first by levels: expand, insert, gather.
 
-`expand` computes the successors of a thread's rows and sorts them by owner. The owners insert them
-into the visited set, and `gather` collects the new ones for the next level.
+`expand` computes the successors of a thread's rows and sorts them by owner: the thread that a hash
+selects, which decides whether a successor is new. The owners insert them into the visited set, and
+`gather` collects the new ones for the next level. `Frontier`, `Outbox`, `Weighing` and `Told` have
+the arrays. A *link* names the state that is expanded: its index in the frontier of its thread,
+times the number of threads, plus the number of the thread. The label of an entry (see
+`g.KIND_SHIFT`) is the link, or the successor's depth if levels are sums of weights.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from antecede.checker.engine.compiled.jit import borrow, inlined, kernel
+from antecede.checker.compiled.jit import borrow, inlined, kernel
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.fields_kernels import row_words_of
 from antecede.checker.engine.rows.hashing_kernels import hash_words, owner_by
@@ -32,28 +36,16 @@ from antecede.checker.engine.visited.sets_kernels import lower
 def expand(rows, todo, tables, me, owners, outbox, weighing, told):
     """Expand rows of one thread's frontier: write their successors to the boxes of their owners.
 
-    A row is a state, packed into a few words. The frontier is the states of the current level that
-    this thread found. The owner of a successor is the thread that decides whether it is new. The
-    rows that `todo` lists come first, then the rows control[AT_FRESH] to control[END_FRESH]. The
-    kernel returns when all are expanded or a buffer is full; empty the buffers, and call it again.
+    The rows that `todo` lists come first (control[TODO]), then the rows control[AT_FRESH] to
+    control[END_FRESH]. The kernel returns when all are expanded or a buffer is full; empty the
+    buffers, and call it again.
 
     Args:
-        rows: int64, flat; the frontier.
-        todo: indices of rows that were postponed; control[TODO] is their number. Updated.
-        tables: a `Tables`: the geometry, the results of handlers, and the composites with their
-            local words.
         me, owners: the number of this thread, and the number of threads.
-        outbox: output, an `Outbox`. Each successor is an entry: its row, and a word with the number
-            of its parent, times `owners`, plus `me` (bits 31-62), the kind of the transition
-            (16-30), and its index among the parent's transitions (0-15).
-        weighing: a `Weighing`. If its `leads` are not empty, levels are sums of weights: the words
-            have the successor's depth in place of the parent, and there is a box per lead and
-            owner.
-        told: a `Told`, for all other results; its `control` has the slots above, too. Rows that
-            lack an entry of the tables are written to `postponed`, and the entry to `misses`.
-            Violated properties are written to `shown`, except those in control[KNOWN].
-            control[FULL] is set to the number of a row's successors if the outbox can never hold so
-            many, or if their indices do not fit 16 bits.
+        outbox: output; with weights, there is a box per lead and owner.
+        told: output. Rows that lack an entry are postponed. The properties in control[KNOWN] are
+            not reported. control[FULL] is set to the number of a row's successors if the outbox can
+            never hold so many, or if their places do not fit.
     """
     rows, todo, tables = borrow(rows), borrow(todo), borrowed(tables)
     told = borrowed_told(told)
@@ -169,13 +161,9 @@ def close_row(rows, index, count, violated, work, sending, sent, told):
     """Send the successors of a row that misses nothing, and count them.
 
     Args:
-        index: of the row, in the frontier.
         count: the number of its successors in work.out, or SETTLED.
         violated: the properties that it violates, if it is a final state.
-        sent: the number of entries in the outbox.
-
-    Returns:
-        The number of entries in the outbox afterwards.
+        sent: the number of entries in the outbox; the result is the number afterwards.
     """
     tables, control, block = work.tables, work.control, work.out
     row_words, leads = row_words_of(tables), sending.weighing.leads
@@ -201,20 +189,8 @@ def close_row(rows, index, count, violated, work, sending, sent, told):
 def remembered_or_derived(rows, at, ahead, work):
     """Write all successors of a state to work.out, from the memo or else from the tables.
 
-    The memo is the thread's cache of transitions, which some systems cannot use. The tables have
-    the results of handlers. A state is a row, packed into a few words. Each successor is an entry:
-    its row, and a word about the transition; see `derive_kernels.successors`.
-
-    Args:
-        rows, at: the row is rows[at:].
-        ahead: whether `rows` has the row that is AHEAD rows later; its memory is then prefetched.
-        work: a `Work`: memo, tables and working memory of the thread.
-
-    Returns:
-        The number of successors. Or a negative number: MISSED (-1) if the tables lack something,
-        which is recorded in work.misses (try again when Python has added it), OVERFLOWED (-2) if
-        work.out is too small, or SETTLED (-7) if the message that is followed was delivered
-        everywhere, so that the state needs no successors.
+    `ahead` is whether `rows` has the row that is AHEAD rows later, whose memory is prefetched. The
+    results are those of `derive_kernels.successors`.
     """
     tables, memo, geo = work.tables, work.memo, work.tables.geo
     if memo.figures[m.IN_USE]:
@@ -264,11 +240,7 @@ class Sending(NamedTuple):
 
 @inlined
 def sent_lately(spot, block, start, label, sending, row_words):
-    """Return whether a row was sent lately, with no greater depth; remember it otherwise.
-
-    Args:
-        spot: where rows with its hash are remembered, in `outbox.recent`.
-    """
+    """Return whether a row was sent lately, with no greater depth; remember it otherwise."""
     recent, weighing = sending.outbox.recent, sending.weighing
     at = spot * row_words
     # The row takes the place of the one remembered there: one comparison, and no search.
@@ -283,33 +255,22 @@ def sent_lately(spot, block, start, label, sending, row_words):
 def send(block, count, label, link, row_words, sending, sent, told):
     """Count the successors of one row, and write them to the boxes of the threads that own them.
 
-    A row is a state, packed into a few words. The owner decides whether a successor is new. A row
-    that was sent a short time ago is not sent again; see `Outbox.recent`.
+    A row that was sent a short time ago is not sent again; see `Outbox.recent`. The boxes must have
+    room for all successors.
 
     Args:
-        block: int64, flat; the successors, as entries that `successors` wrote: a row, and a word
-            about the transition, which is place | kind << 16 | shown << 32.
-        count: the number of successors.
-        label: bits 31-62 of the words that are sent: `link`, or the successors' depth if levels are
-            sums of weights.
-        link: the expanded row, for `note`: its index in the frontier, times the number of threads,
-            plus the number of this thread.
-        row_words: the number of words of a row.
-        sending: a `Sending`: the boxes of the owners, which must have room for all successors.
-        sent: the number of entries in the boxes so far.
-        told: a `Told`: `fired` gets the counts of kinds, and `shown` the properties.
-
-    Returns:
-        The number of entries in the boxes afterwards.
+        block, count: the successors, as entries.
+        label, link: of the expanded row.
+        sent: the number of entries in the boxes; the result is the number afterwards.
     """
     outbox, leads, owners = sending.outbox, sending.weighing.leads, sending.owners
     stride = row_words + 1
     for e in range(count):
         start = e * stride
         info = block[start + row_words]
-        told.fired[info >> 16 & 0x7FFF] += 1
-        if info >> 32:
-            note(told.shown, told.control, info >> 32, link, info & 0xFFFF)
+        told.fired[info >> g.KIND_SHIFT & g.KIND_MASK] += 1
+        if info >> g.SHOWN_SHIFT:
+            note(told.shown, told.control, info >> g.SHOWN_SHIFT, link, info & g.PLACE_MASK)
         h = hash_words(block, start, row_words)
         # The owner and the home slot use the other bits of the hash.
         spot = np.int64(h >> np.uint64(20)) & (sending.remembered - 1)
@@ -319,10 +280,10 @@ def send(block, count, label, link, row_words, sending, sent, told):
             continue
         owner = owner_by(h, owners)
         if leads.shape[0] > 0:
-            owner += leads[info >> 16 & 0x7FFF] * owners
+            owner += leads[info >> g.KIND_SHIFT & g.KIND_MASK] * owners
         target = owner * sending.room + outbox.sizes[owner] * stride
         copy_row(block, start, outbox.out, target, row_words)
-        outbox.out[target + row_words] = label << 31 | info & 0x7FFFFFFF
+        outbox.out[target + row_words] = label << g.LABEL_SHIFT | info & g.EDGE_MASK
         outbox.sizes[owner] += 1
         outbox.order[sent] = owner
         sent += 1
@@ -345,29 +306,10 @@ def orbit_of(rows, at, block, count, tables, loc):
 
 @kernel
 def note(shown, control, what, link, place):
-    """Record that a transition or a final state shows properties: that it violates or reaches them.
-
-    Nothing is recorded if `shown` is full, or if an earlier record of the same sort (transition or
-    state) has all of these properties. One example per property suffices, because all successors of
-    a level are equally far from the initial state.
-
-    Args:
-        shown: output, int64 of shape (n, 3); a record is (what, link, place).
-        control: int64; counters of the kernels; control[FOUND] is the number of records; updated.
-        what: the bit set of the properties, not 0; bit k stands for property k of the system.
-        link: the state that is expanded: its index in the frontier of its thread, times the number
-            of threads, plus the number of the thread.
-        place: the index of the transition among the state's transitions, or -1 for the state
-            itself.
-
-    Examples:
-        >>> shown, control = np.zeros((4, 3), np.int64), np.zeros(g.CONTROL_SIZE, np.int64)
-        >>> note(shown, control, 0b10, link=7, place=0)
-        >>> note(shown, control, 0b10, link=9, place=2)  # property 1 is recorded already
-        >>> int(control[g.FOUND]), shown[0].tolist()
-        (1, [2, 7, 0])
-    """
+    """Record which properties a transition, or a state (place -1), shows, if there is room."""
     at = control[g.FOUND]
+    # One example per property, of a state and of a transition, suffices: all successors of a level
+    # are equally far from the initial state.
     for k in range(at):
         if what & ~shown[k, 0] == 0 and (place >= 0) == (shown[k, 2] >= 0):
             return
@@ -380,24 +322,13 @@ def note(shown, control, what, link, place):
 
 @kernel
 def gather(outbox, first, owners, tables, frontier, count, keeps_parents, kinds):
-    """Append the new states among one thread's successors to the thread's next frontier.
-
-    A frontier is the states of one level that a thread has found. The states are appended in the
-    order of sending: neighbours share most of their parts, so the table entries that one state
-    needs are still in the caches for the next one.
+    """Append the new states among one thread's successors to its next frontier.
 
     Args:
-        outbox: the successors that this thread sent, an `Outbox`, after `insert` marked the new
-            ones.
-        first, owners: only successors sent to the boxes first … first + owners - 1 are appended.
-        tables: a `Tables`. Only the number of words of a row is read; see `row_words_of`.
-        frontier: a `Frontier` with room for all successors; updated.
-        count: the number of rows in the frontier so far.
-        keeps_parents: whether the parents and places of states are written to the frontier, too.
+        first, owners: only successors in the boxes first … first + owners - 1 are appended.
+        frontier: has room for all successors.
+        count: the number of rows in the frontier so far; the result is the number afterwards.
         kinds: per kind, the number of transitions that led to a new state; updated.
-
-    Returns:
-        The number of rows in the frontier now.
     """
     row_words = row_words_of(tables)
     stride = row_words + 1
@@ -407,6 +338,8 @@ def gather(outbox, first, owners, tables, frontier, count, keeps_parents, kinds)
     out, order = borrow(outbox.out), borrow(outbox.order)
     own_at = np.arange(receivers) * (out.shape[0] // receivers)
     at = borrow(own_at)
+    # In the order of sending: neighbours share most of their parts, so the table entries that one
+    # state needs are still in the caches for the next one.
     for e in range(outbox.sizes.sum()):
         owner = np.int64(order[e])
         entry = at[owner]
@@ -416,10 +349,10 @@ def gather(outbox, first, owners, tables, frontier, count, keeps_parents, kinds)
         if info >= 0 or not first <= owner < first + owners:
             continue
         copy_row(out, entry, rows, count * row_words, row_words)
-        kinds[info >> 16 & 0x7FFF] += 1
+        kinds[info >> g.KIND_SHIFT & g.KIND_MASK] += 1
         if keeps_parents:
-            parents[count] = info >> 31 & 0xFFFFFFFF
-            places[count] = info & 0xFFFF
+            parents[count] = info >> g.LABEL_SHIFT & g.LABEL_MASK
+            places[count] = info & g.PLACE_MASK
         count += 1
     own_at[0] = 0
     return count

@@ -90,11 +90,7 @@ class SearchState:
 
     @classmethod
     def recorded(cls, system: System, record: dict[str, Any]) -> Self:
-        """Return the progress that `record` returned.
-
-        Raises:
-            ValueError: this is no such record.
-        """
+        """Return the progress that `record` returned."""
         known = {prop.name for prop in system.properties}
         runs = {
             name: transitions_at(system, wholes("the places of a run", places))

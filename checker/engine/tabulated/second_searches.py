@@ -31,18 +31,15 @@ def shortest_runs(
 ) -> tuple[dict[str, Evidence], Counts | None]:
     """Search a system again from the start, for shortest runs that violate the given properties.
 
-    It is for a first search that found violations but kept no parents of states, and so has no
-    runs.
+    It is for a first search that found violations but kept no parents of states.
 
     Args:
-        violated: the names of the properties.
         begin: starts the second search, which keeps parents.
         tick: called now and then. The verdict is reached, so its `Stop` is ignored.
 
     Returns:
-        A run per name of a property: of the given ones, and of others that the search found on the
-        way. And the counts of states that it would have found without symmetry; None if it used
-        symmetry and they are unknown.
+        A run per property that the search found violated, among them the given ones; and the counts
+        of states without symmetry, or None if it used symmetry and they are unknown.
 
     Raises:
         CapacityError: the second search needs more memory than there is.
@@ -76,13 +73,7 @@ def lost_after(
 ) -> tuple[Evidence | None, dict[str, Any]]:
     """Explore all states, and look for a state from which no goal of a property can be reached.
 
-    A goal is a state in which the predicate of the property is true for every actor; see
-    `Where.FROM_EVERYWHERE_ON`. At the end, the search is closed.
-
-    Args:
-        search: a second search, from the initial state on; closed, also after an exception.
-        prop: the property.
-        tick: called now and then; it may raise `Stop`, which ends the search.
+    The search is closed at the end, also if `tick` raises.
 
     Returns:
         A shortest run to such a state, or None if there is none; and figures of the graph of all

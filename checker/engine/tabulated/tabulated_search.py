@@ -9,6 +9,8 @@ same along all paths to a state (see `checker.engine.rows.grading`), a large sea
 are open, and all other states are forgotten. Every path to a state leads through earlier levels, so
 its least depth is known when it is expanded. No parents are kept, so a violation makes the search
 restart by depth.
+
+Question: How do the compiled engines search?
 """
 
 from __future__ import annotations
@@ -76,6 +78,7 @@ class TabulatedSearch(Explorer):
         state: the progress.
         unjudged: not all states of the current level were judged by global properties.
         dropped: a second search took the memory, so the states are gone.
+        connects: the next transport is being started.
         graph_figures: figures of the graph of states, if it was made.
     """
 
@@ -94,6 +97,7 @@ class TabulatedSearch(Explorer):
     global_properties: GlobalProperties = field(init=False)
     unjudged: bool = False
     dropped: bool = False
+    connects: bool = False
     checkpoints: Checkpoints | None = None
     seconds_before: float = 0.0
     graph_figures: dict[str, Any] = field(factory=dict)
@@ -144,6 +148,11 @@ class TabulatedSearch(Explorer):
         return self.state.truncated
 
     @property
+    def waits_for(self) -> str:
+        """The engine that is being started, in words; empty: none."""
+        return f"starting {self.options.engine.capitalize()}" if self.connects else ""
+
+    @property
     def frontier(self) -> int:
         """The number of states that were found and not expanded; 0 when the search is over."""
         return self.state.frontier
@@ -190,7 +199,7 @@ class TabulatedSearch(Explorer):
         return Counts(states + waiting, 1 + fired, state.depth, finals)
 
     def statistics(self) -> dict[str, Any]:
-        """Return the figures that `--statistics` shows, by name."""
+        """Return the figures that `--verbose` shows, by name."""
         state, totals, tabulation = self.state, self._totals(), self.filler.tabulation
         why_not, whole, counts = self.assumptions.no_symmetry, self.unreduced(), self.counts()
         reduction = whole.unique_states / max(counts.unique_states, 1) if whole else None
@@ -267,11 +276,7 @@ class TabulatedSearch(Explorer):
         return Contents(record, self.transport.write)
 
     def _resume(self, saved: Saved) -> None:
-        """Continue where a checkpoint ends.
-
-        Raises:
-            InputError: it is of another search, or damaged.
-        """
+        """Continue where a checkpoint ends; InputError if it is of another search, or damaged."""
         saved.refuse_unless(self._fingerprint())
         with readable(saved.folder):
             record = saved.restore()
@@ -295,11 +300,7 @@ class TabulatedSearch(Explorer):
             self.unjudged = self.transport.pauses
 
     def _adopt_tables(self, record: Mapping[str, Any]) -> None:
-        """Make the tables of a checkpoint again.
-
-        Raises:
-            ValueError: they contradict what the saved search assumed.
-        """
+        """Make the tables of a checkpoint again; ValueError if they contradict its assumptions."""
         symmetric = self.assumptions.no_symmetry is None
         try:
             self.filler = self.assumptions.filler(self.system, symmetric=symmetric)
@@ -317,10 +318,7 @@ class TabulatedSearch(Explorer):
             self._unsaved = False
 
     def _pause(self, tick: Callable[[], None]) -> None:
-        """Report progress while a transport pauses, and save the search if it is time.
-
-        A search that is stopped here is saved at once, so that its report counts the checkpoint.
-        """
+        """Report progress while a transport pauses, and save the search if it is time."""
         if not self.transport.pauses:
             tick()
             return
@@ -330,6 +328,7 @@ class TabulatedSearch(Explorer):
         try:
             tick()
         except Stop:
+            # Saved at once, so that the report of the stopped search counts the checkpoint.
             self._save()
             raise
         self._unsaved = False
@@ -417,7 +416,12 @@ class TabulatedSearch(Explorer):
             return
         assert self.cluster is not None
         self._unsaved = True  # until the cluster has started, the search can still be saved
-        self.cluster.connect(tick)
+        self.connects = True
+        try:
+            tick()
+            self.cluster.connect(tick)
+        finally:
+            self.connects = False
         self._unsaved = state.between_levels = False
         forgets = plan is Plan.FORGET
         setup, totals = Setup(self.filler, state.weights, forgets), self.threads.totals()
@@ -483,20 +487,16 @@ class TabulatedSearch(Explorer):
     def _second(
         self, system: System, *, then_cluster: bool, weighs: bool = True, **options: Any
     ) -> TabulatedSearch:
-        """Return a search that answers one question of this one.
-
-        It has no checkpoints, because the folder belongs to this search, and no bounds, because
-        they cannot change the answer.
-        """
+        """Return a search that answers one question of this one."""
         following = self.following if then_cluster else None
+        # No checkpoints, because the folder belongs to this search, and no bounds, because they
+        # cannot change the answer.
         asked = evolve(self.options.unsaved, **options)
         return TabulatedSearch(system, None, asked, self.first, following, weighs=weighs)
 
     def _search_again(self, violated: set[str], tick: Callable[[], None]) -> None:
-        """Find shortest runs that violate these properties, with parents this time.
-
-        The verdict is reached, so the memory can go.
-        """
+        """Find shortest runs that violate these properties, with parents this time."""
+        # The verdict is reached, so the memory can go.
         self._drop()
         begin = partial(self._second, self.system, then_cluster=True, weighs=False, traces=True)
         runs, self.state.unreduced = shortest_runs(violated, begin, tick)

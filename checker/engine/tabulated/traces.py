@@ -1,6 +1,8 @@
 """Runs to the states of a search by levels: traced back on its transports, in original names.
 
 A *run* is a sequence of transitions from the initial state, for example to a violation.
+
+Question: How is a run traced back from a state?
 """
 
 from __future__ import annotations
@@ -22,13 +24,8 @@ class Traces:
     """Traces states back to the initial state.
 
     A transport keeps the parent of each state, and the *place* of the transition that leads from
-    the parent to the state: its index among the transitions that are enabled in the parent.
-
-    Attributes:
-        filler: the tables of the search.
-        threads: the transport where the search started.
-        cluster: the transport to which it moved, or None.
-        moved_at: the depth of the level with which it moved.
+    the parent to the state: its index among the transitions that are enabled in the parent. The
+    search moved from the threads to the cluster with the level of depth `moved_at`.
     """
 
     filler: TableFiller
@@ -38,11 +35,6 @@ class Traces:
 
     def run_to(self, address: Address, place: int, prop: Property) -> Evidence:
         """Return the run to a state, and on by the transition at `place` unless that is -1.
-
-        Args:
-            address: the place of the state on the transport that has it.
-            place: the index of a transition among those enabled in the state.
-            prop: the property that the run shows.
 
         Raises:
             ReplayError: there is no such run.
@@ -61,12 +53,7 @@ class Traces:
         return self.threads.places_to(address) + on_cluster
 
     def run(self, places: list[int], prop: Property) -> Evidence:
-        """Return the run with transitions at these places, in original names.
-
-        Args:
-            places: of each transition, its index among those enabled in the state before it.
-            prop: the property that the run shows.
-        """
+        """Return the run with transitions at these places, in original names."""
         if not self.filler.symmetric:
             return Evidence(transitions_at(self.filler.system, places))
         self.filler.refresh()

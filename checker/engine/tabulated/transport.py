@@ -4,7 +4,15 @@ A *transport* holds the states of a search as rows of numbers, and expands them 
 the threads of this process (`checker.engine.threads.transport`), or on a cluster
 (`checker.engine.spark.transport`). Everything else about a search is in `tabulated_search`.
 
-A search starts on a `FirstTransport`, and moves to a `NextTransport` when a level is large.
+A search starts on a `FirstTransport`, and moves to a `NextTransport` when a level has at least as
+many states as its `threshold`.
+
+To add an engine NAME, let `transport` in `checker/engine/NAME/transport.py` take an `Options` and
+return an object with the members of `NextTransport`. Add a line to `ENGINES` in `search.options`,
+and name the engine in `WANTS` of `check.engine` for each option that it supports; other options are
+refused. `OneSet` in `tests/engine/tabulated/test_transport.py` is a small example.
+
+Question: What would a third transport have to offer? `NextTransport`.
 """
 
 from __future__ import annotations
@@ -14,7 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from antecede.checker.engine.rows.grading import Weights
 from antecede.checker.engine.rows.table_filler import Repacking, TableFiller
@@ -122,11 +130,7 @@ class Totals:
 
     @classmethod
     def recorded(cls, record: Any) -> Self:
-        """Return the sums that `attrs.astuple` took apart for a checkpoint.
-
-        Raises:
-            ValueError: this is no such record.
-        """
+        """Return the sums that `attrs.astuple` took apart for a checkpoint."""
         unique, fired, finals, kinds, new, orbits = record
         shape, most = (1 << 10,), MOST
         return cls(
@@ -138,6 +142,12 @@ class Totals:
             numbers("sizes of orbits", orbits, np.int64, (3,), most=most),
         )
 
+    def __reduce__(self) -> Any:
+        """Return what makes these sums again: few kinds of transitions occur, so it is short."""
+        new = None if self.new is None else _occurring(self.new)
+        orbits = self.orbits.tolist()
+        return _sums, (self.unique, self.fired, self.finals, _occurring(self.kinds), new, orbits)
+
     def __add__(self, other: Totals) -> Totals:
         """Return the sums of both."""
         return Totals(
@@ -148,6 +158,31 @@ class Totals:
             None if self.new is None or other.new is None else self.new + other.new,
             self.orbits + other.orbits,
         )
+
+
+def _occurring(kinds: Words) -> dict[int, int]:
+    which = np.flatnonzero(kinds)
+    return dict(zip(which.tolist(), kinds[which].tolist(), strict=True))
+
+
+def _sums(
+    unique: int,
+    fired: int,
+    finals: int,
+    kinds: dict[int, int],
+    new: dict[int, int] | None,
+    orbits: list[int],
+) -> Totals:
+    """Return the sums that were pickled."""
+    sums = Totals(unique, fired, finals, orbits=np.array(orbits, np.int64))
+    for kind, count in kinds.items():
+        sums.kinds[kind] = count
+    if new is None:
+        return evolve(sums, new=None)
+    assert sums.new is not None
+    for kind, count in new.items():
+        sums.new[kind] = count
+    return sums
 
 
 @frozen(eq=False)
@@ -202,12 +237,8 @@ class Transport(Protocol):
     def combinations(self, columns: tuple[int, ...]) -> Iterable[tuple[int, Words]]:
         """Yield the combinations of actors' numbers that occur in the current level, part by part.
 
-        Each item is the number of the part and an array of shape (n, 1 + columns * actors): the
-        index of the first state that has the combination, and for each column, the number of each
-        actor.
-
-        Args:
-            columns: the columns of an actor that a combination has, such as STATE.
+        An item is the number of the part and an array of shape (n, 1 + columns * actors): the index
+        of the first state that has the combination, and for each column, the number of each actor.
         """
 
     def reduce_memory(self, *, forgets: bool) -> None:
@@ -220,7 +251,7 @@ class Transport(Protocol):
         """Return how many states the representatives of the current level stand for, if known."""
 
     def statistics(self) -> dict[str, Any]:
-        """Return the figures of this transport that `--statistics` shows, by name."""
+        """Return the figures of this transport that `--verbose` shows, by name."""
 
     def record(self) -> dict[str, Any]:
         """Return the states and counts as data of a checkpoint; see `adopt`."""
@@ -229,16 +260,7 @@ class Transport(Protocol):
         """Write further files of a checkpoint; return their sizes and checksums."""
 
     def adopt(self, record: dict[str, Any], saved: Saved, setup: Setup) -> None:
-        """Continue from a checkpoint.
-
-        Args:
-            record: as `record` returned it.
-            saved: the checkpoint, which has the files of `write`.
-            setup: the search.
-
-        Raises:
-            ValueError: this is no such record.
-        """
+        """Continue from a checkpoint with what `record` returned, and the files of `write`."""
 
     def drop(self) -> None:
         """Give back the states, because the search restarts or needs the memory; counts remain."""
@@ -266,12 +288,7 @@ class FirstTransport(Transport, Protocol):
         """
 
     def holds(self, open_states: int, current: int) -> bool:
-        """Return whether the numbers of states agree with a checkpoint.
-
-        Args:
-            open_states: the states to be expanded.
-            current: the states of the current level among them.
-        """
+        """Return whether there are as many open states, and current ones among them, as saved."""
 
     def fill(self, missed: Words) -> Repacking | None:
         """Fill missing table entries as `TableFiller.fill` does; pack all rows anew if needed."""
@@ -297,31 +314,16 @@ class NextTransport(Transport, Protocol):
         """Return the figures of a search that did not move."""
 
     def connect(self, tick: Pause) -> None:
-        """Prepare for `load`, which may take long; another transport still has the states.
-
-        Args:
-            tick: called often; it may raise.
-        """
+        """Prepare for `load`, which may take long; another transport still has the states."""
 
     def load(self, parts: Iterable[Part], depth: int, setup: Setup) -> None:
-        """Take over the states of a search between two levels, after `connect`.
-
-        Args:
-            parts: the states.
-            depth: the depth of the current level.
-            setup: the search.
-        """
+        """Take over the states of a search between two levels, after `connect`."""
 
     def places_to(self, address: Address) -> tuple[list[int], Address]:
         """Return the places of the transitions to a state from one that the search moved here.
 
-        Returns:
-            The places, and the address that the first state of the run had on the first transport.
+        The second result is the address that this first state had on the first transport.
         """
 
     def representative(self, row: Words) -> Words:
-        """Return the representative of a state that this transport uses, under symmetry.
-
-        Args:
-            row: the state. Another transport may use another renaming of it.
-        """
+        """Return this transport's representative of a state; others may use another renaming."""

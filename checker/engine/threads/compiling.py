@@ -1,17 +1,20 @@
-"""Compiles the kernels in a process of its own, which keeps them for all later starts.
+"""Compiles the kernels of searches beside a search, or beforehand with `antecede compile`.
 
-This module starts that process, and the process runs it. The process continues when the one that
-started it has its answer, because the next start will need the kernels. Starting it imports no
-compiler.
+A command whose search finds no kernels starts a process that compiles them. That process ends with
+the command, however the command ends, and the kernels that it has finished stay in the cache.
+Starting it imports no compiler.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
+import threading
 
-from antecede.checker.engine.compiled import cache
+from antecede.checker.compiled import cache
 from antecede.checker.model import Property, Protocol, Step, What, Where
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
@@ -20,52 +23,63 @@ from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.network import network_named
 from antecede.checker.semantics.transition import System
 from antecede.checker.semantics.workloads import workload_from
-from antecede.checker.support.locks import held, locked
 from antecede.checker.support.platforms import APART
 
-_running: list[subprocess.Popen[bytes]] = []
-"""Kept, for Python complains of those that are dropped while they run."""
 
+def started() -> subprocess.Popen[bytes]:
+    """Start a process that compiles the kernels of most searches, and return it.
 
-MORE = "more"
-"""The argument of a process that compiles what fewer searches need."""
-
-
-def started(*arguments: str) -> subprocess.Popen[bytes]:
-    """Start a process in the background that compiles the kernels for later starts, and return it.
-
-    Kernels are functions that Numba compiles; their machine code is cached on the disk. The process
-    ends with exit code 0 when the kernels are compiled, by it or another process, and with 1 if
-    they cannot be cached. It prints nothing, and Ctrl-C here does not end it.
-
-    Args:
-        arguments: the command line of the process: nothing for the kernels that most breadth-first
-            searches need, or MORE for those that fewer searches need.
+    It prints nothing, Ctrl-C here does not reach it, and it ends with this process. Its exit code
+    is 0 when all kernels are in the cache, and 1 if they cannot be cached.
     """
-    command = [sys.executable, "-P", "-m", "antecede.checker.engine.threads.compiling", *arguments]
+    command = [sys.executable, "-P", "-m", "antecede.checker.engine.threads.compiling"]
+    command += cache.made_for_command
     silent = subprocess.DEVNULL
-    _running.append(subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent, **APART))
-    return _running[-1]
+    # The standard input of the compiler ends when this process ends; see `_end_with_parent`.
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=silent, stderr=silent, **APART
+    )
+    atexit.register(_end, process)
+    return process
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Let the compiler end, and wait for that, because it may write to a temporary folder."""
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _end_with_parent() -> None:
+    """Let a thread end this process as soon as the one that started it has ended."""
+
+    def wait() -> None:
+        os.read(0, 1)
+        with cache.writing:  # no file stays half-written
+            for folder in sys.argv[1:]:  # the command may have been killed, and left it
+                shutil.rmtree(folder, ignore_errors=True)
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def main() -> bool | None:
-    """Compile the kernels that breadth-first search needs, and cache their machine code on disk.
+    """Compile the kernels that most breadth-first searches need, and cache their machine code.
 
-    A kernel is a function that Numba compiles. If another process compiles them at this time, wait
-    until it is done.
-
-    Returns:
-        True if this process has compiled the kernels; False if they are in the cache already; None
-        if there is no folder for the cache, or no file in it can be locked.
+    Return True if this process has made sure that all of them are in the cache; False if that was
+    known already; None if there is no folder for the cache.
     """
     folder = cache.folder()
-    lock = None if folder is None else locked(folder / "compiling", waits=True)
-    if lock is None:
+    if folder is None:
         return None
-    with held(lock):
-        if cache.compiled_in() is not None:
-            return False
-        compile_all()
+    if cache.compiled_in() is not None:
+        return False
+    compile_all()
+    (folder / cache.ALL_USUAL).touch()
     return True
 
 
@@ -76,31 +90,41 @@ WAYS = (
 )
 """Ways to search that use kernels of their own."""
 
+OTHERS = (Options(search="depth"), Options(search="random"))
+"""Searches that are not breadth-first."""
+
 SEVERAL_WORDS = 24
 """So many bits for each actor make rows of two words, if there are three actors."""
 
 
 def compile_all() -> list[Result]:
     """Explore a small system in all ways that use kernels of their own; return what was found."""
-    done = [_explored(_toy("knowledge"), options) for options in WAYS]
+    done = [_explored(small_system("knowledge"), options) for options in WAYS]
     _grow()
     return done
 
 
 def compile_more() -> list[Result]:
-    """Compile the versions of kernels for rows of several words, and for the history full.
+    """Compile what fewer searches need: other searches, the history full, rows of several words.
 
-    Fewer searches need them. All later searches of this process have rows of several words.
+    All later searches of this process have rows of several words.
     """
     from antecede.checker.engine.rows import composites
 
+    done = [_explored(small_system("knowledge"), options) for options in OTHERS]
     composites.ROW_BITS = SEVERAL_WORDS
-    return [*compile_all(), _explored(_toy("full"), Options())]
+    return [*done, *compile_all(), _explored(small_system("full"), Options())]
 
 
 def _explored(system: System, options: Options) -> Result:
+    from antecede.checker.engine.threads.depth import LocalDepthFirst
     from antecede.checker.engine.threads.transport import search_on_threads
+    from antecede.checker.engine.threads.walks import LocalRandomWalks
 
+    if options.search == "depth":
+        return explore(system, LocalDepthFirst(system))
+    if options.search == "random":
+        return explore(system, LocalRandomWalks(system, walks=1, seed=0))
     return explore(system, search_on_threads(system, options=options))
 
 
@@ -118,7 +142,7 @@ def _grow() -> None:
     visited.close()
 
 
-def _toy(history: str) -> System:
+def small_system(history: str) -> System:
     """Return a system whose messages are sent and delivered at once."""
     protocol = Protocol(
         name="direct",
@@ -147,13 +171,5 @@ def _toy(history: str) -> System:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == [MORE]:
-        if hasattr(os, "nice"):
-            os.nice(19)
-        compile_more()
-        sys.exit()
-    compiled = main()
-    # Searches need not wait for the rest. A process that waited for another leaves the rest to it.
-    if compiled:
-        started(MORE)
-    sys.exit(1 if compiled is None else 0)
+    _end_with_parent()
+    sys.exit(1 if main() is None else 0)

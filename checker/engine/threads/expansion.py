@@ -5,6 +5,8 @@ then every owner inserts what all threads sent to it; then every thread appends 
 own successors to its next frontier. No thread writes what another one reads in the same phase, so
 there are no locks. Rows that missed a table entry are postponed; between chunks Python fills the
 tables, and the rows are tried again.
+
+Question: How do all threads expand a level?
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ from antecede.checker.engine.threads.shard import (
     Rows,
     Shard,
     check_links,
-    mark,
+    find_used,
     renumber,
     repack_level,
 )
@@ -87,11 +89,7 @@ class Expansion:
         return sum(level.count for shard in self.shards for level in shard.levels)
 
     def total(self, place: int) -> int:
-        """Return the sum over all shards of one counter.
-
-        Args:
-            place: its place in `Shard.control`, such as FIRED.
-        """
+        """Return the sum over all shards of one counter of `Shard.control`, such as FIRED."""
         return sum(int(shard.control[place]) for shard in self.shards)
 
     # The start of a search.
@@ -144,7 +142,7 @@ class Expansion:
         shard = self.shards[int(hashed * np.uint64(threads) >> np.uint64(32))]
         sender = self.shards[0]
         sender.out[shard.number, : len(row)] = row
-        sender.out[shard.number, len(row)] = bool(self.weights) << 31
+        sender.out[shard.number, len(row)] = bool(self.weights) << g.LABEL_SHIFT
         sender.sizes[shard.number] = 1
         sender.order[0] = shard.number
         self._insert(shard)
@@ -233,8 +231,7 @@ class Expansion:
     def _expand_rows(self, shard: Shard, rows: Rows) -> bool:
         """Try some rows until a buffer is full, and keep those that are left or were postponed.
 
-        Returns:
-            Whether all rows were tried.
+        Return whether all rows were tried.
         """
         level, control = self.shards[rows.source].level, shard.control
         control[g.TODO] = len(rows.todo)
@@ -319,14 +316,7 @@ class Expansion:
         self.fill(np.concatenate(missed))
 
     def fill(self, missed: Words) -> Repacking | None:
-        """Fill the tables, and adapt all arrays to what that changed.
-
-        Args:
-            missed: as for `TableFiller.fill`.
-
-        Returns:
-            How rows were packed anew, or None if they were not.
-        """
+        """Fill the tables, and adapt all arrays; return how rows were packed anew, or None."""
         words = self.filler.layout.words
         repacking = self.filler.fill(missed)
         if repacking is not None:
@@ -394,13 +384,13 @@ class Expansion:
     def drop_composites(self) -> None:
         """Forget the composites that no state of the new level has, if no other states are kept.
 
-        Under `full` there is about one composite for every ten states. With symmetry, composites
-        are kept if parents are kept: a composite that was forgotten and is met again could change
-        which renaming of a state is its representative, and its path could not be traced back.
+        Under `full` there is about one composite for every ten states.
         """
         layout = self.filler.layout
         had = int(layout.counts.sum())
         least = max(self.options.collect_from, 2 * self.composites_kept)
+        # A composite that was forgotten and is met again could change which renaming of a state is
+        # its representative. With parents, its path could then not be traced back.
         if had < least or (self.filler.symmetric and self._traces):
             return
         self._keep_composites()
@@ -410,9 +400,9 @@ class Expansion:
     def _keep_composites(self) -> None:
         """Keep only the composites of open levels; number them anew."""
         layout, geo = self.filler.layout, self.filler.tables.geo
-        marks = np.zeros(len(layout.counts) * layout.room, np.bool_)
-        self.each(lambda shard: mark(shard, geo, marks))
-        numbers = self.filler.keep(marks)
+        used = np.zeros(len(layout.counts) * layout.room, np.bool_)
+        self.each(lambda shard: find_used(shard, geo, used))
+        numbers = self.filler.keep(used)
         self.each(lambda shard: renumber(shard, geo, numbers))
         for shard in self.shards:
             shard.recent[:] = -1
@@ -457,14 +447,7 @@ class Expansion:
         }
 
     def adopt(self, record: dict[str, Any]) -> None:
-        """Take over the states and counts that another process recorded.
-
-        Args:
-            record: as `record` returned it. This expansion must be empty and have the same `block`.
-
-        Raises:
-            ValueError: this is no such record.
-        """
+        """Take over what another process recorded; this expansion is empty, with equal `block`."""
         self.forgot = truth("whether states were forgotten", record["forgot"])
         kept, dropped = wholes("numbers of composites", record["composites"])
         self.composites_kept, self.composites_dropped = kept, dropped

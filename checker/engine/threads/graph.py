@@ -31,6 +31,7 @@ from antecede.checker.graphs.backwards import first_lost
 from antecede.checker.model import Property, Transition, What
 from antecede.checker.search.graph import Passes, Rows
 from antecede.checker.semantics.history import Ghost
+from antecede.checker.semantics.judge import left
 from antecede.checker.semantics.marked import follows, may_mark
 from antecede.checker.support.errors import CapacityError, ReplayError
 
@@ -61,10 +62,11 @@ class KeptGraph:
         pool: a thread for each shard.
         props: the properties that ask for ways back, such as `can-deliver`.
         labels: the transitions by number, if edges are labelled.
-        wanted: per composite, the bits of `marks` that it allows, or None; see `wanted_composites`.
+        wanted: per composite, the bits of `conditions` that it allows, or None; see
+            `wanted_composites`.
         first, target, label: the edges, as in `checker.search.graph.Rows`.
-        marks: per state, the bits that all its composites have: bit k means that the state is one
-            that property k of `props` wants to be reached.
+        conditions: per state, the bits that all its composites have: bit k means that the state is
+            one that property k of `props` wants to be reached.
         figures: the figures of `graphs_kernels.Growing`.
         seconds: the time spent to make the graph and to look for ways back.
     """
@@ -79,7 +81,7 @@ class KeptGraph:
     first: Arena = field(init=False)
     target: Arena = field(init=False)
     label: Arena = field(init=False)
-    marks: Arena = field(init=False)
+    conditions: Arena = field(init=False)
     figures: Words = field(factory=lambda: np.array([1, 0, 0], np.int64))
     seconds: float = 0.0
     _number: Arena = field(init=False)
@@ -88,16 +90,12 @@ class KeptGraph:
     _tables: g.Tables = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Make room.
-
-        Raises:
-            CapacityError: there is too little, or there are too many properties.
-        """
+        """Make room; CapacityError: there is too little, or there are too many properties."""
         make = self.arenas.make
         self.first = make(np.int64, "rows of the graph")
         self.target = make(np.uint32, "edges of the graph")
         self.label = make(np.uint16, "labels of the graph")
-        self.marks = make(np.uint8, "marks of states")
+        self.conditions = make(np.uint8, "conditions of states")
         self._number = make(np.uint32, "numbers of states")
         self._levels = [make(np.int64, "levels of the graph") for _ in range(2)]
         if len(self.props) > MOST_PROPERTIES:
@@ -127,11 +125,7 @@ class KeptGraph:
         return int(self.figures[graphs_kernels.ENDED])
 
     def make(self, tick: Callable[[], None], depth: int | None = None) -> None:
-        """Number all states and add their edges.
-
-        Args:
-            tick: called now and then; it may raise.
-            depth: the states of this depth and beyond get no edges; None: all do.
+        """Number all states and add their edges; states of this depth and beyond get none.
 
         Raises:
             CapacityError: there is too little room.
@@ -162,10 +156,10 @@ class KeptGraph:
         self._levels[0].array[: len(row)] = row
         self.first.ensure(1)
         self.first.array[0] = 0
-        self.marks.ensure(1)
+        self.conditions.ensure(1)
         numbers = np.concatenate(self.filler.layout.composites(row))
         here = self.wanted.reshape(len(numbers), -1)[np.arange(len(numbers)), numbers]
-        self.marks.array[0] = np.bitwise_and.reduce(here)
+        self.conditions.array[0] = np.bitwise_and.reduce(here)
         for shard, offset in zip(self.shards, self._offsets(), strict=True):
             found = np.empty(1, np.int64)
             entry = np.append(row, 0)
@@ -231,11 +225,7 @@ class KeptGraph:
         list(self.pool.map(self._find_all, works))
 
     def _fill(self, missed: Words) -> None:
-        """Fill the tables, which adds no composite, because every state has been met.
-
-        Raises:
-            ReplayError: it does; then handlers are not pure.
-        """
+        """Fill the tables; a new composite is a ReplayError, because handlers are not pure then."""
         before = self.filler.layout.counts.tolist()
         repacking = self.filler.fill(missed)
         after = self.filler.layout.counts.tolist()
@@ -293,7 +283,7 @@ class KeptGraph:
         self.target.ensure(self.edges + sent)
         if self.labels is not None:
             self.label.ensure(self.edges + sent)
-        self.marks.ensure(self.states + sent)
+        self.conditions.ensure(self.states + sent)
         self._levels[1].ensure((fresh + sent) * row_words)
         fresh = graphs_kernels.link(
             g.Outbox(shard.out.ravel(), sizes, shard.order, shard.recent),
@@ -306,7 +296,7 @@ class KeptGraph:
                 self._number.array,
                 self.first.array,
                 self.target.array,
-                self.marks.array,
+                self.conditions.array,
                 self.label.array if self.labels is not None else np.empty(0, np.uint16),
                 self._levels[1].array,
                 self.figures,
@@ -319,17 +309,12 @@ class KeptGraph:
     def lost(self, prop: Property, tick: Callable[[], None]) -> list[int] | None:
         """Return a shortest path to a state with no way back to what `prop` wants, or None.
 
-        Args:
-            prop: one of `props`, by its name.
-            tick: called now and then; it may raise.
-
-        Returns:
-            The places of its transitions, each among those enabled in its state.
+        A path is the places of its transitions.
         """
         bit = [asked.name for asked in self.props].index(prop.name)
         good = bytearray(self.states)
         marked = np.frombuffer(good, np.uint8)
-        marked[:] = self.marks.array[: self.states] >> np.uint8(bit) & np.uint8(1)
+        marked[:] = self.conditions.array[: self.states] >> np.uint8(bit) & np.uint8(1)
         first, target = self.first.array[: self.states + 1], self.target.array[: self.edges]
 
         def one_pass(_first: Any, _target: Any, _good: Any, upwards: bool) -> int:
@@ -362,12 +347,12 @@ class KeptGraph:
 
     def close(self) -> None:
         """Give its memory back."""
-        for arena in (self.first, self.target, self.label, self.marks):
+        for arena in (self.first, self.target, self.label, self.conditions):
             arena.close()
 
     def figures_by_name(self) -> dict[str, Any]:
-        """Return the size of the graph and the time that it took, for `--statistics`."""
-        arenas = (self.first, self.target, self.marks)
+        """Return the size of the graph and the time that it took, for `--verbose`."""
+        arenas = (self.first, self.target, self.conditions)
         sizes = (self.states + 1, self.edges, self.states)
         used = sum(a.array.itemsize * n for a, n in zip(arenas, sizes, strict=True))
         return {
@@ -393,16 +378,10 @@ class _Work:
 
 
 def wanted_composites(filler: TableFiller, props: tuple[Property, ...]) -> Any:
-    """Return which properties want each part of an actor to be as a composite says.
+    """Return a bit for each property that allows a composite, at its index in `kin`, as uint8.
 
-    Args:
-        filler: its tables have all composites.
-        props: the properties of ways back.
-
-    Returns:
-        uint8, of composite g of part i at i * (the room for composites) + g: a bit for each
-        property that accepts what is undelivered there, or whether the workload has ended, or that
-        does not ask about this part.
+    A property allows a composite if it accepts the messages that are pending there, or whether the
+    workload has ended, or does not ask about this part.
 
     Raises:
         NotSymmetricError: a property wants something else of a composite when it is renamed.
@@ -413,9 +392,9 @@ def wanted_composites(filler: TableFiller, props: tuple[Property, ...]) -> Any:
         actor = part // layout.each
         things: list[Any]
         for bit, prop in enumerate(props):
-            if prop.what is What.UNDELIVERED:
+            if prop.what is not What.ENDED:
                 column, values = g.PENDING, components.pending[actor].values
-                things = [tuple(entry.message for entry in entries) for entries in values]
+                things = [left(prop.what, entries) for entries in values]
             else:
                 column, ends = g.POSITION, components.system.workload.ended
                 things = [ends(actor, position) for position in components.positions[actor].values]
@@ -480,8 +459,8 @@ class FollowedGraph:
         return self._marked(NOT_FOLLOWED)
 
     def _marked(self, exactly: int) -> bytearray:
-        marks = self.kept.marks.array[: self.kept.states]
-        return bytearray(marks == exactly)
+        conditions = self.kept.conditions.array[: self.kept.states]
+        return bytearray(conditions == exactly)
 
     def all_edges(self, number: int) -> bool:
         """Return whether the edges of the state with this number are in the graph."""
@@ -501,18 +480,12 @@ def followed_graph(
 ) -> FollowedGraph:
     """Return the graph of the states that a search has found, for the search for fair cycles.
 
-    The search follows one message, the marked one. Each edge is labelled with its transition, and
-    each state has marks: whether the marked message was sent, and whether it is sent but not
-    delivered everywhere. The states are expanded once more for the graph.
+    Each edge is labelled with its transition, and each state has conditions: whether the message
+    that is followed was sent, and whether it is sent but not delivered everywhere.
 
     Args:
-        filler: the tables of the search.
-        make: returns an empty graph, given the labels of edges and the marks of composites (the
-            numbers that stand for one actor's part of a state), as `labels_of` and
-            `followed_composites` return them.
-        tick: called now and then; an exception that it raises ends the work.
-        depth: the depth of the states that are not expanded, so that their edges are missing; None:
-            all states are expanded.
+        make: returns an empty graph, given what `labels_of` and `followed_composites` return.
+        depth: the states of this depth were not expanded, and get no edges; None: all do.
 
     Raises:
         CapacityError: there is too little memory, or there are too many transitions to label.
@@ -523,19 +496,14 @@ def followed_graph(
 
 
 def followed_composites(filler: TableFiller) -> Any:
-    """Return what each actor's composites say of the message that is followed.
-
-    Returns:
-        uint8, of composite g of actor i at i * (the room for composites) + g; a state's marks are
-        the bits that all its composites have.
-    """
+    """Return the conditions that each composite allows, as `wanted_composites` does."""
     layout, components = filler.layout, filler.components
-    marks = np.zeros((len(layout.counts), layout.room), np.uint8)
+    conditions = np.zeros((len(layout.counts), layout.room), np.uint8)
     for actor, count in enumerate(layout.counts):
         pending = components.pending[actor].values
         waits = [follows((Ghost(knows=0, pending=entries),)) for entries in pending]
         sent = [not may_mark((ghost,)) for ghost in components.knows[actor].values]
         quiet = ~np.array(waits, np.bool_)[layout.column(actor, g.PENDING)]
         unmarked = ~np.array(sent, np.bool_)[layout.column(actor, g.KNOWS)]
-        marks[actor, :count] = quiet * NOT_FOLLOWED + unmarked * NOT_MARKED
-    return marks.ravel()
+        conditions[actor, :count] = quiet * NOT_FOLLOWED + unmarked * NOT_MARKED
+    return conditions.ravel()

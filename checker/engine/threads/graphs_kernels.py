@@ -1,7 +1,8 @@
 """The graph of states as arrays: numbered breadth-first, edges as compressed rows.
 
 `checker.engine.threads.graph` makes a graph after a search, if a property asks which states can
-recover or which endless runs are fair. It expands all states once more.
+recover or which endless runs are fair. It expands all states once more. The slots of all threads'
+visited sets are numbered one after the other, and name the states before they have numbers.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.compiled.jit import borrow, inlined, kernel, prefetch
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.fields_kernels import composite_in, field_of
 from antecede.checker.engine.rows.hashing_kernels import hash_words, home
@@ -63,7 +64,7 @@ class Growing(NamedTuple):
             0: not numbered yet.
         first: per state, the index of its first edge.
         target: uint32; per edge, the number of its target state.
-        marks: uint8; per state, the bit set of wanted conditions that hold there.
+        conditions: uint8; per state, the bit set of wanted conditions that hold there.
         label: uint16; per edge, the kind of its transition; or empty.
         rows: the rows of newly numbered states, for the next level; flat.
         figures: slots as named above, updated.
@@ -72,7 +73,7 @@ class Growing(NamedTuple):
     number: np.ndarray[Any, Any]
     first: np.ndarray[Any, Any]
     target: np.ndarray[Any, Any]
-    marks: np.ndarray[Any, Any]
+    conditions: np.ndarray[Any, Any]
     label: np.ndarray[Any, Any]
     rows: np.ndarray[Any, Any]
     figures: np.ndarray[Any, Any]
@@ -80,26 +81,10 @@ class Growing(NamedTuple):
 
 @kernel
 def find_states(out, size, row_words, slots, figures, offset, number, found):
-    """Look up states in one thread's visited set, and write the number that each has in a graph.
+    """Look up `size` entries in one thread's visited set; return whether it has all of them.
 
-    The graph is the kept graph of all states, for searches for cycles; a state gets its number when
-    it is first linked. A thread owns the states whose hash selects it, and its visited set has
-    them.
-
-    Args:
-        out: int64, flat; the states as entries: a row, and a word about a transition.
-        size: the number of entries.
-        row_words: the number of words of a row.
-        slots: int64, flat; the visited set: `row_words` words per slot, -1 in an empty one.
-        figures: int64; the numbers of the set named at `sets_kernels.CAPACITY`.
-        offset: the slots of the sets of all threads are numbered one after the other; the number of
-            this set's first slot.
-        number: uint32; per slot of all sets, 1 + the number of its state; 0: it has none yet.
-        found: output, int64; per entry, minus `number` if the state has a number; otherwise the
-            number of its slot.
-
-    Returns:
-        Whether all states are in the set.
+    Per entry, `found` gets -1 - n if the state has the number n, otherwise the number of its slot.
+    The slots of this set are numbered from `offset` on.
     """
     out, slots, found, number = borrow(out), borrow(slots), borrow(found), borrow(number)
     stride = row_words + 1
@@ -132,33 +117,40 @@ def conditions_of(row, at, geo, wanted):
     return conditions
 
 
+@inlined
+def end_states(count, ended, edges, first):
+    """Let the edges of the next `count` states end here; return how many states have ended."""
+    for _ in range(count):
+        ended += 1
+        first[ended] = edges
+    return ended
+
+
 @kernel
 def link(outbox, found, begin, end, tables, wanted, graph, fresh):
-    """Add the edges from some expanded states to a graph, and number the states that are new in it.
+    """Add the edges from the states begin … end - 1 of a level to a graph; number new states.
 
-    The graph is the kept graph of all states, for searches for cycles. The edges are the successors
-    that one thread sent, in the order of sending, so they come in the order of their sources.
+    The edges are the successors that one thread sent, in the order of sending, so they come in the
+    order of their sources.
 
     Args:
-        outbox: the successors of consecutive states, an `Outbox`, as `expand` leaves it.
+        outbox: as `expand` leaves it.
         found: int64 of shape (owners, entries); per successor, what `find_states` found.
-        begin, end: the range of the expanded states, as indices in their level.
-        tables: a `Tables`. Only `geo` is read: the sizes and switches of this search.
-        wanted: uint8; the bit set of conditions that composite g of part p allows, at p *
-            geo[REN_STRIDE] + g. A composite is the number that stands for one actor's part of a
-            state. A condition holds in a state if all its composites allow it.
-        graph: a `Growing`, the graph; updated. It must have room for an edge and a new state per
-            successor; `first` has one element per state expanded before, plus one.
+        wanted: uint8; the bits that composite g of part p allows, at p * geo[REN_STRIDE] + g. A
+            state gets the bits that all its composites allow.
+        graph: has room for an edge and a new state per successor; `first` has one element per state
+            expanded before, plus one.
         fresh: the number of rows in graph.rows so far.
 
     Returns:
         The number of rows in graph.rows: the new states of the next level.
     """
     geo, out, order = tables.geo, borrow(outbox.out), borrow(outbox.order)
-    number, target, marks = borrow(graph.number), borrow(graph.target), borrow(graph.marks)
+    number, target = borrow(graph.number), borrow(graph.target)
+    conditions, first = borrow(graph.conditions), borrow(graph.first)
     rows, row_words = borrow(graph.rows), geo[g.ROW_WORDS]
     stride = row_words + 1
-    first, label = borrow(graph.first), borrow(graph.label)
+    label = borrow(graph.label)
     labelled = graph.label.shape[0] > 0
     states, edges, ended = graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED]
     owners = found.shape[0]
@@ -170,13 +162,11 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
         entry = at[owner]
         at[owner] = entry + 1
         start = owner * room + entry * stride
-        parent = (out[start + row_words] >> 31) // owners
+        parent = (out[start + row_words] >> g.LABEL_SHIFT) // owners
         # Edges come in the order of their sources, so all states before this one are complete.
         # A state without successors sends nothing, and ends here, too.
-        while here < parent:
-            ended += 1
-            first[ended] = edges
-            here += 1
+        ended = end_states(parent - here, ended, edges, first)
+        here = max(here, parent)
         if entry + NEXT < found.shape[1]:
             prefetch(number, max(found[owner, entry + NEXT], 0))
         slot = found[owner, entry]
@@ -184,17 +174,14 @@ def link(outbox, found, begin, end, tables, wanted, graph, fresh):
         named = -slot if slot < 0 else np.int64(number[slot])
         if named == 0:  # the first edge to this state, so the state gets the next number
             copy_row(out, start, rows, fresh * row_words, row_words)
-            marks[states] = conditions_of(out, start, geo, wanted)
+            conditions[states] = conditions_of(out, start, geo, wanted)
             states += 1
             fresh += 1
             number[slot] = named = states
         target[edges] = named - 1
         if labelled:
-            label[edges] = out[start + row_words] >> 16 & 0x7FFF
+            label[edges] = out[start + row_words] >> g.KIND_SHIFT & g.KIND_MASK
         edges += 1
-    while here < end:
-        ended += 1
-        first[ended] = edges
-        here += 1
+    ended = end_states(end - here, ended, edges, first)
     graph.figures[NUMBERED], graph.figures[LINKED], graph.figures[ENDED] = states, edges, ended
     return fresh

@@ -42,18 +42,6 @@ class Labels:
 def labels_of(tabulation: Tabulation) -> Labels:
     """Return a number for each distinct transition that the tables of a search offer.
 
-    The numbers label the edges of a graph of states, when one message is followed. Kernels write
-    the kind of a transition with each successor; with the result's array of effects, they write the
-    transition's number instead.
-
-    Args:
-        tabulation: the results of the protocol's handlers in the states that the search has met;
-            not changed.
-
-    Returns:
-        A `Labels`: the transitions by number, and a copy of the array of handlers' effects with
-        these numbers in the place of kinds.
-
     Raises:
         CapacityError: there are more than `MOST_LABELS` (32,768) distinct transitions.
     """
@@ -79,7 +67,8 @@ def _offered(tabulation: Tabulation, key: int, spot: int) -> Iterator[Transition
     components = tabulation.components
     if kind == g.SEND:
         for message in tabulation.followed_offers(column, content):
-            yield CausalSend(column, message.destinations, message.number == MARKED)
+            is_marked = message.number == MARKED
+            yield CausalSend(column, message.destinations, is_marked, message.label)
     elif kind == g.INTERNAL:
         for place, name in enumerate(components.internals):
             call = call_of(g.INTERNAL, column, state, place)

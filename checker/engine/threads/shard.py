@@ -63,11 +63,7 @@ class Level:
     depths: Arena | None = None
 
     def record(self, words: int) -> dict[str, Any]:
-        """Return the states as data of a checkpoint; see `adopt`.
-
-        Args:
-            words: the words of a row; likewise below.
-        """
+        """Return the states, of rows of these words, as data of a checkpoint; see `adopt`."""
         return {
             "count": self.count,
             "rows": self.rows.array[: self.count * words],
@@ -96,15 +92,7 @@ class Level:
         self.count = 0
 
     def adopt(self, record: dict[str, Any], layout: Layout) -> None:
-        """Take over the states that another process recorded.
-
-        Args:
-            record: as `record` returned it.
-            layout: the packing of the rows.
-
-        Raises:
-            ValueError: this is no such record.
-        """
+        """Take over the states that another process recorded."""
         self.count = whole("the states of a level", record["count"])
         length = (self.count * layout.row_words,)
         rows = numbers("the states of a level", record["rows"], np.int64, length)
@@ -222,10 +210,9 @@ class Shard:
         return [self.level, *(ahead.following for ahead in self.ahead)]
 
     def record(self, *, traces: bool) -> dict[str, Any]:
-        """Return the shard as data of a checkpoint, between two chunks, when its buffers are empty.
+        """Return the shard as data of a checkpoint, between two chunks, when buffers are empty.
 
-        Args:
-            traces: parents and places are kept; likewise in `adopt`.
+        `traces` is whether parents and places are kept; likewise in `adopt`.
         """
         kept = (self.starts[-1] + self.following.count) * traces
         return {
@@ -245,14 +232,7 @@ class Shard:
         }
 
     def adopt(self, record: dict[str, Any], layout: Layout, *, traces: bool) -> None:
-        """Take over what another process recorded.
-
-        Numbers that refer to states of other shards are checked by `check_links`, once all are
-        there.
-
-        Raises:
-            ValueError: this is no such record.
-        """
+        """Take over what another process recorded; `check_links` checks links to other shards."""
         self.level.adopt(record["level"], layout)
         for ahead, (visited, following) in zip(self.ahead, record["ahead"], strict=True):
             ahead.visited.adopt(visited, layout.check_rows)
@@ -293,15 +273,10 @@ class Shard:
 
 
 def check_links(shards: list[Shard], *, traces: bool) -> None:
-    """Check that all states exist to which the shards from a checkpoint refer.
+    """Check that all states exist to which the shards from a checkpoint refer, after `adopt`.
 
-    A shard is one thread's part of a search. It refers to states by number: to the parents of its
-    states, to rows to expand, and to states that violate or reach properties. A stranger may have
-    written the checkpoint, so no number is trusted.
-
-    Args:
-        shards: all shards of the search, after `Shard.adopt`.
-        traces: whether the search keeps the parents of states.
+    These are the parents of states, rows to expand, and states that show properties. A stranger may
+    have written the checkpoint, so no number is trusted.
 
     Raises:
         ValueError: some state does not exist, or a finding has an impossible property or
@@ -340,16 +315,7 @@ def _check_parents(parents: Any, counts: Words) -> None:
 
 
 def repack_level(level: Level, repacking: Repacking) -> None:
-    """Pack the rows of a level anew, in place, for example because composites need more bits.
-
-    A row is a state as a few words of 64 bits. It packs composites, the numbers that stand for its
-    actors' parts.
-
-    Args:
-        level: the states of one level that one thread has found.
-        repacking: the old and the new places of the composites in a row; the new rows have at least
-            as many words as the old ones.
-    """
+    """Pack the rows of a level anew, in place; rows do not become shorter."""
     old, new = repacking.old_words, repacking.new_words
     level.rows.ensure(level.count * new)
     for end in range(level.count, 0, -PIECE):
@@ -359,47 +325,20 @@ def repack_level(level: Level, repacking: Repacking) -> None:
 
 
 def forget_last(shard: Shard, expected: int) -> None:
-    """Empty the set of visited states of a shard's last open level, for a new level to use.
+    """Empty the visited set of a shard's last open level, for a new level.
 
-    A shard is one thread's part of a search. In a search by weight several levels are open, which
-    means not complete yet, at the same time.
-
-    Args:
-        shard: its last open level is emptied.
-        expected: the number of states that the set should then have room for; it never gets more
-            room than before.
+    The set then has room for the expected states, but no more room than before.
     """
     shard.ahead[-1].visited.forget(expected)
 
 
-def mark(shard: Shard, geo: Words, marks: Any) -> None:
-    """Mark all composites that occur in the levels of a shard, so that the others can be dropped.
-
-    A shard is one thread's part of a search. Its levels are the current one and those that are not
-    complete yet. A composite is the number that stands for the content of a part of a state,
-    usually of one actor.
-
-    Args:
-        shard: its rows are read.
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        marks: bool, flat, updated; composite g of part p is at p * (len(marks) // geo[PARTS]) + g.
-    """
+def find_used(shard: Shard, geo: Words, used: Any) -> None:
+    """Find all composites that occur in the levels of a shard; see the kernel."""
     for level in shard.levels:
-        composites_kernels.mark_composites(level.rows.array, level.count, geo, marks)
+        composites_kernels.find_used(level.rows.array, level.count, geo, used)
 
 
 def renumber(shard: Shard, geo: Words, numbers: Words) -> None:
-    """Replace all composites in the levels of a shard by other numbers.
-
-    A shard is one thread's part of a search. Its levels are the current one and those that are not
-    complete yet. A composite is the number that stands for the content of a part of a state,
-    usually of one actor.
-
-    Args:
-        shard: its rows are changed in place.
-        geo: int64; the sizes and switches of this search, such as geo[ACTORS]; see `geometry`.
-        numbers: int64, flat; the new number of composite g of part p is at p * room + g, where room
-            is len(numbers) // geo[PARTS].
-    """
+    """Replace all composites in the levels of a shard by other numbers; see the kernel."""
     for level in shard.levels:
         composites_kernels.renumber(level.rows.array, level.count, geo, numbers)

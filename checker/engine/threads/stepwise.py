@@ -155,7 +155,7 @@ class Stepwise(Explorer):
         return self.counts()
 
     def statistics(self) -> dict[str, Any]:
-        """Return the figures that `--statistics` shows, by name."""
+        """Return the figures that `--verbose` shows, by name."""
         visited = self.visited
         return {
             **self.graph_figures,
@@ -164,7 +164,7 @@ class Stepwise(Explorer):
             "load_factor": visited.states / visited.capacity,
             "row_bytes": 8 * self.filler.layout.row_words,
             "composites": int(self.filler.layout.counts.sum()),
-            "remembered_successors": memos.share_text([self.memo], self.filler.tables.geo),
+            "remembered_successors": memos.share_of([self.memo], self.filler.tables.geo),
             **self.filler.figures(self.fired, self.fresh_kinds),
         }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.compiled.jit import borrow, inlined, kernel, prefetch
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.composites_kernels import compose_missed
 from antecede.checker.engine.rows.hashing_kernels import hash_words, home, mix
@@ -22,9 +22,7 @@ from antecede.checker.engine.visited.sets_kernels import CAPACITY, claim_row, is
 def work_for(tables, memo, loc, out, told):
     """Return the arguments of `remembered_or_derived` that are the same for many states.
 
-    Args:
-        loc: has room for `Work.composites` and `Work.heads`, too.
-        out: entries, flat.
+    `loc` has room for `Work.composites` and `Work.heads`, too.
     """
     geo, misses, control = tables.geo, told.misses, told.control
     composites = borrow(loc[room_for(geo) :])
@@ -37,27 +35,19 @@ def work_for(tables, memo, loc, out, told):
 def enter(rows, at, composites, work):
     """Write the successors of a state to work.out, and judge the state if it has none.
 
-    Composites that are new, the numbers that stand for the parts of states, are added at once if
-    there is room. Depth-first search meets them one by one, and a return to Python for each would
-    take most of the time.
-
-    Args:
-        rows, at: the state is rows[at:], a row: one composite per part, packed into a few words.
-        composites: a `Composites`, the numbers of composites and their limits; updated.
-        work: a `Work`: memo, tables, working memory, and the room for the successors; see `recall`.
-            Of its `control`, MISSES is set, and VIOLATED if the state has no successor: the bit set
-            of the properties that the final state violates or reaches, or MISSED (-1).
+    control[VIOLATED] gets the properties that a final state violates or reaches, or MISSED.
 
     Returns:
-        The number of successors. Or a negative number: MISSED (-1) if Python must fill the tables,
-        OVERFLOWED (-2) if work.out is too small, or CROWDED (-6) if there are more than
-        MOST_TRANSITIONS successors.
+        The number of successors; MISSED; OVERFLOWED if work.out is too small; or CROWDED if there
+        are more than MOST_TRANSITIONS.
     """
     tables, loc, misses, control = work.tables, work.loc, work.misses, work.control
     geo, table, dec = tables.geo, tables.table, tables.dec
     if work.room < 0:
         return np.int64(g.OVERFLOWED)
     # Each pass numbers what the last one missed. Misses that only Python can fill end the loop.
+    # Depth-first search meets new composites one by one, and a return to Python for each would take
+    # most of the time.
     while True:
         control[g.MISSES] = 0
         count = remembered_or_derived(rows, at, False, work)
@@ -101,12 +91,8 @@ def is_done(frames, number):
 def open_frame(stack, frames, depth, work, composites, visited, told):
     """Put the successors of the newest state on the stack, with a frame for them.
 
-    Args:
-        depth: the number of frames before; the others are as in `descend`.
-        work: its `out` is replaced by the free end of the stack.
-
-    Returns:
-        OK, or a negative result of `enter`.
+    `depth` is the number of frames before. work.out is replaced by the free end of the stack.
+    Return OK, or a negative result of `enter`.
     """
     control, figures = told.control, visited.figures
     tables, row_words = work.tables, work.tables.geo[g.ROW_WORDS]
@@ -138,9 +124,6 @@ def open_frame(stack, frames, depth, work, composites, visited, told):
 def take_next(stack, frames, depth, row_words, visited, told):
     """Take the next transition of the top frame.
 
-    Args:
-        depth: the number of frames; the others are as in `descend`.
-
     Returns:
         OK if the transition was taken; its properties are in control[SHOWN]. RAISES if a handler
         raised in it; the frame then goes on with its next entry. FULL_SET if the set of visited
@@ -151,7 +134,7 @@ def take_next(stack, frames, depth, row_words, visited, told):
     entry = frames[top]
     at = entry * (row_words + 1)
     info = stack[at + row_words]
-    shown = info >> 32 & ~control[g.KNOWN]
+    shown = info >> g.SHOWN_SHIFT & ~control[g.KNOWN]
     if shown & control[g.RAISING]:
         frames[top] = entry + 1
         return np.int64(g.RAISES)
@@ -161,7 +144,7 @@ def take_next(stack, frames, depth, row_words, visited, told):
     if fresh == g.MISSED:
         return np.int64(g.FULL_SET)
     frames[top] = entry + 1
-    kind = info >> 16 & 0x7FFF
+    kind = info >> g.KIND_SHIFT & g.KIND_MASK
     control[g.STEPS] -= 1
     control[g.FIRED] += 1
     control[g.SHOWN] = shown
@@ -182,19 +165,14 @@ def descend(stack, frames, tables, memo, composites, visited, told):
     `semantics.transition.enabled`. It can be interrupted after any transition and continued.
 
     Args:
-        stack: int64, flat; the entries of all frames, each a row and a word about the transition.
-            The entries of a frame begin where the entries of the frame before it end.
+        stack: int64, flat; the entries of all frames, frame after frame.
         frames: int64, flat; per frame, its next entry, and the end of its entries.
-        tables: the arrays that the kernels read, a `Tables`; new composites are added.
-        memo: a `Memo`, the thread's cache of transitions; updated.
-        composites: a `Composites`, the numbers of composites and their limits; updated.
-        visited: a `RowSet`, the visited states; updated.
-        told: a `Steps`. Set these slots of its control before: STEPS (the number of transitions to
-            take), FRAMES (the number of frames), MAX_DEPTH (states at this depth are not expanded),
-            KNOWN (the properties not to report), and RAISING (the property that stands for a
-            handler that raised). The kernel updates FRAMES, ENTERING (the last transition led to a
-            new state that has no frame yet) and SHOWN (the properties that the last transition
-            shows), and sets CUT if a state was not expanded.
+        told: a `Steps`. Set in its control before: STEPS (the number of transitions to take),
+            FRAMES (the number of frames), MAX_DEPTH (states at this depth are not expanded), KNOWN
+            (the properties not to report), and RAISING (the property that stands for a handler that
+            raised). The kernel updates FRAMES, ENTERING (the last transition led to a new state
+            that has no frame yet) and SHOWN (the properties that the last transition shows), and
+            sets CUT if a state was not expanded.
 
     Returns:
         OK when the transitions are taken or the search is complete (one frame is left). Otherwise
@@ -237,15 +215,10 @@ def descend(stack, frames, tables, memo, composites, visited, told):
 
 @inlined
 def draw(generator, choices):
-    """Return a random integer from 0 to `choices` - 1; all are equally likely.
+    """Return a random integer from 0 to `choices` - 1, for at most 2 ** 62 choices.
 
-    The random numbers are those of splitmix64, so the same seed gives the same numbers on every
-    machine.
-
-    Args:
-        generator: uint64, one element: the state of the random numbers, which a seed begins;
-            updated.
-        choices: the number of integers to choose from, from 1 to 2 ** 62.
+    The numbers are those of splitmix64: a seed, the first element of `generator` (uint64), gives
+    the same numbers on every machine.
 
     Examples:
         >>> generator = np.array([1], np.uint64)
@@ -289,7 +262,7 @@ def step_at_random(rows, row_words, count, places, generator, visited, told):
     place = draw(generator, count)
     chosen = (2 + place) * stride
     info = rows[chosen + row_words]
-    shown = info >> 32 & ~control[g.KNOWN]
+    shown = info >> g.SHOWN_SHIFT & ~control[g.KNOWN]
     places[control[g.LENGTH]] = place
     if shown & control[g.RAISING]:
         control[g.LENGTH] += 1
@@ -300,7 +273,7 @@ def step_at_random(rows, row_words, count, places, generator, visited, told):
         return np.int64(g.FULL_SET)
     for k in range(row_words):
         rows[stride + k] = rows[chosen + k]
-    kind = info >> 16 & 0x7FFF
+    kind = info >> g.KIND_SHIFT & g.KIND_MASK
     told.fired[kind] += 1
     told.kinds[kind] += fresh
     control[g.STEPS] -= 1
@@ -311,6 +284,18 @@ def step_at_random(rows, row_words, count, places, generator, visited, told):
     return np.int64(g.OK)
 
 
+@inlined
+def end_walk(finals, rows, row_words, control):
+    """End the walk in the current state, which is final; return False if `finals` must grow."""
+    fresh = claim_row(finals.slots, finals.figures, rows, row_words + 1, row_words)
+    if fresh == g.MISSED:
+        return False
+    control[g.ENTERING] = 0
+    control[g.FINALS] += fresh
+    control[g.SHOWN] = control[g.VIOLATED] & ~control[g.KNOWN]
+    return True
+
+
 @kernel
 def wander(rows, places, generator, tables, memo, composites, sets, told):
     """Walk at random through the states, from the initial state to a final state, again and again.
@@ -319,23 +304,18 @@ def wander(rows, places, generator, tables, memo, composites, sets, told):
     The work can be interrupted after any transition and continued.
 
     Args:
-        rows: int64, flat; entries, each a row and a word about the transition: the initial state,
-            the current state, and room for its successors.
-        places: output; the indices of the transitions of the present walk; control[LENGTH] is their
+        rows: int64, flat; entries: the initial state, the current state, and room for its
+            successors.
+        places: output; the places of the transitions of the present walk; control[LENGTH] is their
             number.
-        generator: uint64, one element: the state of the random numbers (splitmix64); updated.
-        tables: the arrays that the kernels read, a `Tables`; new composites are added.
-        memo: a `Memo`, the thread's cache of transitions; updated.
-        composites: a `Composites`, the numbers of composites and their limits; updated.
-        sets: a `Met`: the states and the final states that were met; updated.
-        told: a `Steps`. Set these slots of its control before: STEPS (the number of transitions to
-            take), WALKS (the number of walks to start), MAX_DEPTH, KNOWN and RAISING, as for
-            `descend`. The kernel updates ENTERING (0: the present walk is over), LENGTH, and TOTAL
-            (the number of states met, with repetitions).
+        generator: the state of the random numbers; see `draw`.
+        told: a `Steps`. Set in its control before: STEPS (the number of transitions to take), WALKS
+            (the number of walks to start), MAX_DEPTH, KNOWN and RAISING, as for `descend`. The
+            kernel updates ENTERING (0: the present walk is over), LENGTH, and TOTAL (the number of
+            states met, with repetitions).
 
     Returns:
-        OK when the transitions are taken or no walk is left. Otherwise the reason for the
-        interruption, as for `descend`: MISSED, OVERFLOWED, FULL_SET, SHOWS, RAISES or CROWDED.
+        As `descend`; OK also when no walk is left.
     """
     rows, places, generator = borrow(rows), borrow(places), borrow(generator)
     visited = g.RowSet(borrow(sets.visited.slots), borrow(sets.visited.figures))
@@ -347,8 +327,7 @@ def wander(rows, places, generator, tables, memo, composites, sets, told):
     stride = row_words + 1
     own_loc = np.empty(room_for(tables.geo) + 2 * tables.geo[g.PARTS], np.int64)
     loc = borrow(own_loc)
-    out = rows[2 * stride :]
-    status = np.int64(g.OK)
+    out, status = rows[2 * stride :], np.int64(g.OK)
     while control[g.STEPS] > 0:
         if not control[g.ENTERING]:
             if control[g.WALKS] == 0:
@@ -363,13 +342,9 @@ def wander(rows, places, generator, tables, memo, composites, sets, told):
             status = count
             break
         if count == 0:
-            fresh = claim_row(finals.slots, finals.figures, rows, stride, row_words)
-            if fresh == g.MISSED:
+            if not end_walk(finals, rows, row_words, control):
                 status = np.int64(g.FULL_SET)
                 break
-            control[g.ENTERING] = 0
-            control[g.FINALS] += fresh
-            control[g.SHOWN] = control[g.VIOLATED] & ~control[g.KNOWN]
         elif control[g.LENGTH] + 1 >= control[g.MAX_DEPTH]:
             control[g.ENTERING] = 0
         else:

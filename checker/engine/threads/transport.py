@@ -62,13 +62,8 @@ def search_on_threads(
 ) -> TabulatedSearch:
     """Return a new breadth-first search that runs compiled code on threads of this process.
 
-    It never moves to a cluster, even if the options allow it.
-
-    Args:
-        system: the protocol with its actors, network, workload and properties.
-        max_depth: states at this depth are not expanded (the initial state has depth 1); None: all
-            are.
-        options: how to search, for example the number of threads and whether to use symmetry.
+    It never moves to a cluster. States at the depth `max_depth` are not expanded (the initial state
+    has depth 1).
     """
     return TabulatedSearch(system, max_depth, options, Threads)
 
@@ -102,8 +97,7 @@ class Threads:
         """Take room for a search, with no state in it."""
         options, self._exported = self.options, 0
         arenas = (ARENAS + FURTHER * open_levels(setup.weights)) * (options.threads or 1)
-        in_memory = () if options.spill_visited else (VISITED,)
-        self.arenas = Arenas(options.spill, in_memory, reserve_bytes(arenas))
+        self.arenas = Arenas(options.spill, (VISITED,), reserve_bytes(arenas))
         make = WeightedExpansion if setup.weights else Expansion
         self.expansion = make(setup.filler, setup.weights, self.arenas, self.pool, options, block)
 
@@ -259,7 +253,7 @@ class Threads:
     # Figures, checkpoints, and the end.
 
     def statistics(self) -> dict[str, Any]:
-        """Return the figures of the threads and their memory that `--statistics` shows, by name."""
+        """Return the figures of the threads and their memory that `--verbose` shows, by name."""
         visited = [ahead.visited for shard in self.shards for ahead in shard.ahead]
         stored, unique = sum(v.bytes for v in visited), sum(v.unique for v in visited)
         return {
@@ -269,7 +263,7 @@ class Threads:
             "dropped_states": sum(v.dropped for v in visited),
             "composites": int(self.expansion.filler.layout.counts.sum()),
             "dropped_composites": self.expansion.composites_dropped,
-            "remembered_successors": memos.share_text(
+            "remembered_successors": memos.share_of(
                 [shard.memo for shard in self.shards], self.expansion.filler.tables.geo
             ),
             "spilled_bytes": self.arenas.spilled_bytes,
@@ -291,16 +285,9 @@ class Threads:
             self.expansion.adopt(record)
 
     def holds(self, open_states: int, current: int) -> bool:
-        """Return whether the numbers of states agree with a checkpoint.
-
-        In the middle of a level, more states were found than a checkpoint counts, so these may be
-        more.
-
-        Args:
-            open_states: the states to be expanded.
-            current: the states of the current level among them.
-        """
+        """Return whether there are as many open states, and current ones among them, as saved."""
         here = sum(shard.level.count for shard in self.shards)
+        # In the middle of a level, more states were found than a checkpoint counts.
         return here == current <= open_states <= self.expansion.frontier
 
     def drop(self) -> None:

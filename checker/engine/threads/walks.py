@@ -2,6 +2,8 @@
 
 A walk takes a random transition in each state until it reaches a final state. The states that walks
 meet are counted once.
+
+Question: How do random walks work on threads? Beside it `depth` and `graph`.
 """
 
 from __future__ import annotations

@@ -19,11 +19,7 @@ from antecede.checker.engine.threads.shard import PIECE, Level, Shard, forget_la
 
 
 class WeightedExpansion(Expansion):
-    """Expands weighted levels.
-
-    All levels to which a transition can lead are open at the same time. Each state is kept with its
-    least depth so far.
-    """
+    """Expands weighted levels; each state is kept with its least depth so far."""
 
     def _depths_of(self, name: str) -> Arena | None:
         return self.arenas.make(np.uint16, name)

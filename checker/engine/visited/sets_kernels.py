@@ -1,14 +1,22 @@
 """Exact sets of rows: open addressing, growing in place.
 
-A set stores whole rows, so two states are never mistaken for each other. A row's home slot grows
-with its hash, which lets the set spread over more slots in place.
+A set stores whole rows, so two states are never mistaken for each other. A row is in its home slot
+or, if that is taken, in one of the next slots. Homes never decrease as hashes increase, which lets
+the set spread over more slots in place. It is three arrays:
+
+    slots     | home 0 | ... | home CAPACITY - 1 | tail |     each of `width` words; -1: empty
+    depths    uint16, one per slot: the least depth of its row so far; or empty
+    figures   | CAPACITY | STATES | LIMIT | SLOTS |
+
+Each owner of states has a set, which no other thread reads or writes meanwhile. Kernels cannot make
+arrays larger: one that finds the set full returns, Python calls `grow`, and the kernel goes on.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from antecede.checker.engine.compiled.jit import borrow, inlined, kernel, prefetch
+from antecede.checker.compiled.jit import borrow, inlined, kernel, prefetch
 from antecede.checker.engine.rows import geometry as g
 from antecede.checker.engine.rows.fields_kernels import row_words_of
 from antecede.checker.engine.rows.hashing_kernels import hash_words, home, owner_by, owner_of
@@ -24,35 +32,21 @@ must grow. SLOTS: the number of all slots; those behind the last home are for ru
 
 @inlined
 def is_full(figures):
-    """Return whether a set of rows must grow before it gets another row.
-
-    Args:
-        figures: int64; the numbers of the set named at `CAPACITY`: here figures[STATES], the rows
-            in the set, and figures[LIMIT], the most rows before it must grow.
-
-    Examples:
-        >>> figures = np.zeros(4, np.int64)
-        >>> figures[STATES], figures[LIMIT] = 6, 7
-        >>> bool(is_full(figures))
-        False
-    """
+    """Return whether a set of rows must grow before it gets another row."""
     return figures[STATES] >= figures[LIMIT]
 
 
 @inlined
 def claim_slot(slots, slot, limit, source, at, width):
-    """Put a row into an exact set of rows, unless the set has it already.
+    """Put the row source[at:] into a set, unless the set has it already.
 
     Args:
-        slots: the set, int64, flat: `width` words per slot, -1 in an empty one; updated.
-        slot: the index of the slot where the search begins: the row's home slot.
+        slot: the row's home slot.
         limit: the number of all slots.
-        source, at: the row is source[at:].
-        width: the number of words of a row.
 
     Returns:
-        Two values: the index of the row's slot, and whether the row is new. If all slots from the
-        home slot on are taken by other rows, MISSED (-1) and False; the set must grow then.
+        The index of the row's slot, and whether the row is new. MISSED and False if all slots from
+        the home slot on are taken by other rows: the set must grow.
     """
     while slot < limit:
         spot = slot * width
@@ -67,23 +61,9 @@ def claim_slot(slots, slot, limit, source, at, width):
 
 @inlined
 def lower(depths, at, depth, fresh):
-    """Lower the depth of a state if it was found on a shorter path, or set it if the state is new.
+    """Lower the depth of a state, or set it if the state is new; return 1 if it was written.
 
     A search by weight meets a state on paths of several lengths, and counts it at the shortest.
-
-    Args:
-        depths: the least depth of each state so far; updated.
-        at: the index of the state in `depths`.
-        depth: the depth on the path that was found now.
-        fresh: whether the state is new, so that depths[at] has no meaning yet.
-
-    Returns:
-        1 if depths[at] was set, otherwise 0.
-
-    Examples:
-        >>> depths = np.array([9, 4], np.uint16)
-        >>> int(lower(depths, 0, 7, False)), int(lower(depths, 1, 7, False)), depths.tolist()
-        (1, 0, [7, 4])
     """
     if fresh or depth < np.int64(depths[at]):
         depths[at] = depth
@@ -93,25 +73,13 @@ def lower(depths, at, depth, fresh):
 
 @inlined
 def claim_row(slots, figures, source, at, row_words):
-    """Insert a row into an exact set of rows, unless the set has it already.
-
-    A row is a state, packed into a few words. The set is a hash table with open addressing: a row
-    is in its home slot or, if that is taken, in the next slots.
-
-    Args:
-        slots: the set, int64, flat: `row_words` words per slot, -1 in an empty one; updated.
-        figures: int64; the numbers of the set named at `CAPACITY`. figures[STATES], the number of
-            rows, is updated.
-        source, at: the row is source[at:].
-        row_words: the number of words of a row.
+    """Insert the row source[at:] into a set, unless the set has it already.
 
     Returns:
-        1 if the row is new, 0 if the set had it, MISSED (-1) if there is no free slot for it; the
-        set must grow then.
+        1 if the row is new, 0 if the set had it, MISSED if it must grow to have a slot for it.
 
     Examples:
-        An empty set of eight slots of one word. Its figures are 4 home slots, 0 rows, at most 3
-        rows before it must grow, and 8 slots in all. The row 99 is new only once:
+        An empty set of eight slots of one word, with 4 home slots, which must grow after 3 rows:
 
         >>> slots, figures = np.full(8, -1), np.array([4, 0, 3, 8])
         >>> row = np.array([99])
@@ -128,27 +96,16 @@ def claim_row(slots, figures, source, at, row_words):
 def insert(out, sizes, start, tables, slots, depths, figures):
     """Insert the successors that one owner was sent into its visited set, and mark the new ones.
 
-    If several threads search, the hash of a state says which thread *owns* the state: it keeps the
-    state in its visited set, and decides whether it is new. All threads send the successors that
-    they find to their owners. Each owner then calls this kernel.
-
     Args:
-        out: int64 of shape (threads, room); out[t] has the entries that thread t sent to this
-            owner, one after the other. An entry is a row (a state, packed into a few words), then a
-            word about the transition. The kernel sets the sign bit of this word if the state is
-            new.
+        out: int64 of shape (threads, room); out[t] has the entries that thread t sent. The sign bit
+            of the information word of a new state is set (`g.NEW`). With depths, an entry's depth
+            is in this word from bit 31 on.
         sizes: per thread, the number of entries.
-        start: int64, two elements: the thread and the index of its entry to begin with; (0, 0) for
-            the first call. If the kernel returns 1, this is the entry to go on with.
-        tables: a `Tables`. Only the number of words of a row is read; see `row_words_of`.
-        slots: int64, flat; the set, a hash table: a row per slot, -1 in an empty one; updated.
-        depths: uint16; per slot, the least depth with which its row was sent; updated. The depth of
-            an entry is its word >> 31. Empty if levels are not sums of weights.
-        figures: int64; the numbers of the set named at `CAPACITY`. figures[STATES] is updated.
+        start: int64, two elements, updated: the thread and the index of its entry to go on with.
 
     Returns:
-        0 when all entries are inserted. 1 when the set must grow first: let it grow (see `grow`),
-        set its new figures, and call again with the same `start`.
+        0 when all entries are inserted. 1 when the set must grow first: let it grow, set its new
+        figures, and call again with the same `start`.
     """
     row_words = row_words_of(tables)
     stride = row_words + 1
@@ -184,7 +141,7 @@ def insert(out, sizes, start, tables, slots, depths, figures):
                 start[0], start[1] = thread, e
                 return 1
             if depths.shape[0]:
-                lower(depths, slot, source[at + row_words] >> 31, fresh)
+                lower(depths, slot, source[at + row_words] >> g.LABEL_SHIFT, fresh)
             if not fresh:
                 continue
             figures[STATES] += 1
@@ -195,39 +152,13 @@ def insert(out, sizes, start, tables, slots, depths, figures):
 
 @kernel
 def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
-    """Insert the rows that one owner has into its visited set.
+    """Insert the rows of one owner into its visited set, for example from a checkpoint.
 
-    A row is a state, packed into a few words. If several threads or partitions search, the hash of
-    a row says which one *owns* the row: it alone keeps the row in its visited set. Each owner calls
-    this kernel with the same rows, and the kernel skips the rows of the others. The rows come, for
-    example, from a checkpoint. They must be distinct, and none of them may be in the set yet.
+    The rows of other owners are skipped. Rows must be distinct, and none may be in the set yet.
 
     Args:
-        rows: int64, flat; the rows, one after the other.
-        row_words: the number of words of a row.
-        me, owners: the number of this owner, and the number of owners. Owners are numbered from 0;
-            a single owner, 0 of 1, owns all rows.
-        start: int64, one element: the index of the row to begin with; 0 for the first call. If the
-            kernel returns 1, it is the row to go on with.
-        depths: the depth of each row; not read if `slot_depths` is empty.
-        visited: a `RowSet`, the owner's visited set. Its slots and figures[STATES] are updated.
-        slot_depths: uint16; per slot of the set, the depth of its row; updated. Empty if the search
-            keeps no depths.
-
-    Returns:
-        0 when all rows of this owner are in the set. 1 when the set must grow first: let it grow
-        (see `grow`), set its new figures, and call again with the same `start`.
-
-    Examples:
-        An empty set of eight slots of one word. Its figures are 4 home slots, 0 rows, at most 3
-        rows before it must grow, and 8 slots in all. The only owner inserts two rows:
-
-        >>> visited = g.RowSet(np.full(8, -1), np.array([4, 0, 3, 8]))
-        >>> start, none = np.zeros(1, np.int64), np.zeros(0, np.uint16)
-        >>> reinsert(np.array([99, 98]), 1, 0, 1, start, none, visited, none)
-        0
-        >>> int(visited.figures[STATES])
-        2
+        start: int64, one element, updated: the index of the row to go on with; see `insert`.
+        depths, slot_depths: the depth of each row, and of each slot's row; or both empty.
     """
     slots, figures = visited.slots, visited.figures
     for r in range(start[0], rows.shape[0] // row_words):
@@ -249,25 +180,10 @@ def reinsert(rows, row_words, me, owners, start, depths, visited, slot_depths):
 
 @kernel
 def read_depths(rows, row_words, me, owners, visited, slot_depths, depths):
-    """Look up the depths of some states in the visited set of one thread.
-
-    A row is a state, packed into a few words. Its depth is its distance from the initial state. If
-    several threads search, the hash of a row says which thread *owns* the row: it alone keeps the
-    row in its visited set. To get the depths of all rows, call this kernel once for each owner,
-    with the same `depths`.
-
-    Args:
-        rows: int64, flat; the rows. Those that `me` owns must all be in the set.
-        row_words: the number of words of a row.
-        me, owners: the number of this owner, and the number of owners. Owners are numbered from 0;
-            a single owner, 0 of 1, owns all rows.
-        visited: a `RowSet`, the owner's visited set.
-        slot_depths: uint16; per slot of the set, the depth of its row.
-        depths: output; an element per row. Elements of rows that `me` does not own are not changed.
+    """Write the depths of the rows that `me` owns, all of which the set has, to `depths`.
 
     Examples:
-        An empty set of eight slots of one word. Its figures are 4 home slots, 0 rows, at most 3
-        rows before it must grow, and 8 slots in all. The rows 99 and 98 have the depths 6 and 7:
+        An empty set of eight slots of one word; the rows 99 and 98 have the depths 6 and 7:
 
         >>> visited = g.RowSet(np.full(8, -1), np.array([4, 0, 3, 8]))
         >>> slot_depths, depths = np.zeros(8, np.uint16), np.zeros(2, np.int64)
@@ -301,24 +217,10 @@ def home_of_slot(slots, slot, width, capacity):
 
 @kernel
 def grow(slots, depths, tail, width, old, new):
-    """Spread a visited set over more slots, in place.
+    """Spread a visited set from `old` over `new` home slots, in place; false if rows do not fit.
 
-    The set is a hash table with open addressing: a row is in its home slot or in one of the slots
-    after it. Homes never decrease as hashes increase, so rows only move to the right. The kernel
-    moves them from the last to the first, so it never overwrites one that is still to be moved. A
-    few rows would not move, because their new home is before the slot to which they were pushed;
-    they are reinserted last.
-
-    Args:
-        slots: int64, flat; the set: `width` words per slot, -1 in an empty one; updated. It has
-            room for `new` + `tail` slots; the kernel empties those from `old` + `tail` on first.
-        depths: uint16; per slot, the depth of its row, which moves with it; or empty.
-        tail: the number of slots behind the last home, for rows that are pushed beyond it.
-        width: the number of words of a row.
-        old, new: the number of home slots before and afterwards.
-
-    Returns:
-        Whether all rows fit; if not, the set must not be used any more.
+    If they do not fit, the set must not be used any more. `slots` has room for `new` + `tail`
+    slots; those from `old` + `tail` on are emptied here.
 
     Examples:
         One home slot and two behind it become four home slots and two behind them:
@@ -336,12 +238,14 @@ def grow(slots, depths, tail, width, old, new):
     stride = width + 1
     own_stash = np.empty(1024 * stride, np.int64)
     stash, stashed = borrow(own_stash), np.int64(0)
-    # From the last slot to the first: a state moves right, into a slot that was emptied before.
+    # Homes never decrease as hashes increase, so a state moves right, into a slot that was emptied
+    # before, if the last slot comes first.
     for slot in range(old + tail - 1, -1, -1):
         if slots[slot * width] == -1:
             continue
         place = home_of_slot(slots, slot, width, new)
-        # It was pushed beyond its new home, and slots between the two may still be occupied.
+        # It was pushed beyond its new home, and slots between the two may still be occupied. So it
+        # is inserted again after all others.
         if place < slot:
             if (stashed + 1) * stride > stash.shape[0]:
                 larger = np.empty(2 * stash.shape[0], np.int64)
@@ -373,16 +277,7 @@ def grow(slots, depths, tail, width, old, new):
 
 @inlined
 def put_back(stash, stashed, slots, depths, width, new, tail):
-    """Insert the rows that `grow` set aside, after it has moved all others.
-
-    Args:
-        stash: int64, flat: per row, its `width` words and its depth.
-        stashed: the number of rows in `stash`.
-        slots, depths, width, new, tail: as for `grow`.
-
-    Returns:
-        Whether all rows fit. If not, the set must not be used any more.
-    """
+    """Insert the rows that `grow` set aside (words and depth of each); false if some do not fit."""
     stride = width + 1
     for s in range(stashed):
         place = home(hash_words(stash, s * stride, width), new)
@@ -399,25 +294,7 @@ def put_back(stash, stashed, slots, depths, width, new, tail):
 
 @inlined
 def slot_of(slots, figures, flat, at, flat_words):
-    """Return the slot where an exact set of rows has a row, or -1 if the set lacks it.
-
-    A row is a state, packed into a few words. The set is a hash table with open addressing: the row
-    is between its home slot and the next empty slot.
-
-    Args:
-        slots: the set, int64, flat: `flat_words` words per slot, -1 in an empty one.
-        figures: int64; the numbers of the set named at `CAPACITY`. Only figures[CAPACITY], the
-            number of home slots, is read.
-        flat, at: the row is flat[at:].
-        flat_words: the number of words of a row.
-
-    Examples:
-        An empty set of eight slots of one word, of which 4 are home slots:
-
-        >>> slots, figures = np.full(8, -1), np.array([4, 0, 3, 8])
-        >>> int(slot_of(slots, figures, np.array([99]), 0, 1))
-        -1
-    """
+    """Return the slot of the row flat[at:] in a set, or -1 if the set lacks it."""
     slot = home(hash_words(flat, at, flat_words), figures[CAPACITY])
     while slots[slot * flat_words] != -1:
         if same_row(flat, at, slots, slot * flat_words, flat_words):

@@ -33,26 +33,13 @@ SMALLEST = 1 << 14
 
 
 def capacity_for(states: int) -> int:
-    """Return the number of slots with which a visited set has room for some states without growing.
-
-    The set is a hash table, and a slot has room for one state. The result is larger than `states`,
-    because the set grows before all slots are taken, and at least `SMALLEST`.
-
-    Args:
-        states: the number of states.
-
-    Examples:
-        >>> capacity_for(10), capacity_for(1_000_000) > 1_000_000
-        (16384, True)
-    """
+    """Return the number of slots with which a set has room for some states without growing."""
     return max(int(states / min(load for _below, _factor, load in STAGES)) + 1, SMALLEST)
 
 
 @define(eq=False)
 class Visited:
     """An exact set of rows that grows in place: the visited states that one thread owns.
-
-    A row is a state, packed into a few words. The set is a hash table with open addressing.
 
     Attributes:
         width: words per slot, equal to the words of a row.
@@ -116,11 +103,7 @@ class Visited:
         return self.slot_count * (self.width * 8 + kept)
 
     def grow(self) -> None:
-        """Spread the states over more slots.
-
-        Raises:
-            CapacityError: the arena is full.
-        """
+        """Spread the states over more slots; CapacityError: the arena is full."""
         factor, _load = self._growth
         old = self.capacity
         new = int(old * factor)
@@ -130,12 +113,7 @@ class Visited:
         self.capacity = new
 
     def insert(self, sent: Any, sizes: Words, tables: g.Tables) -> None:
-        """Insert rows that threads sent, and mark the new ones.
-
-        Args:
-            sent, sizes: `out` and `sizes` of `sets_kernels.insert`.
-            tables: the tables of the search.
-        """
+        """Insert rows that threads sent, and mark the new ones; see `sets_kernels.insert`."""
         start = np.zeros(2, np.int64)
         self.until_done(
             lambda f: (
@@ -161,13 +139,7 @@ class Visited:
         self.until_done(reinsert)
 
     def read_depths(self, rows: Words, me: int, owners: int, depths: Depths) -> None:
-        """Write the depths of some states to `depths`.
-
-        Args:
-            rows: the states as flat rows. Only those that owner `me` of `owners` has are looked up.
-            me, owners: the number of this set's owner, and how many owners there are.
-            depths: output; an element per row.
-        """
+        """Write the depths of the rows that this set's owner, `me`, has to `depths`."""
         visited = g.RowSet(self.slots, self.figures())
         sets_kernels.read_depths(rows, self.width, me, owners, visited, self.slot_depths, depths)
 
@@ -215,15 +187,7 @@ class Visited:
         }
 
     def adopt(self, record: dict[str, Any], check: Callable[[Words], None]) -> None:
-        """Insert the states that another process recorded.
-
-        Args:
-            record: result of the other set's `record`.
-            check: raises ValueError for rows that are none.
-
-        Raises:
-            ValueError: this is no such record.
-        """
+        """Insert the states that another process recorded; `check` raises for any other rows."""
         self.dropped = whole("forgotten states", record["dropped"])
         slots = numbers("visited states", record["slots"], np.int64, least=-1)
         slots = slots.reshape(-1, self.width)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from antecede.checker.audit.recorder import Actor, Recorder
+from antecede.checker.logs.recorder import Actor, Recorder
 
 __all__ = ["Actor", "Recorder"]

@@ -1,1 +1,0 @@
-"""The causality oracle on the logs of real systems."""

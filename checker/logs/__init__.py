@@ -1,0 +1,4 @@
+"""The causality oracle on the logs of real systems.
+
+Question: How does `audit` read a log and judge it? `audit`.
+"""
