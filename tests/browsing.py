@@ -124,6 +124,7 @@ class Tabs:
             lambda asked: None if asked.url.startswith(own[0]) else self.wrong.append(asked.url),
         )
         page.goto(address)
+        page.wait_for_url(lambda url: "token=" not in url)  # the page of a server leads on
         return page
 
 

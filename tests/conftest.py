@@ -21,13 +21,13 @@ from hypothesis import settings
 from antecede import cli
 from antecede.checker.check.engine import explorer_for, kernels_are_compiled
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.engine.threads import compiling
 from antecede.checker.model import Protocol
 from antecede.checker.paths.path import Path as Run
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result
 from antecede.checker.support.registry import default_properties
+from tests.budget import Budget
 
 ROOT = Path(__file__).parent.parent
 collect_ignore_glob = ["mutants/*.toml"]
@@ -39,9 +39,10 @@ settings.register_profile("antecede", deadline=None)
 settings.load_profile("antecede")  # no test may depend on the speed of the machine
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Make the commands that tests start react to Ctrl-C, however the tests were started."""
     default_interrupts()
+    config.pluginmanager.register(Budget.here(), "budget")
     os.environ.pop("GITHUB_ACTIONS", None)  # tests of annotations set it
     # Otherwise Python writes __pycache__ into the folders whose contents tests compare.
     sys.dont_write_bytecode = True
@@ -70,25 +71,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     for folder in ("checker", "properties", "protocols"):
         compileall.compile_dir(ROOT / folder, quiet=2)
-    if kernels_are_compiled():
+    side_by_side = getattr(session.config.option, "numprocesses", None)
+    if kernels_are_compiled() and not side_by_side:
         return
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
-    if terminal is not None:
+    if terminal is not None and not kernels_are_compiled():
         terminal.write_line("Compiling the kernels once for all tests; this takes a minute.")
-    compiling.main()
-    if getattr(session.config.option, "numprocesses", None):
-        small = (*COMMAND, "check", "mfss", "--actors", "2", "--messages", "1")
-        for search in ("depth", "random"):
-            subprocess.run([*small, "--search", search], capture_output=True, check=False)
+    subprocess.run([*COMMAND, "compile"], capture_output=True, check=False)
 
 
-SIMULATED = os.environ.get("SIMULATED")
-"""The system that `tests/platforms` simulates, or None."""
-
-on_linux = pytest.mark.skipif(sys.platform != "linux" or bool(SIMULATED), reason="needs Linux")
-on_unix = pytest.mark.skipif(
-    os.name == "nt" or SIMULATED == "windows", reason="needs Linux or macOS"
-)
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+on_unix = pytest.mark.skipif(os.name == "nt", reason="needs Linux or macOS")
 
 
 @frozen

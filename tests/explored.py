@@ -127,7 +127,7 @@ class Got:
             and all(
                 value in each.attributes.get(key.rstrip("_"), "").split()
                 if key == "class_"
-                else value == each.attributes.get(key)
+                else value == each.attributes.get(key.replace("_", "-"))
                 for key, value in attributes.items()
             )
         ]
@@ -155,11 +155,16 @@ def fetch(
     method: str = "GET",
     body: str | bytes | None = None,
     headers: tuple[tuple[str, str], ...] | None = None,
+    cookie: str | None = "",
 ) -> Got:
-    """Send a raw request with exactly these `headers`, by default those a browser sends."""
-    own = server.address.rstrip("/")
+    """Send a raw request with exactly these `headers`, by default those a browser sends.
+
+    The `cookie` is that of the session by default; None leaves it out.
+    """
     if headers is None:
-        headers = (("Host", own.removeprefix("http://")), ("Origin", own))
+        headers = (("Host", server.origin.removeprefix("http://")), ("Origin", server.origin))
+    if cookie is not None:
+        headers = (*headers, ("Cookie", cookie or server.cookie))
     content = body.encode() if isinstance(body, str) else body
     connection = HTTPConnection(HOST, server.server_port, timeout=600)
     try:
@@ -180,13 +185,6 @@ def fetch(
 def post(server: Server, target: str, body: str | bytes) -> Got:
     """Send what the page's own script sends."""
     return fetch(server, target, method="POST", body=body)
-
-
-def token_of(server: Server) -> str:
-    """Return the token that the page sends."""
-    inputs = fetch(server).found("input")
-    (token,) = {i.attributes["value"] for i in inputs if i.attributes.get("name") == "token"}
-    return token
 
 
 def searched(server: Server, body: str) -> Got:

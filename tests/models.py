@@ -9,15 +9,32 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.model import Message, Property, Protocol, Step
+from antecede.checker.model import Message, Property, Protocol, Step, with_item
 from antecede.properties import DEFAULT
+from antecede.protocols import hybrid_basic
 from tests.naive import Counts, Crashes, explore
 
 EVERY_SAFETY = (*DEFAULT, "fifo-delivery")
 
 
-def plan_of(workload: str, actors: int, messages: int) -> Any:
-    """Return the plan of `tests.naive` for a workload in the notation of `--workload`."""
+def plan_of(workload: str, actors: int, messages: int, labels: tuple[str, ...] = ()) -> Any:
+    """Return the plan of `tests.naive` for a workload in the notation of `--workload`.
+
+    The application chooses one of the labels for each message to which the workload gives none.
+    """
+
+    def statement(choices: Any, awaited: Any, label: Any = None) -> Any:
+        if "receive" in awaited:
+            return choices, awaited
+        offered = (label,) if label is not None else labels or (None,)
+        return tuple((to, each) for to in choices for each in offered), awaited
+
+    rows = _rows_of(workload, actors, messages)
+    return tuple(tuple(statement(*entry) for entry in row) for row in rows)
+
+
+def _rows_of(workload: str, actors: int, messages: int) -> Any:
+    """Return, per actor, its sends and receives, each perhaps with the label of the message."""
     kind, _, argument = workload.partition(":")
     others = [tuple((j,) for j in range(actors) if j != i) for i in range(actors)]
     nothing = frozenset[Any]()
@@ -32,17 +49,28 @@ def plan_of(workload: str, actors: int, messages: int) -> Any:
         return (((tuple((j,) for j in range(actors)), nothing),) * messages,) * actors
     sends = json.loads(argument)
     if kind == "script":
-        return tuple(tuple((((to,),), nothing) for to in row) for row in sends)
+        return tuple(tuple(_listed(to, nothing) for to in row) for row in sends)
     if kind == "program":
         return _plan_of_programs(sends)
     rows = [[send for send in sends if send["from"] == i] for i in range(actors)]
     keys = {s["name"]: (i, n) for i, row in enumerate(rows) for n, s in enumerate(row, 1)}
     return tuple(
         tuple(
-            ((tuple(s["to"]),), frozenset(keys[name] for name in s.get("after", ()))) for s in row
+            (
+                (tuple(s["to"]),),
+                frozenset(keys[name] for name in s.get("after", ())),
+                s.get("label"),
+            )
+            for s in row
         )
         for row in rows
     )
+
+
+def _listed(to: Any, awaited: frozenset[Any]) -> Any:
+    """Return the statement for a message of a script."""
+    to, label = (to["to"], to["label"]) if isinstance(to, dict) else (to, None)
+    return ((tuple(sorted(_receivers(to))),), awaited, label)
 
 
 def _plan_of_programs(programs: Any) -> Any:
@@ -51,12 +79,16 @@ def _plan_of_programs(programs: Any) -> Any:
 
     def statement(entry: Any) -> Any:
         if "send" in entry:
-            return ((tuple(entry["to"]),), frozenset[Any]())
+            return ((tuple(entry["to"]),), frozenset[Any](), entry.get("label"))
         names = entry["receive"]
         names = keys if names == "any" else [names] if isinstance(names, str) else names
         return (frozenset(keys[name] for name in names), frozenset(["receive"]))
 
     return tuple(tuple(map(statement, row)) for row in programs)
+
+
+def _receivers(to: int | list[int]) -> tuple[int, ...]:
+    return (to,) if isinstance(to, int) else tuple(to)
 
 
 def _groups(members: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
@@ -75,9 +107,10 @@ def naive_counts(
     history: str = "knowledge",
     properties: tuple[str | Property, ...] = DEFAULT,
     crashes: Crashes = Crashes(),
+    labels: tuple[str, ...] = (),
 ) -> Counts:
     """Return the reference checker's counts for a system given in the command line's terms."""
-    plan = plan_of(workload, actors, messages)
+    plan = plan_of(workload, actors, messages, labels)
     return explore(protocol, plan, network, history, properties, crashes)
 
 
@@ -343,7 +376,7 @@ MODELS = (
     # Clocks remember, while one message is in flight and the other delivered, which came first
     # (2 more states, 2 more transitions); afterwards all clocks are (1, 1).
     Model("crossing-clocks", DIRECT, 2, "any", _counts(11, 15, 5, 1), histories=("clocks",)),
-    # `full` remembers it for ever: sent concurrently, or either after the other.
+    # `full` remembers it forever: sent concurrently, or either after the other.
     Model("crossing-full", DIRECT, 2, "any", _counts(13, 15, 5, 3), histories=("full",)),
     # all-delivered: the causal-send is the only transition.
     Model("loses", LOSES, 2, "script:[[1],[]]", _counts(2, 2, 2, 1, {"all-delivered": 1})),
@@ -551,4 +584,29 @@ def pairs(*, timeout: bool) -> Protocol:
         causal_send=causal_send,
         receive=receive,
         timeout=(lambda _state: None) if timeout else None,
+    )
+
+
+def without_permits() -> Protocol:
+    """Return hybrid-basic without the part that keeps causal order across channels.
+
+    Its messages never wait for a permit, so that it only keeps each channel in order.
+    """
+
+    def causal_send(state: Any, message: Message) -> Step:
+        sends: list[tuple[int, Any]] = []
+        for j in message.destinations:
+            m = hybrid_basic.Msg(rcv=j, mid=state.ck, pid=state.ls[j], per=False, pl=message)
+            ids = with_item(state.ls, j, state.ck)
+            state = evolve(state, ls=ids, ck=state.ck + 1, u=state.u.add(m))
+            sends.append((j, m))
+        return Step(state, tuple(sends))
+
+    return evolve(
+        hybrid_basic.HYBRID_BASIC,
+        name="hybrid-basic-without-permits",
+        causal_send=causal_send,
+        invariants={},
+        witnesses={},
+        normal=None,
     )

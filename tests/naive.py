@@ -25,7 +25,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from antecede.checker.model import Delivery, Message, Property, Protocol, Step, What, Where
+from antecede.checker.model import (
+    Delivery,
+    LabelledMessage,
+    Message,
+    Property,
+    Protocol,
+    Step,
+    What,
+    Where,
+)
 
 FAULTS: Any = {
     "causal-delivery": lambda delivery: delivery.known,
@@ -57,6 +66,7 @@ class Crashes(NamedTuple):
     most: int = 0  # in a run
     of: Any = None  # the actors that may crash; None: all
     lost: bool = False  # packets to a crashed actor leave the network
+    whole: bool = False  # no actor crashes in the middle of a step
 
 
 class Crashed(NamedTuple):
@@ -105,9 +115,9 @@ def remembered(state: State, network: str, history: str, judged: set[str], order
     """Return the values that a history records of a state.
 
     `knowledge` drops delivered messages from every past. `clocks` keeps the pasts of actors and of
-    undelivered messages. `full` also keeps the pasts of all sent messages and the logs. All three
-    record which of the properties `judged` the delivery of a message would violate now. If a
-    property compares deliveries (`ordered`), every state records their order.
+    undelivered messages. `full` also keeps the pasts of all sent messages and the logs, without
+    labels. All three record which of the properties `judged` the delivery of a message would
+    violate now. If a property compares deliveries (`ordered`), every state records their order.
     """
     kept = {key for actor in state.actors for key in actor.knows}
     if history == "knowledge":
@@ -116,7 +126,8 @@ def remembered(state: State, network: str, history: str, judged: set[str], order
     mets = [in_flight(actor.met, state.net) for actor in state.actors]
     actors: Any = [(a.local, a.plan, a.knows & kept) for a in state.actors]
     if history == "full":
-        actors = [(a.local, a.plan, a.knows, a.sent, a.log) for a in state.actors]
+        logs = [tuple((m.sender, m.number, past) for m, past in a.log) for a in state.actors]
+        actors = [(a.local, a.plan, a.knows, a.sent) for a in state.actors] + logs
     left = []
     for message, past, to in state.left:
         delivery = judge(message, to, state.actors[to].log)
@@ -166,20 +177,22 @@ def finish(
     return state._replace(actors=actors, net=net, left=left), deliveries
 
 
-def causal_sends(state: State, protocol: Protocol, network: str, i: int) -> Any:
+def causal_sends(state: State, protocol: Protocol, i: int) -> Any:
     actor = state.actors[i]
     choices, awaited = actor.plan[0] if actor.plan else ((), ())
-    for destinations in () if awaited else choices:
+    for destinations, label in () if awaited else choices:
         message = Message(i, len(actor.sent) + 1, destinations)
+        if label is not None:
+            message = LabelledMessage(i, message.number, destinations, label)
         past = actor.knows | {(i, message.number)}
         sender = actor._replace(plan=actor.plan[1:], knows=past, sent=(*actor.sent, past))
         left = state.left | {(message, past, to) for to in destinations}
         step = protocol.causal_send(actor.local, message)
-        yield finish(state._replace(left=left), i, sender, step, network)
+        yield state._replace(left=left), i, sender, step
 
 
-def successors(state: State, protocol: Protocol, network: str) -> Any:
-    """Yield (next state, deliveries) for each transition that is enabled, except for crashes.
+def steps(state: State, protocol: Protocol, network: str) -> Any:
+    """Yield each step that is enabled, except for crashes, as the arguments of `finish`.
 
     On the network `instant`, nothing but receipts happens while a packet is in flight.
     """
@@ -187,14 +200,13 @@ def successors(state: State, protocol: Protocol, network: str) -> Any:
     for i, actor in enumerate(() if waits else state.actors):
         if isinstance(actor.local, Crashed):
             if protocol.recover:
-                again = protocol.recover(i, len(state.actors), actor.local.durable)
-                yield finish(state, i, actor, again, network)
+                yield state, i, actor, protocol.recover(i, len(state.actors), actor.local.durable)
             continue
-        yield from causal_sends(state, protocol, network, i)
+        yield from causal_sends(state, protocol, i)
         for action in protocol.actions.values():
             step = action(actor.local)
             if step and step != Step(actor.local):  # enabled, and it changes something
-                yield finish(state, i, actor, step, network)
+                yield state, i, actor, step
     for index, packet in enumerate(state.net):
         source, i, content, past = packet
         first = packet[channel] not in [other[channel] for other in state.net[:index]]
@@ -203,18 +215,46 @@ def successors(state: State, protocol: Protocol, network: str) -> Any:
             rest = state._replace(net=state.net[:index] + state.net[index + 1 :])
             met = past | {packet} if network == "causal" else past
             actor = state.actors[i]._replace(met=state.actors[i].met | met)
-            step = protocol.receive(actor.local, source, content)
-            yield finish(rest, i, actor, step, network)
+            yield rest, i, actor, protocol.receive(actor.local, source, content)
 
 
-def crashes(state: State, protocol: Protocol, allowed: Crashes) -> Any:
-    """Yield the next state for each crash that may happen."""
-    for i, actor in enumerate(state.actors if state.crashes else ()):
-        if state.live(i) and (allowed.of is None or i in allowed.of):
-            durable = protocol.durable(actor.local) if protocol.durable else None
-            down = actor._replace(local=Crashed(durable))
-            actors = (*state.actors[:i], down, *state.actors[i + 1 :])
-            yield state._replace(actors=actors, crashes=state.crashes - 1)
+def successors(state: State, protocol: Protocol, network: str) -> Any:
+    """Yield (next state, deliveries) for each transition that is enabled, except for crashes."""
+    for before, i, actor, step in steps(state, protocol, network):
+        yield finish(before, i, actor, step, network)
+
+
+def parts(sends: Any, lost: frozenset[int] = frozenset()) -> Any:
+    """Yield each part of a step's packets that may get out: to each actor, the first ones."""
+    if not sends:
+        yield ()
+        return
+    first, *rest = sends
+    if first[0] not in lost:
+        yield from ((first, *part) for part in parts(rest, lost))
+    yield from parts(rest, lost | {first[0]})
+
+
+def crashes(state: State, protocol: Protocol, network: str, allowed: Crashes) -> Any:
+    """Yield (next state, deliveries) for each crash that may happen.
+
+    An actor crashes between two steps, or in the middle of one: it has delivered and written its
+    disk, and only some packets get out. If none does, only a recovery shows that the step began.
+    """
+    actors = range(len(state.actors)) if allowed.of is None else allowed.of
+    if not state.crashes:
+        return
+    live = [(i, state.actors[i]) for i in actors if state.live(i)]
+    cut = [(state, i, actor, Step(actor.local), ()) for i, actor in live]
+    for before, i, actor, step in () if allowed.whole else steps(state, protocol, network):
+        sends = [s for s in step.sends if not allowed.lost or s[0] == i or state.live(s[0])]
+        some = [p for p in parts(sends) if len(p) < len(sends) and (p or protocol.recover)]
+        cut += [(before, i, actor, step, part) for part in some if i in actors]
+    for before, i, actor, step, part in cut:
+        down = Crashed(protocol.durable(step.state) if protocol.durable else None)
+        last = Step(down, part, step.deliveries)
+        after, deliveries = finish(before, i, actor, last, network)
+        yield after._replace(crashes=state.crashes - 1), deliveries
 
 
 def shows(prop: Any, state: State, deliveries: Any, final: bool) -> bool:
@@ -240,11 +280,16 @@ def things(prop: Property, state: State, deliveries: Any) -> Any:
     if prop.what in (What.STATE, What.STATES):
         return states if prop.what is What.STATE else (states,)
     if prop.what is What.SEQUENCES:
-        return [tuple(tuple(message for message, _ in actor.log) for actor in state.actors)]
+        return [tuple(tuple(message for message, _ in state.actors[i].log) for i in live)]
     if prop.what is What.ENDED:
         return [not state.actors[i].plan for i in live]
-    left = sorted({message for message, _, _ in state.owed()}, key=lambda m: m.number)
-    return [tuple(m for m in left if m.sender == i) for i in live]
+    left = {message for message, _, _ in state.owed()}
+    if prop.what is What.PARTLY_DELIVERED:
+        got = {message for i in live for message, _ in state.actors[i].log}
+        live = list(range(len(state.actors)))  # crashed senders, too
+        left = {m for m, _, to in state.left if m in got and state.live(to)}
+    ordered = sorted(left, key=lambda m: m.number)
+    return [tuple(m for m in ordered if m.sender == i) for i in live]
 
 
 def lost(wanted: set[Any], seen: dict[Any, int], edges: set[Any]) -> int | None:
@@ -288,7 +333,7 @@ def explore(
         next_level = []
         for state in level:  # its shortest run has `depth - 1` transitions
             here, after = remembered(state, *encoding), list(successors(state, protocol, network))
-            crashed = [(after_it, ()) for after_it in crashes(state, protocol, allowed)]
+            crashed = list(crashes(state, protocol, network, allowed))
             total, finals = total + len(after) + len(crashed), finals + (not after)
             ends = {p: depth - 1 for p in properties if not after and shows(p, state, (), True)}
             shown = ends | shown

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Iterator
+from itertools import product
 from math import inf
 from typing import Any
 
 import networkx
+from attrs import evolve
 
-from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.model import LabelledMessage, Message, Protocol, Step
 
 Rows = list[list[tuple[int, ...]]]  # per actor: the sets of destinations that it may send to
 PLAIN, MARKED, TAINTED = KINDS = range(3)
@@ -33,7 +35,8 @@ State = namedtuple(
 )
 # fifo, duplicates: as in docs/model.md; once: equal packets in flight are one packet;
 # distinct: messages of one kind have several numbers; budget: how many packets may be lost
-Net = namedtuple("Net", "fifo duplicates once distinct budget")
+# labels: those from which an application chooses
+Net = namedtuple("Net", "fifo duplicates once distinct budget labels", defaults=((None,),))
 
 
 def network_of(name: str, protocol: Protocol) -> Net:
@@ -75,16 +78,18 @@ def causal_sends(s: State, protocol: Protocol, rows: Rows, buffer: int, net: Net
     """Yield what `successors` yields, for the causal-sends."""
     for i, choices in enumerate(rows):
         undelivered = sum(m.sender == i for m, _ in s.left)
-        for to in choices if undelivered < buffer else ():
+        for to, label in product(choices if undelivered < buffer else (), net.labels):
             for marked in (False, True) if s.marker is None else (False,):
                 m = Message(i, MARKED if marked else TAINTED if i in s.knew else PLAIN, to)
+                if label is not None:
+                    m = LabelledMessage(i, m.number, to, label)
                 while net.distinct and repr(m) in repr(s):  # the first number that is free
-                    m = Message(i, m.number + len(KINDS), to)
+                    m = evolve(m, number=m.number + len(KINDS))
                 sent = s._replace(left=(*s.left, (m, to)))
                 if marked:
                     sent = sent._replace(marker=i, knew=tuple(sorted({*s.knew, i})))
                 step = protocol.causal_send(s.locals[i], m)
-                yield ("send", i, to, marked), *finish(sent, i, step, net)
+                yield ("send", i, to, marked, label), *finish(sent, i, step, net)
 
 
 def successors(s: State, protocol: Protocol, rows: Rows, buffer: int, net: Net) -> Iterator[Any]:
@@ -120,6 +125,7 @@ def explore(
     most: float = inf,
     deepest: float = inf,
     safety: bool = True,
+    labels: tuple[str | None, ...] = (None,),
 ) -> tuple[Counts, networkx.MultiDiGraph]:
     """Search breadth-first, to the end of the first level that violates a property of `safety`.
 
@@ -128,7 +134,7 @@ def explore(
     `offers` of a state has its transitions, those included that lead out of this graph.
     """
     net, start = (
-        network_of(network, protocol),
+        network_of(network, protocol)._replace(labels=labels),
         State(tuple(protocol.initial(i, len(rows)) for i in range(len(rows)))),
     )
     seen, level, total, depth, violation = {start}, [start], 1, 0, dict[str, int]()
@@ -161,7 +167,7 @@ def starves(graph: networkx.MultiDiGraph, lossy: bool) -> bool:
 
 
 def stays_for_ever(graph: networkx.MultiDiGraph, lossy: bool) -> bool:
-    """Return whether a fair run can stay in a graph for ever.
+    """Return whether a fair run can stay in a graph forever.
 
     At last such a run visits some states again and again, and no others. These states are strongly
     connected, and the run may take every transition between them. A transition that is owed and
@@ -180,7 +186,7 @@ def stays_for_ever(graph: networkx.MultiDiGraph, lossy: bool) -> bool:
 
 
 def neglects(offers: list[set[Any]], taken: set[Any], lossy: bool) -> set[Any]:
-    """Return the transitions that a run treats unfairly, for ever.
+    """Return the transitions that a run treats unfairly, forever.
 
     Args:
         offers: per state that the run visits again and again, its transitions.

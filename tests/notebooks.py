@@ -1,4 +1,8 @@
-"""Executes the notebooks of docs/notebooks. `make notebooks` stores their outputs."""
+"""Executes the notebooks of docs/notebooks.
+
+They are stored without outputs; `make site` adds the outputs, and `make notebooks` removes those of
+your own session.
+"""
 
 from __future__ import annotations
 
@@ -69,12 +73,6 @@ def texts(notebook: Any) -> list[str]:
     return ["".join(map(_text, _kept(cell))) for cell in _code(notebook)]
 
 
-def lasting_texts(notebook: Any) -> list[str]:
-    """Return the texts of a notebook without lines on time and memory, which differ in each run."""
-    measured = re.compile(r"^  (?:time|explored/s|peak memory) .*\n?", re.MULTILINE)
-    return [measured.sub("", text) for text in texts(notebook)]
-
-
 def _kept(cell: Any) -> list[Any]:
     """Return the outputs of a cell without its progress."""
     return [output for output in cell.outputs if output.get("name") != "stderr"]
@@ -98,21 +96,42 @@ def _code(notebook: Any) -> list[Any]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def main() -> int:
-    """Run all notebooks, and store their outputs."""
+def names() -> list[str]:
+    """Return the names of all notebooks."""
+    return sorted(file.stem for file in FOLDER.glob("*.ipynb"))
+
+
+def with_outputs(name: str) -> str:
+    """Return a notebook after a fresh run, as the text of a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        notebook = executed(name, folder)
+    for cell in _code(notebook):
+        cell.outputs = _kept(cell)
+    return _text_of(notebook)
+
+
+def without_outputs(name: str) -> str:
+    """Return a notebook as it is to be stored."""
+    notebook = read(name)
+    for cell in _code(notebook):
+        cell.outputs, cell.execution_count = [], None
+    return _text_of(notebook)
+
+
+def _text_of(notebook: Any) -> str:
     nbformat: Any = import_module("nbformat")  # it has types for a part only
 
-    for file in sorted(FOLDER.glob("*.ipynb")):
-        with tempfile.TemporaryDirectory() as folder:
-            notebook = executed(file.stem, folder)
-        for cell in _code(notebook):
-            cell.outputs = _kept(cell)
-        notebook.metadata = {
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-            "language_info": {"name": "python"},
-        }
-        nbformat.write(notebook, file)
-        print(file.name)
+    notebook.metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    return str(nbformat.writes(notebook)) + "\n"
+
+
+def main() -> int:
+    """Remove the outputs from all notebooks."""
+    for name in names():
+        (FOLDER / f"{name}.ipynb").write_text(without_outputs(name), encoding="utf-8")
     return 0
 
 

@@ -123,7 +123,7 @@ def alice_bob_carol() -> Path:
 
 @cache
 def undelivered() -> Path:
-    """Cykas as printed, where two messages wait for ever."""
+    """Cykas as printed, where two messages wait forever."""
     return counterexample("cykas-as-printed", 2)
 
 

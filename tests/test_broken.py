@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 import antecede
+from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import Spec
+from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.support.errors import InputError
 from tests.conftest import in_a_process
@@ -34,6 +37,7 @@ def checked(folder: Path, receive: str, *options: object) -> tuple[int, str]:
     return ran.code, ran.out + ran.err
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("call", "named"),
     [
@@ -53,6 +57,7 @@ def test_every_clock_and_every_new_generator_is_refused(
     assert f"calls {named}" in " ".join(said.split())
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "receive",
     [
@@ -74,6 +79,7 @@ def test_innocent_handlers_are_not_refused(tmp_path: Path, receive: str) -> None
     assert 0 == code, said
 
 
+@pytest.mark.integration
 def test_a_thread_of_a_protocol_does_not_keep_the_command_alive(tmp_path: Path) -> None:
     code, said = checked(
         tmp_path,
@@ -85,10 +91,11 @@ def test_a_thread_of_a_protocol_does_not_keep_the_command_alive(tmp_path: Path) 
     assert 0 == code, said
 
 
+@pytest.mark.integration
 def test_numba_reads_no_settings_in_the_current_folder(tmp_path: Path) -> None:
     (tmp_path / ".numba_config.yaml").write_text("disable_jit: 1\n")
     code = (
-        "from antecede.checker.engine.compiled.jit import compiler\n"
+        "from antecede.checker.compiled.jit import compiler\n"
         "compiler()\nimport numba\nnumba.core.config.reload_config()\n"
         "print(numba.config.DISABLE_JIT)"
     )
@@ -113,9 +120,9 @@ def test_ways_back_are_judged_if_the_last_state_of_a_search_violates(
 ) -> None:
     (tmp_path / "late.py").write_text(LATE)
     monkeypatch.chdir(tmp_path)
-    properties = ["can-deliver", "all-delivered", "finishes"]
-    check: Any = antecede.check
-    found = check("late.py:Q", actors=2, messages=2, properties=properties, **options)
+    properties = ("can-deliver", "all-delivered", "finishes")
+    spec = Spec("late.py:Q", actors=2, messages=2, properties=properties)
+    found = check(spec, Options(**options)).result
     assert {"can-deliver": "VIOLATED", "all-delivered": "VIOLATED", "finishes": "HOLDS"} == dict(
         found.properties
     )
@@ -165,6 +172,7 @@ def test_the_package_lists_what_it_exports() -> None:
     assert {"check", "sweep", "Protocol"} <= set(dir(antecede))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("start", "state", "said"),
     [

@@ -117,12 +117,14 @@ def without_large_packages(folder: Path, *command: str) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.integration
 def test_without_numba_a_check_explores_in_plain_python(tmp_path: Path) -> None:
-    done = without_large_packages(tmp_path, "check", "fifo", "--actors", "2", "--messages", "1")
+    done = without_large_packages(tmp_path, "check", "fifo", "--actors", "2", "--messages", "2")
     assert (0, "") == (done.returncode, done.stderr)
     assert "Explored in plain Python: Numba" in done.stdout
 
 
+@pytest.mark.integration
 def test_without_numpy_another_command_names_what_it_needs(tmp_path: Path) -> None:
     done = without_large_packages(tmp_path, "simulate", "fifo")
     assert (2, "") == (done.returncode, done.stdout)

@@ -13,8 +13,14 @@ from tests.conftest import ROOT, Command
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 COMMAND = re.compile(r"^antecede (check .*)$", re.MULTILINE)
 WORDS = {"two": 2, "three": 3, "nine": 9}
-FOUND = re.compile(r"(?:is violated after|the protocol fails in step) (\d+)")
+FOUND = re.compile(r"(?:, after|, in step) (\d+)")
 """The length of the run that a report shows."""
+
+
+LARGE = (
+    "check hybrid-basic --workload 'script:[[2,1],[2],[]]' --network duplicating+lossy",
+    "check hybrid-sps-as-printed --actors 2 --messages 2 --property causal-delivery",
+)
 
 
 def lengths(text: str) -> set[int]:
@@ -37,7 +43,11 @@ def commands() -> Iterator[tuple[str, str, bool]]:
 
 
 @pytest.mark.parametrize(
-    ("section", "command", "repairs"), list(commands()), ids=[each[1] for each in commands()]
+    ("section", "command", "repairs"),
+    [
+        pytest.param(*case, id=case[1], marks=pytest.mark.integration if case[1] in LARGE else ())
+        for case in commands()
+    ],
 )
 def test_a_finding_is_what_its_command_finds(
     antecede: Command, section: str, command: str, repairs: bool
@@ -62,6 +72,7 @@ def claims() -> Iterator[tuple[str, str]]:
             yield from ((command, ruling) for command in CLAIM.findall(text))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("command", "ruling"), list(claims()))
 def test_a_claim_on_the_page_is_decided_as_its_section_says(
     antecede: Command, command: str, ruling: str

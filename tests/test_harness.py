@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
 
 import pytest
 
+from tests.budget import FAST, INTEGRATION
 from tests.conftest import ROOT
 
 CHILD = (
@@ -52,3 +54,9 @@ def test_children_of_the_tests_hear_signals_in_the_background_too() -> None:
 def test_every_test_has_a_limit(pytestconfig: pytest.Config) -> None:
     assert pytestconfig.pluginmanager.has_plugin("timeout")
     assert 0 < float(pytestconfig.getini("timeout")) <= 1800
+
+
+@pytest.mark.parametrize("file", ["Makefile", ".ci/run"])
+def test_the_two_levels_are_asked_for_by_the_same_markers(file: str) -> None:
+    asked = re.findall(r" -m '(.*)'$", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
+    assert [FAST, INTEGRATION] == asked

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from antecede.checker.render.schemas import SCHEMAS, schema_text
 from tests.conftest import ROOT
+
+pytestmark = pytest.mark.integration
 
 USERS_FILES = {
     "cli.py": "MINE = True\n",
@@ -33,7 +36,7 @@ def test_these_are_mine():
     assert all(module.MINE for module in (checker, cli, properties, protocols, specs))
 
 def test_mine_holds():
-    assert_holds(PROTOCOL, actors=2, messages=1, engine="plain")
+    assert_holds(PROTOCOL, actors=2, messages=2, engine="plain")
 """,
 }
 """A project that has folders and modules called like ours."""
@@ -112,12 +115,20 @@ def test_a_wheel_installs_one_name(wheel: Path) -> None:
     assert {
         "antecede/py.typed",
         "antecede/cli.py",
-        "antecede/checker/claims/hybrid.toml",
+        "antecede/checker/papers/claims/hybrid.toml",
         "antecede/checker/render/page.css",
         "antecede/checker/render/templates/trace.html",
         "antecede/protocols/mfss.py",
         "antecede/specs/small/cykas-3x2.toml",
     } <= contents(wheel).keys()
+
+
+def test_a_wheel_has_the_schemas_that_the_command_prints(wheel: Path) -> None:
+    files = contents(wheel)
+    folder = "antecede/checker/schemas/"
+    assert {f"{folder}{name}.json": schema_text(name) for name in SCHEMAS} == {
+        name: files[name].decode() for name in files if name.startswith(folder)
+    }
 
 
 def test_a_wheel_from_the_sdist_is_the_same(wheel: Path, tmp_path: Path) -> None:
@@ -126,6 +137,7 @@ def test_a_wheel_from_the_sdist_is_the_same(wheel: Path, tmp_path: Path) -> None
     unpacked.mkdir()
     subprocess.run(["tar", "-xf", sdist, "-C", unpacked], check=True)
     (source,) = unpacked.iterdir()
+    assert set(SCHEMAS) == {file.stem for file in (source / "schemas").iterdir()}
     assert contents(wheel) == contents(built("wheel", source, tmp_path / "dist"))
 
 
@@ -152,7 +164,7 @@ def test_a_wheel_from_a_tree_without_links_is_the_same(
 
 
 def test_a_tree_without_links_checks_a_protocol(without_links: Path) -> None:
-    asked = ("check", "fifo", "--actors", "2", "--messages", "1", "--engine", "plain")
+    asked = ("check", "fifo", "--actors", "2", "--messages", "2", "--engine", "plain")
     done = subprocess.run(
         [sys.executable, "-P", "-m", "antecede", *asked, "--json", "-"],
         env={"PYTHONPATH": str(without_links / "src")},

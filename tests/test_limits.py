@@ -22,6 +22,8 @@ from tests.conftest import ROOT, begun, in_a_process
 from tests.stubborn import HALF_AN_HOUR, PASSING
 from tests.support.test_interrupts import WITHIN, started, until
 
+pytestmark = pytest.mark.integration
+
 STAGES = f"""{PASSING}
 import attrs
 from antecede.protocols.unordered import UNORDERED as base
@@ -41,18 +43,15 @@ def hanging_in(stage, fails=False):
         return base.receive(state, src, packet)
     return attrs.evolve(base, name="hangs", receive=receive)
 
-SEARCH = hanging_in("_explored")
+SEARCH = hanging_in("_explore")
 SELFCHECK = hanging_in("look_back")
 FAILURE = hanging_in("run_to_failure", fails=True)
-MEASURES = hanging_in("measure")
-SAMPLE = hanging_in("sample")
 """
 """A protocol for each stage of a check; its handler does not return in that stage."""
 
-SMALL = ("--actors", 2, "--messages", 1, "--property", "integrity", "--engine", "plain")
-ASKED = (*SMALL, "--measures", "--sample", "random")
+ASKED = ("--actors", 2, "--messages", 1, "--property", "integrity", "--engine", "plain")
 
-CODE_OF = {"SEARCH": 3, "SELFCHECK": 3, "FAILURE": 2, "SAMPLE": 0, "MEASURES": 0}
+CODE_OF = {"SEARCH": 3, "SELFCHECK": 3, "FAILURE": 2}
 """Stage -> the exit code if the check ends in it; from FAILURE on, the verdict is known."""
 
 
@@ -85,6 +84,27 @@ def test_a_violation_is_not_lost_to_a_self_check_that_does_not_end(tmp_path: Pat
     ran = in_a_process("check", *asked, "--actors", 3, "--json", "found.json", cwd=tmp_path)
     assert 1 == ran.code
     assert "VIOLATED" == json.loads((tmp_path / "found.json").read_text())["verdict"]
+
+
+ADVERSARY = f"""{STAGES}
+from antecede import Property, What, Where
+
+def right(delivery):
+    if is_called_by("by_search"):
+        never()
+    return True
+
+OWN = Property("own", "of a test", What.DELIVERY, Where.EVERYWHERE, right)
+"""
+
+
+def test_what_holds_is_not_lost_to_the_search_whether_it_could_fail(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(ADVERSARY)
+    asked = ("--actors", 2, "--messages", 1, "--engine", "plain", "--property", "own.py:OWN")
+    ran = in_a_process("check", "mfss", *asked, "--max-seconds", HALF_AN_HOUR, cwd=tmp_path)
+    assert (tmp_path / "begun").exists()
+    assert 0 == ran.code
+    assert ran.out.startswith("mfss: HOLDS")
 
 
 def test_the_seconds_before_the_check_count(
@@ -183,7 +203,9 @@ def test_a_worker_is_used_again_after_a_call_that_did_not_end() -> None:
 def endless_at_two(number: int) -> int:
     from antecede.checker.support import interrupts
 
-    with interrupts.at_work("the call"), interrupts.watched(lambda: "the time is over"):
+    over = "the time is over"
+    limit = interrupts.Limit(lambda: over, 1.0, 0, (over, ""))
+    with interrupts.at_work("the call"), interrupts.limited(limit):
         while number == 2:
             with contextlib.suppress(KeyboardInterrupt):
                 time.sleep(0.1)

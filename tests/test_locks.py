@@ -32,6 +32,7 @@ def test_a_held_lock_is_refused_until_it_is_released(tmp_path: Path) -> None:
     again.release()
 
 
+@pytest.mark.integration
 def test_the_system_frees_the_lock_of_a_killed_process(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLD, str(tmp_path / "lock")]
     process = begun(command, stdin=subprocess.PIPE)

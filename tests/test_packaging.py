@@ -8,12 +8,14 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from antecede.checker.support.version import VERSION
 from tests.conftest import ROOT, Command
 from tests.test_pages import accepted
 
@@ -30,12 +32,15 @@ def step_of_action(name: str) -> str:
     return str(step["run"])
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("messages", "code"), [(1, 0), (2, 1)])
 def test_the_action_checks_specs_and_writes_a_summary(
     tmp_path: Path, messages: int, code: int
 ) -> None:
     (tmp_path / "specs").mkdir()
     spec = f'protocol = "unordered"\nactors = 3\nmessages = {messages}\n'
+    if code == 0:  # nobody can violate an order with one message per actor
+        spec += 'properties = ["integrity"]\n'
     (tmp_path / "specs" / "a.toml").write_text(spec)
     files = {name: tmp_path / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
     command = tmp_path / "bin" / "antecede"
@@ -49,6 +54,7 @@ def test_the_action_checks_specs_and_writes_a_summary(
             **os.environ,
             "PATH": f"{command.parent}:{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT / "src"),
+            "GITHUB_ACTIONS": "true",
             "RUNNER_TEMP": str(tmp_path),
             "SPECS": "specs",
             "OPTIONS": "--engine plain --max-seconds 600",
@@ -85,14 +91,35 @@ def test_the_hook_checks_specs_that_changed(antecede: Command, tmp_path: Path) -
 
 def test_the_commands_of_the_image_are_commands() -> None:
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-    (command,) = re.findall(r"^RUN antecede (.*?) +&&", text, re.MULTILINE)
+    (command,) = re.findall(r"^RUN antecede (.*)", text, re.MULTILINE)
     accepted(shlex.split(command))
 
 
 def test_the_citation_has_our_version() -> None:
     citation = yaml_in("CITATION.cff")
-    assert (PROJECT["version"], PROJECT["license"]) == (citation["version"], citation["license"])
+    assert (VERSION, PROJECT["license"]) == (citation["version"], citation["license"])
     assert [{"name": "The antecede developers"}] == citation["authors"]
+    preferred = citation["preferred-citation"]
+    for key in ("title", "version", "authors"):
+        assert citation[key] == preferred[key]
+    page = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
+    entry = dict(re.findall(r"^  (\w+) += \{([^{}]*)\}", page, re.MULTILINE))
+    for key in ("title", "version", "year"):
+        assert entry[key] == str(preferred[key])
+
+
+def placeholders(files: Iterable[Path]) -> list[str]:
+    """Return the files that name an address which nobody knows before the release."""
+    return [f.name for f in files if re.search(r"\bOWNER/", f.read_text(encoding="utf-8"))]
+
+
+def test_one_file_has_placeholders_for_the_address_of_the_repository(tmp_path: Path) -> None:
+    second = tmp_path / "second.md"
+    second.write_text("Clone OWNER/antecede.")
+    texts = ["*.md", "*.cff", "*.yml", ".*.yaml", "docs/**/*.md", "benchmarks/*.md"]
+    files = [file for pattern in texts for file in sorted(ROOT.glob(pattern))]
+    assert ["ci.md"] == placeholders(files)
+    assert ["ci.md", "second.md"] == placeholders([*files, second])
 
 
 def test_the_suite_runs_on_every_version_that_is_classified() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -13,7 +14,14 @@ import pytest
 from antecede import cli
 from tests.conftest import ROOT, Command
 
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("benchmarks/*.md")])
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *ROOT.glob("benchmarks/*.md"),
+        *ROOT.glob("tests/campaigns/*.md"),
+    ]
+)
 
 FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMANDS = ("", "sh", "bash", "text", "console")
@@ -25,6 +33,18 @@ FOLDERS = {f.name for room in ("", "checker") for f in (ROOT / room).iterdir() i
     "src"
 }
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def text_of(page: Path) -> str:
+    """Return the text of a page."""
+    return page.read_text(encoding="utf-8")
+
+
+def on_pages(wrong: Callable[[Path], Iterable[str]], pages: Iterable[Path] = PAGES) -> list[str]:
+    """Return what is wrong on the pages, each with the name of its page."""
+    return [
+        f"{page.relative_to(ROOT).as_posix()}: {each}" for page in pages for each in wrong(page)
+    ]
 
 
 def commands(text: str) -> Iterator[str]:
@@ -62,42 +82,56 @@ def test_what_is_no_command_would_be_seen() -> None:
         accepted(shlex.split(wrong))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_command_on_a_page_is_accepted(page: Path) -> None:
-    for line in commands(page.read_text(encoding="utf-8")):
+def refused_commands(page: Path) -> Iterator[str]:
+    """Yield the commands in the blocks of a page that the command line does not accept."""
+    for line in commands(text_of(page)):
         if "…" in line or line.startswith(("help", "--")):
             continue
         try:
             accepted(shlex.split(line))
         except (click.ClickException, KeyError, ValueError) as error:
-            raise AssertionError(f"{page.name}: antecede {line}: {error}") from None
+            yield f"antecede {line}: {error}"
         except click.exceptions.Exit:
             continue
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_what_a_sentence_says_of_a_command_is_so(page: Path) -> None:
-    for line in mentions(page.read_text(encoding="utf-8")):
+def test_every_command_on_a_page_is_accepted() -> None:
+    assert [] == on_pages(refused_commands)
+
+
+def refused_mentions(page: Path) -> Iterator[str]:
+    """Yield the commands in the sentences of a page that the command line does not accept."""
+    for line in mentions(text_of(page)):
         try:
             if "…" not in line and "PROTOCOL" not in line:
                 accepted(shlex.split(line))
         except (click.MissingParameter, click.BadOptionUsage):
             continue  # a sentence need not say of what, or which value
         except (click.ClickException, KeyError, ValueError) as error:
-            raise AssertionError(f"{page.name}: antecede {line}: {error}") from None
+            yield f"antecede {line}: {error}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_link_on_a_page_leads_to_a_file(page: Path) -> None:
-    targets = LINK.findall(page.read_text(encoding="utf-8"))
-    files = [t for t in targets if not re.match(r"[a-z]+:", t)]
-    assert [] == [t for t in files if not (page.parent / t).exists()]
+def test_what_a_sentence_says_of_a_command_is_so() -> None:
+    assert [] == on_pages(refused_mentions)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_the_text_of_a_link_to_a_page_is_no_file_name(page: Path) -> None:
-    text = FENCED.sub("", page.read_text(encoding="utf-8"))
-    assert [] == re.findall(r"\[`?[\w/.-]+\.md`?\]\([^)]*\)", text)
+def dead_links(page: Path) -> list[str]:
+    """Return the links of a page to files that are not there."""
+    files = [t for t in LINK.findall(text_of(page)) if not re.match(r"[a-z]+:", t)]
+    return [t for t in files if not (page.parent / t).exists()]
+
+
+def test_every_link_on_a_page_leads_to_a_file() -> None:
+    assert [] == on_pages(dead_links)
+
+
+def links_named_like_files(page: Path) -> list[str]:
+    """Return the links of a page whose text is the name of a page."""
+    return re.findall(r"\[`?[\w/.-]+\.md`?\]\([^)]*\)", FENCED.sub("", text_of(page)))
+
+
+def test_the_text_of_a_link_to_a_page_is_no_file_name() -> None:
+    assert [] == on_pages(links_named_like_files)
 
 
 def installs_without_an_environment(text: str) -> list[str]:
@@ -118,21 +152,26 @@ def test_an_installation_without_an_environment_would_be_seen() -> None:
     assert [] == installs_without_an_environment(made)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_a_page_installs_only_into_a_virtual_environment(page: Path) -> None:
-    assert [] == installs_without_an_environment(page.read_text(encoding="utf-8"))
+def test_a_page_installs_only_into_a_virtual_environment() -> None:
+    assert [] == on_pages(lambda page: installs_without_an_environment(text_of(page)))
 
 
+@cache
 def headings(page: Path) -> set[str]:
     """Return the anchors of a page's headings, as GitHub makes them."""
-    found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in found}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_link_to_a_heading_finds_it(page: Path) -> None:
-    for target, anchor in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
-        assert anchor in headings(page.parent / target if target else page)
+def links_to_no_heading(page: Path) -> Iterator[str]:
+    """Yield the links of a page to headings that are not there."""
+    for target, anchor in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", text_of(page)):
+        if anchor not in headings((page.parent / target).resolve() if target else page):
+            yield f"{target}#{anchor}"
+
+
+def test_every_link_to_a_heading_finds_it() -> None:
+    assert [] == on_pages(links_to_no_heading)
 
 
 def named_files(text: str) -> list[str]:
@@ -155,17 +194,17 @@ def test_what_is_no_file_would_be_seen() -> None:
     assert is_there("search/loop.explore")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_file_that_a_page_names_is_there(page: Path) -> None:
-    assert [] == [n for n in named_files(page.read_text(encoding="utf-8")) if not is_there(n)]
+def test_every_file_that_a_page_names_is_there() -> None:
+    missing = on_pages(lambda page: [n for n in named_files(text_of(page)) if not is_there(n)])
+    assert [] == missing
 
 
 KEPT = sorted(f for f in (ROOT / "docs").rglob("*") if f.suffix in (".json", ".svg", ".ipynb"))
 
 
-@pytest.mark.parametrize("file", [*PAGES, *KEPT], ids=lambda file: str(file.relative_to(ROOT)))
-def test_no_line_of_code_is_in_a_folder_of_one_machine(file: Path) -> None:
-    assert not re.search(r"\bline \d+ of /", file.read_text(encoding="utf-8"))
+def test_no_line_of_code_is_in_a_folder_of_one_machine() -> None:
+    machine = re.compile(r"\bline \d+ of /[^\n]*")
+    assert [] == on_pages(lambda page: machine.findall(text_of(page)), [*PAGES, *KEPT])
 
 
 def test_an_error_in_a_protocol_of_antecede_is_the_same_on_every_machine(antecede: Command) -> None:
@@ -179,4 +218,4 @@ def test_an_error_in_a_protocol_of_antecede_is_the_same_on_every_machine(anteced
         "--property",
         "causal-delivery",
     ]
-    assert " of protocols/sliding.py); it was called as" in " ".join(antecede(*asked).out.split())
+    assert " of protocols/sliding.py, in step " in " ".join(antecede(*asked).out.split())

@@ -1,19 +1,18 @@
-"""The commands on a simulated macOS and a simulated Windows; see `platforms/sitecustomize.py`."""
+"""The commands on Linux, macOS and Windows, in processes of their own; and what differs there."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 
-from antecede.checker.support import interrupts, private
+import antecede
+from antecede.checker.support import private
 from antecede.checker.support.platforms import refuse_on_windows
-from tests.platforms.__main__ import environment
-
-SYSTEMS = ("macos", "windows")
+from tests.conftest import in_a_process
 
 NODE = """
 class Node:
@@ -33,125 +32,47 @@ LOG = """
 {"actor": "bob", "event": "deliver", "message": "m1"}
 """
 
-COMMANDS = """
-import json, sys, traceback
-from antecede.cli import main
-
-codes = {}
-for line in json.loads(sys.argv[1]):
-    codes[line] = main(line.split())
-print(codes, file=sys.stderr)
-assert codes == json.loads(sys.argv[1]), codes
-"""
-
-
-def simulated(system: str, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with the code of antecede on a simulated system."""
-    encoding = "cp1252" if system == "windows" else "utf-8"
-    env = {**environment(system), "PYTHONIOENCODING": encoding, "PYTHONWARNDEFAULTENCODING": "1"}
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        encoding=encoding,
-        check=False,
-    )
+COMMANDS = {
+    "--version": 0,
+    "list": 0,
+    "check fifo --actors 2 --messages 2 --engine plain": 0,
+    "check cykas-secret-mode --actors 3 --messages 2 --trace run.json": 1,
+    "replay run.json": 1,
+    "audit log.jsonl": 0,
+    "test node.py:Node --messages 1 --property integrity": 0,
+    "simulate fifo --actors 3 --messages 20": 0,
+    "prove fifo": 0,
+    "sweep fifo --actors 2,3 --messages 1 --property integrity --workers 2 --output rows.jsonl": 0,
+    "sweep fifo --actors 2 --actors 3 --messages 2 --workers 2 --output rows.jsonl": 0,
+    "check mfss --actors 3 --messages 2 --checkpoint saved": 0,
+    "classes fifo --actors 2 --messages 1": 0,
+    "check mfss --actors 3 --messages 2 --spill spilled": 2 if sys.platform == "win32" else 0,
+}
 
 
-def check_codes(system: str, folder: Path, codes: dict[str, int]) -> str:
-    """Run command lines in one process, compare their exit codes, and return what they print."""
-    (folder / "node.py").write_text(NODE)
-    (folder / "log.jsonl").write_text(LOG.lstrip())
-    done = simulated(system, folder, "-c", COMMANDS, json.dumps(codes))
-    assert 0 == done.returncode, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout
+@pytest.mark.integration
+def test_the_main_commands_run(tmp_path: Path) -> None:
+    (tmp_path / "node.py").write_text(NODE, encoding="utf-8")
+    (tmp_path / "log.jsonl").write_text(LOG.lstrip(), encoding="utf-8")
+    ran = {line: in_a_process(*line.split(), cwd=tmp_path) for line in COMMANDS}
+    assert COMMANDS == {line: done.code for line, done in ran.items()}, ran
+    assert [] == [line for line, done in ran.items() if "Traceback" in done.err]
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_the_main_commands_run(system: str, tmp_path: Path) -> None:
-    out = check_codes(
-        system,
-        tmp_path,
-        {
-            "--version": 0,
-            "list": 0,
-            "check fifo --actors 2 --messages 2 --engine plain": 0,
-            "check cykas-secret-mode --actors 3 --messages 2 --trace run.json": 1,
-            "replay run.json": 1,
-            "audit log.jsonl": 0,
-            "test node.py:Node --messages 1": 0,
-        },
-    )
-    assert "too late" in out
-    assert "every message was processed" in out
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_the_command_runs_with_its_own_streams(system: str, tmp_path: Path) -> None:
-    line = ("check", "unordered", "--actors", "3", "--messages", "2", "--engine", "plain")
-    done = simulated(system, tmp_path, "-m", "antecede", *line, "--json", "run.json")
-    assert (1, "") == (done.returncode, done.stderr)
-    assert "VIOLATED" in done.stdout
+@pytest.mark.integration
+def test_the_command_runs_with_its_own_streams(tmp_path: Path) -> None:
+    line = ("check", "unordered", "--actors", 3, "--messages", 2, "--engine", "plain")
+    done = in_a_process(*line, "--json", "run.json", cwd=tmp_path)
+    assert (1, "") == (done.code, done.err)
+    assert "VIOLATED" in done.out
     assert "VIOLATED" == json.loads((tmp_path / "run.json").read_bytes())["verdict"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_the_other_commands_run(system: str, tmp_path: Path) -> None:
-    check_codes(
-        system,
-        tmp_path,
-        {
-            "simulate fifo --actors 3 --messages 20": 0,
-            "prove fifo": 0,
-            "sweep fifo --actors 2 --actors 3 --messages 1 --workers 2 --output rows.jsonl": 0,
-            "sweep fifo --actors 2 --actors 3 --messages 2 --workers 2 --output rows.jsonl": 0,
-            "check mfss --actors 3 --messages 2 --checkpoint saved --checkpoint-seconds 0.01": 0,
-            "classes fifo --actors 2 --messages 1": 0,
-            "check mfss --actors 3 --messages 2 --spill spilled": 2 if system == "windows" else 0,
-        },
-    )
-
-
-EXPLORE = """
-import urllib.request
-import antecede
-
-page = antecede.explore("fifo", actors=2, messages=1)
-print(urllib.request.urlopen(page.address).status)
-page.close()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_the_page_of_a_protocol_opens(system: str, tmp_path: Path) -> None:
-    done = simulated(system, tmp_path, "-c", EXPLORE)
-    assert ("200\n", "") == (done.stdout, done.stderr)
-
-
-@pytest.mark.parametrize(
-    ("system", "use"),
-    [
-        ("windows", "exec('os.fork()', vars(ours))"),
-        ("windows", "exec('os.getuid()', vars(ours))"),
-        ("windows", "exec('import fcntl', vars(ours))"),
-        ("windows", "exec('open(0)', vars(ours))"),
-        ("macos", "exec('os.sched_getaffinity(0)', vars(ours))"),
-        ("macos", "exec('open(\"/proc/self/statm\")', vars(ours))"),
-    ],
-)
-def test_the_simulation_takes_features_from_antecede_only(
-    system: str, use: str, tmp_path: Path
-) -> None:
-    """The same use of a feature fails in a module of antecede, and succeeds elsewhere."""
-    done = simulated(
-        system, tmp_path, "-c", f"import antecede.checker.support.private as ours\n{use}"
-    )
-    assert 1 == done.returncode
-    assert "Error" in done.stderr or "EncodingWarning" in done.stderr
+def test_the_page_of_a_protocol_opens() -> None:
+    page = antecede.explore("fifo", actors=2, messages=1)
+    with urllib.request.urlopen(page.address) as answer:
+        assert 200 == answer.status
+    page.close()
 
 
 def test_what_windows_lacks_is_refused_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,10 +93,3 @@ def test_on_windows_only_the_home_folder_is_private(
     reason = private.changed_by_others(tmp_path / "shared")
     assert reason is not None
     assert "outside your home folder" in reason
-
-
-def test_the_thread_that_looks_for_signals_reads_their_numbers() -> None:
-    reading, writing = interrupts.signal_numbers()
-    with reading, writing:
-        writing.send(bytes([2]))
-        assert b"\x02" == reading.recv(64)

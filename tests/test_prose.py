@@ -8,19 +8,17 @@ import pytest
 
 from tests import prose
 
-HARD = (
-    "It depends on what is sent.",
-    "It stops, for it has no more states.",
-    "It takes the clock, and not that of the sender.",
-    "There are so many states.",
-    "Then nobody sends a message.",
-    "It keeps all but the last one.",
+WRONG = (
+    "The file is /home/anna/protocols/chat.py.",
+    "The search explores 3,000,000 per second.",
+    "It explores 3 million a second.",
+    "Then it waits for ever.",
 )
-PLAIN = (
+RIGHT = (
     "What is a causal order?",
-    "It searches for the shortest run, for example by levels.",
-    "`what is it` is a name.",
-    "Carol, who is in secret mode, answers.",
+    "It explores 3 million states per second.",
+    "The folder is ~/.cache/antecede, or $HOME/work/antecede.",
+    "It depends on what is sent, and waits forever.",
 )
 
 
@@ -29,24 +27,25 @@ def found(tmp_path: Path, name: str, text: str) -> list[str]:
     return list(prose.hits(tmp_path / name))
 
 
-@pytest.mark.parametrize("sentence", HARD)
-def test_a_habit_is_found_in_a_page_and_in_a_printed_text(sentence: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sentence", WRONG)
+def test_a_mistake_is_found_in_a_page_and_in_a_printed_text(sentence: str, tmp_path: Path) -> None:
     assert 1 == len(found(tmp_path, "page.md", sentence))
     assert 1 == len(found(tmp_path, "program.py", f"print({sentence!r})"))
 
 
-@pytest.mark.parametrize("sentence", PLAIN)
-def test_plain_sentences_and_code_are_left_alone(sentence: str, tmp_path: Path) -> None:
-    assert [] == found(tmp_path, "page.md", f"{sentence}\n\n```\nwhat is it\n```\n")
+@pytest.mark.parametrize("sentence", RIGHT)
+def test_right_sentences_and_code_are_left_alone(sentence: str, tmp_path: Path) -> None:
+    assert [] == found(tmp_path, "page.md", f"{sentence}\n\n```\nfor ever\n```\n")
 
 
 def test_docstrings_are_not_printed_texts_except_of_commands(tmp_path: Path) -> None:
-    source = f'def command():\n    """{HARD[0]}"""\n'
+    source = f'def command():\n    """{WRONG[3]}"""\n'
     assert [] == found(tmp_path, "program.py", source)
     assert 1 == len(found(tmp_path, "cli.py", source))
 
 
-def test_the_pages_and_texts_of_the_project_have_none_of_these_habits(
+@pytest.mark.integration
+def test_the_pages_and_texts_of_the_project_have_none_of_these_mistakes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert 0 == prose.main([])

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import json
 import os
 import re
 import subprocess
 import sys
 import threading
-import tomllib
 from base64 import b64decode
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -28,6 +28,13 @@ from tests.conftest import ROOT
 pytest.importorskip("mkdocs")
 
 from mkdocs.structure.files import InclusionLevel
+
+from antecede.checker.papers.simulate.chart import Panel
+from antecede.checker.render.schemas import SCHEMAS, schema_text
+from antecede.checker.support.version import VERSION
+from benchmarks import drawings
+from tests import notebooks
+from tests.papers.simulate.test_charts import check_scheme, words
 
 FOREIGN = re.compile(
     r"""<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=["'](?:https?:)?//[^"']*"""
@@ -59,27 +66,37 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.integration
 def test_every_page_of_the_documentation_is_on_the_site(site: Path) -> None:
     for page in (ROOT / "docs").glob("*.md"):
         assert (site / f"{page.stem}.html").is_file()
 
 
+@pytest.mark.integration
 def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
     for page in site.rglob("*.html"):
         assert [] == FOREIGN.findall(page.read_text(encoding="utf-8")), page.name
     assert FOREIGN.search('<script async src="//cdn.example.org/a.js">')
 
 
+@pytest.mark.integration
 def test_code_that_a_page_links_to_is_on_the_site(site: Path) -> None:
     text = (site / "writing.html").read_text(encoding="utf-8")
     assert 'href="source/protocols/mfss.py.html"' in text
     assert "unacknowledged" in (site / "source/protocols/mfss.py.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.integration
 def test_the_reference_is_made_of_the_docstrings(site: Path) -> None:
     text = (site / "api.html").read_text(encoding="utf-8")
     assert "A protocol for the delivery of messages: a record of functions" in text
     assert 'id="antecede.check"' in text
+
+
+@pytest.mark.integration
+def test_the_site_has_the_schemas_that_the_command_prints(site: Path) -> None:
+    for name in SCHEMAS:
+        assert schema_text(name) == (site / f"schemas/{name}.json").read_text(encoding="utf-8")
 
 
 def hook(name: str = "pages") -> ModuleType:
@@ -121,15 +138,11 @@ def test_links_are_rewritten_and_code_is_left_alone() -> None:
 # Version and repository
 
 
-def version() -> str:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return str(project["version"])
-
-
+@pytest.mark.integration
 def test_every_page_shows_the_version_and_links_to_the_repository(site: Path) -> None:
     for name in ("index", "tutorial", "source/protocols/mfss.py"):
         text = (site / f"{name}.html").read_text(encoding="utf-8")
-        assert f"antecede {version()}" in text
+        assert f"antecede {VERSION}" in text
         assert f'<a href="{REPOSITORY}"' in text
 
 
@@ -146,14 +159,76 @@ def test_without_an_address_there_is_no_link_to_a_repository(
 # The counterexample that plays
 
 
+@pytest.mark.integration
 def test_the_first_page_plays_the_diagram_of_the_readme(site: Path) -> None:
     page = (site / "index.html").read_text(encoding="utf-8")
     drawn = (ROOT / "docs/images/chat.svg").read_text(encoding="utf-8")
     steps = set(re.findall(r'data-step="([1-9]\d*)"', drawn))
     assert steps == set(re.findall(r"@keyframes at-(\d+)", page))
     assert "@keyframes way-1-6 " in page, "m1 is sent in step 1 and received in step 6"
-    for words in re.findall("<text[^>]*>([^<]+)</text>", drawn):
-        assert words in page
+    for text in re.findall("<text[^>]*>([^<]+)</text>", drawn):
+        assert text in page
+
+
+@pytest.mark.integration
+def test_the_site_draws_the_short_forms_that_its_pages_link_to(site: Path) -> None:
+    for page, folder, place in (
+        ("protocols", ROOT / "docs/images/protocols", "images/protocols"),
+        ("simulation", ROOT / "docs/images/simulation", "images/simulation"),
+        ("project/benchmarks/index", ROOT / "benchmarks/figures", "figures"),
+    ):
+        text = (site / f"{page}.html").read_text(encoding="utf-8")
+        kept = [file for file in drawings.sources() if file.parent == folder]
+        assert kept
+        for file in kept:
+            assert f'src="{place}/{file.stem}.svg"' in text
+            drawn = (site / page).parent / place / f"{file.stem}.svg"
+            assert "</svg>" in drawn.read_text(encoding="utf-8")
+
+
+@pytest.mark.integration
+def test_a_chart_on_the_site_has_its_titles_and_follows_the_readers_scheme(site: Path) -> None:
+    kept = [file for file in drawings.sources() if drawings.is_chart(file)]
+    for file in kept:
+        chart = drawings.chart_in(file)
+        place = hook().place_of(file.with_suffix(".svg").relative_to(ROOT).as_posix())
+        text = (site / place).read_text(encoding="utf-8")
+        check_scheme(text)
+        panels = [panel.title for panel in chart.panels if isinstance(panel, Panel)]
+        for title in (chart.title, *panels):
+            assert "".join(title.split()) in "".join(words(text)).replace(" ", "")
+
+
+@pytest.mark.integration
+def test_the_site_has_whole_traces_and_a_picture_beside_each(site: Path) -> None:
+    page = (site / "claims.html").read_text(encoding="utf-8")
+    kept = sorted((ROOT / "docs/claims").glob("*.json"))
+    assert kept
+    for file in kept:
+        whole = json.loads((site / f"claims/{file.name}").read_text(encoding="utf-8"))
+        assert drawings.in_short(whole) == file.read_text(encoding="utf-8")
+        assert (site / f"claims/{file.stem}.svg").is_file()
+        assert f'<a href="claims/{file.stem}.svg">picture</a>' in page
+
+
+@pytest.mark.integration
+def test_the_notebooks_on_the_site_have_outputs(site: Path) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    for name in notebooks.names():
+        text = (site / f"notebooks/{name}.ipynb").read_text(encoding="utf-8")
+        shown = notebooks.pictures(nbformat.reads(text, as_version=4))
+        assert len(shown) > 1
+        assert all(picture.rstrip().endswith("</svg>") for picture in shown)
+
+
+def test_only_a_link_alone_becomes_a_picture() -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="a.md"))
+    config = SimpleNamespace(extra={"origins": {}, "drawings": {"docs/r.json": "r.json"}})
+    text = "# A\n\n[a\nrun](r.json)\n\nSee [r](r.json) ([trace](r.json)).\n\n[other](s.json)\n"
+    assert (
+        "# A\n\n[![a\nrun](r.svg)](r.json)\n\n"
+        "See [r](r.json) ([trace](r.json), [picture](r.svg)).\n\n[other](s.json)\n"
+    ) == hook("drawings").on_page_markdown(text, page=page, config=config)
 
 
 def test_a_drawing_without_transitions_is_not_animated() -> None:
@@ -174,6 +249,7 @@ def test_the_narrow_form_of_a_diagram_shows_the_lines_and_not_the_words() -> Non
     assert f'width="{width:g}"' in hook("narrow").narrow(drawn)
 
 
+@pytest.mark.integration
 def test_every_diagram_on_a_page_has_a_narrow_form(site: Path) -> None:
     for name in ("findings", "protocols", "museum", "examples", "liveness"):
         images = re.findall(r"<img [^>]*>", (site / f"{name}.html").read_text(encoding="utf-8"))
@@ -183,7 +259,7 @@ def test_every_diagram_on_a_page_has_a_narrow_form(site: Path) -> None:
 
 
 def test_a_chart_has_no_narrow_form() -> None:
-    chart = (ROOT / "docs/images/bounds.svg").read_text(encoding="utf-8")
+    chart = (ROOT / "docs/images/simulation/processes-5.svg").read_text(encoding="utf-8")
     assert hook("narrow").narrow(chart) is None
 
 
@@ -228,6 +304,7 @@ def background(page: Any) -> int:
     return max(map(int, re.findall(r"\d+", colour)[:3]))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("screen", SCREENS)
 def test_no_page_scrolls_sideways(screen: str, address: str, tabs: Any) -> None:
     page = tabs.open(f"{address}index.html", **SCREENS[screen])
@@ -246,6 +323,7 @@ WAYS_TO_FIT = """all => all.map(each => {
 })"""
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "part"),
     [
@@ -272,6 +350,7 @@ BROKEN = """all => all.filter(each => {
 }).map(each => each.textContent)"""
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["model", "specs"])
 def test_on_a_phone_no_name_in_a_first_column_is_broken(name: str, address: str, tabs: Any) -> None:
     page = tabs.open(f"{address}{name}.html", **SCREENS["phone"])
@@ -286,6 +365,7 @@ TOO_WIDE = """all => all.filter(each => {
 }).length"""
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "name", ["bounds", "claims", "findings", "liveness", "protocols", "simulation", "table1"]
 )
@@ -296,6 +376,7 @@ def test_on_a_desktop_tables_and_charts_fit(name: str, address: str, tabs: Any) 
     assert 0 == page.eval_on_selector_all(".md-content :is(table, img)", TOO_WIDE)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("screen", SCREENS)
 def test_only_a_phone_shows_the_narrow_form_of_a_diagram(
     screen: str, address: str, tabs: Any
@@ -307,6 +388,7 @@ def test_only_a_phone_shows_the_narrow_form_of_a_diagram(
     assert {screen == "phone"} == {"/narrow/" in source for source in sources}
 
 
+@pytest.mark.integration
 def test_on_a_phone_the_first_picture_shows_all_actors(address: str, tabs: Any) -> None:
     page = tabs.open(address, **SCREENS["phone"])
     for name in ("Alice", "Bob", "Carol"):
@@ -314,10 +396,11 @@ def test_on_a_phone_the_first_picture_shows_all_actors(address: str, tabs: Any) 
         assert 0 <= box["x"]
         assert box["x"] + box["width"] <= 390
     run = page.locator(".counterexample__run").bounding_box()
-    words = page.get_by_text("Alice causal-sends m1 to Bob", exact=True).last.bounding_box()
+    words = page.get_by_text("Alice sends m1 to Bob", exact=True).last.bounding_box()
     assert words["x"] >= run["x"] + run["width"], "words about steps are cut off as a whole"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("screen", SCREENS)
 def test_commands_do_not_look_like_their_output(screen: str, address: str, tabs: Any) -> None:
     page = tabs.open(f"{address}tutorial.html", **SCREENS[screen])
@@ -331,6 +414,7 @@ def test_commands_do_not_look_like_their_output(screen: str, address: str, tabs:
     assert command[1] != output[1]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("screen", SCREENS)
 def test_the_first_page_has_four_entries_and_plays_a_run(
     screen: str, address: str, tabs: Any
@@ -342,7 +426,8 @@ def test_the_first_page_has_four_entries_and_plays_a_run(
         "I read the papers",
         "I look something up",
     ] == page.locator(".grid.cards strong").all_inner_texts()
-    assert page.get_by_role("heading", name="Install").is_visible()
+    buttons = page.locator(".hero .md-button")
+    assert ["Try it in the browser", "Install", "Tutorial"] == buttons.all_inner_texts()
     assert playing(page) > 0
     page.get_by_label("Pause the animation").check()
     assert 0 == playing(page)
@@ -357,6 +442,7 @@ def playing(page: Any) -> int:
     return count
 
 
+@pytest.mark.integration
 def test_who_asks_for_less_motion_sees_the_whole_run_at_once(address: str, tabs: Any) -> None:
     page = tabs.open(address, reduced_motion="reduce")
     assert 0 == playing(page)
@@ -364,6 +450,7 @@ def test_who_asks_for_less_motion_sees_the_whole_run_at_once(address: str, tabs:
     assert page.get_by_text("m1 too late").is_visible()
 
 
+@pytest.mark.integration
 def test_the_pages_and_pictures_follow_the_system_and_the_switch(address: str, tabs: Any) -> None:
     paper = "getComputedStyle(document.querySelector('.counterexample .paper')).fill"
     dark = tabs.open(address, scheme="dark")
@@ -378,6 +465,7 @@ def test_the_pages_and_pictures_follow_the_system_and_the_switch(address: str, t
     assert "rgb(13, 17, 23)" == light.evaluate(paper)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("words", "first"),
     [("network", "tutorial"), ("workload", "specs"), ("log", "audit"), ("cykas", "protocols")],
@@ -394,6 +482,7 @@ def test_the_search_shows_pages_for_users_first(
     expect(found).to_have_attribute("href", re.compile(rf"/{first}\.html\b"))
 
 
+@pytest.mark.integration
 def test_a_phone_has_the_navigation_on_the_first_page_too(address: str, tabs: Any) -> None:
     page = tabs.open(address, **SCREENS["phone"])
     page.locator("label[for=__drawer].md-header__button").click()
@@ -441,6 +530,7 @@ def picture_in(source: str) -> str:
     return b64decode(source.removeprefix("data:image/svg+xml;base64,")).decode()
 
 
+@pytest.mark.integration
 @pytest.mark.slow
 def test_the_playground_finds_the_bug_of_the_tutorial_and_not_after_the_repair(
     playground: Any,
@@ -460,6 +550,7 @@ def test_the_playground_finds_the_bug_of_the_tutorial_and_not_after_the_repair(
     assert re.search(r"unique states +70,917\b", report)
 
 
+@pytest.mark.integration
 def test_the_playground_shows_an_error_in_a_sentence_and_stops_a_search(playground: Any) -> None:
     code = playground.get_by_label("The protocol in Python")
     code.fill("PROTOCOL = 1")

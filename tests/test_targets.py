@@ -13,7 +13,7 @@ from antecede.checker.check.targets import targets_of
 from antecede.checker.support.errors import CapacityError
 from tests.conftest import Command
 
-GOOD = 'protocol = "mfss"\nactors = 2\nmessages = 1\n'
+GOOD = 'protocol = "mfss"\nactors = 2\nmessages = 2\n'
 BAD = GOOD.replace("mfss", "mfs")
 
 
@@ -86,7 +86,7 @@ def test_one_bad_spec_stops_neither_the_others_nor_the_files_for_ci(
 def test_several_specs_and_protocols_are_checked_in_the_order_given(
     folder: Path, antecede: Command
 ) -> None:
-    small = ("--actors", "2", "--messages", "1")
+    small = ("--actors", "2", "--messages", "2")
     ran = antecede("check", "fifo", "b.toml", "mfss", *small, cwd=folder)
     assert 0 == ran.code
     lines = ran.out.splitlines()

@@ -94,8 +94,8 @@ def test_a_drawing_is_not_folded() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("cykas-secret-mode", "--workload", "script:[[1,2],[0,2],[0]]", "--statistics"),
-        ("mfss", "--actors", "3", "--messages", "1", "--statistics", "--measures"),
+        ("cykas-secret-mode", "--workload", "script:[[1,2],[0,2],[0]]", "--verbose"),
+        ("mfss", "--actors", "3", "--messages", "1", "--verbose"),
         ("mfss", "--actors", "2", "--max-states", "9"),
         ("hybrid-basic", "--network", "lossy:1", "--actors", "2", "--messages", "1"),
         (str(ROOT / "specs/protocols/cykas-unordered.toml"), "--max-states", "99"),
@@ -105,7 +105,7 @@ def test_a_report_fits_in_80_columns_but_for_the_drawing(
     arguments: tuple[str, ...], antecede: Command
 ) -> None:
     """A command is one line, so that it can be copied."""
-    longer = "[│─╭╰]| peak |^    antecede check "
+    longer = "[│─╭╰]| peak |^  antecede "
     for line in antecede("check", *arguments, "--engine", "plain").out.splitlines():
         assert len(line) <= 80 or re.search(longer, line), line
 
@@ -193,6 +193,7 @@ def offered(*words: str, cwd: Path) -> list[str]:
     return done.stdout.splitlines()[1::3]
 
 
+@pytest.mark.integration
 def test_the_shell_is_offered_protocols_and_files(tmp_path: Path) -> None:
     (tmp_path / "cyclic.toml").write_text("")
     assert {"cykas", "cyclic.toml"} < set(offered("check", "cy", cwd=tmp_path))

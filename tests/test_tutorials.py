@@ -44,11 +44,12 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def save(block: Block, folder: Path) -> None:
-    """Save a file as the page says: whole, or one function of it anew."""
+    """Save a file as the page says: whole, or one function or class of it anew."""
     (name,) = NAMED.findall(block.about)
     file, text = folder / name, block.text
     for function in REPLACED.findall(block.about):
-        whole = re.compile(rf"^def {function}\(.*?(?=^\S)", re.MULTILINE | re.DOTALL)
+        begin = rf"^def {function}\(|^@frozen\nclass {function}:"
+        whole = re.compile(rf"({begin}).*?(?=^\S)", re.MULTILINE | re.DOTALL)
         text, count = whole.subn(lambda _: f"{block.text}\n\n", file.read_text())
         assert 1 == count
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -90,6 +91,7 @@ def explore_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start, "show", lambda _address: None)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", PAGES)
 def test_a_tutorial_can_be_followed(name: str, antecede: Command, tmp_path: Path) -> None:
     page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
@@ -114,3 +116,10 @@ def test_a_function_of_a_file_can_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n\n\ndef f():\n    return 1\n\n\ny = 2\n")
     save(Block("python", 'title="a.py" replaces="f"', "def f():\n    return 2\n"), tmp_path)
     assert "x = 1\n\n\ndef f():\n    return 2\n\n\ny = 2\n" == (tmp_path / "a.py").read_text()
+
+
+def test_a_class_of_a_file_can_be_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("@frozen\nclass A:\n    x: int\n\n\ny = 2\n")
+    replaced = "@frozen\nclass A:\n    x: str\n"
+    save(Block("python", 'title="a.py" replaces="A"', replaced), tmp_path)
+    assert f"{replaced}\n\ny = 2\n" == (tmp_path / "a.py").read_text()

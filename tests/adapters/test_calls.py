@@ -24,7 +24,13 @@ TWO_WAYS: dict[str, Any] = {
 }
 """Alice's first message to Carol may be overtaken by way of Bob."""
 
-SMALL: dict[str, Any] = {"actors": 2, "messages": 1, "engine": "plain"}
+SMALL: dict[str, Any] = {
+    "actors": 2,
+    "messages": 1,
+    "properties": ("integrity", "all-delivered"),
+    "engine": "plain",
+}
+"""Too small for a violation of causal delivery."""
 
 
 class Node:
@@ -133,8 +139,10 @@ def keyed(kind: type, copies: str) -> Any:
 )
 def test_a_delivery_through_another_calls_out_is_refused(kind: type, copies: str) -> None:
     Shares.latest = None
-    with pytest.raises(AssertionError, match="deliver of an `out` that it was given in an earlier"):
+    with pytest.raises(AssertionError) as raised:
         assert_holds(keyed(kind, copies), **TWO_WAYS)
+    said = " ".join(str(raised.value).split())
+    assert "deliver of an `out` that it was given in an earlier" in said
 
 
 def test_a_delivery_after_the_method_returned_is_refused() -> None:
@@ -142,6 +150,7 @@ def test_a_delivery_after_the_method_returned_is_refused() -> None:
         assert_holds(protocol(WhenPickled), **TWO_WAYS)
 
 
+@pytest.mark.integration
 def test_the_run_to_a_use_of_an_old_out_is_shown(tmp_path: Path, antecede: Command) -> None:
     (tmp_path / "node.py").write_text(
         "class Node:\n"
@@ -155,7 +164,8 @@ def test_the_run_to_a_use_of_an_old_out_is_shown(tmp_path: Path, antecede: Comma
     )
     ran = antecede("test", "node.py", "--workload", TWO_WAYS["workload"], "--quiet", cwd=tmp_path)
     assert ran.code == 2
-    assert "Bob receives {'m': m2} from Alice, and the protocol fails" in ran.out
+    assert "receive of Node called deliver of an `out` that it was given in" in ran.out
+    assert "\n  where: in step 4\n" in ran.out
 
 
 NODE = """
@@ -178,7 +188,7 @@ class Keeps(Node):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("Node", "it was called as receive({'seen': (1,)}, 0, {'m': Message(sender=0,"),
+        ("Node", "receive of protocol 'Node' raised ValueError: no"),
         ("Draws", "returned different results for the same arguments: state['seen'][1] was 0."),
         ("Draws", "it was called as receive({'seen': (1,)}, 0, {'m': Message(sender=0,"),
         ("Keeps", "m1 and m2 are stuck in Alice's state"),
@@ -192,7 +202,9 @@ def test_texts_show_objects_and_packets_without_their_wrappers(
     ran = antecede("test", f"node.py:{name}", "--actors", 2, "--engine", "plain", cwd=tmp_path)
     out = " ".join(ran.out.split())
     assert sentence in out
-    assert not [word for word in ("Parcel", "Running", "Kept", "pickled", "'s key") if word in out]
+    assert not [
+        word for word in ("PickledPacket", "Running", "Kept", "pickled", "'s key") if word in out
+    ]
 
 
 class KeepsForNothing(Keeps):
@@ -320,8 +332,10 @@ def test_the_run_to_work_that_is_left_behind_ends_with_the_call_that_leaves_it()
         properties=("causal-delivery",),
         engine="plain",
     )
-    assert 1 == str(found).splitlines()[0].count("the task in_a_task")
-    assert "4. Bob receives {'message': m2} from Alice, and the protocol fails" in str(found)
+    cause = " ".join(str(found).split()).partition(" where: ")[0]
+    assert 1 == cause.count("the task in_a_task")
+    assert found.counterexample is not None
+    assert 4 == len(found.counterexample)
 
 
 def awaiting(work: Callable[[], None]) -> None:

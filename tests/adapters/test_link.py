@@ -17,6 +17,7 @@ from antecede.checker.adapters import guard, link
 from antecede.checker.adapters.link import Link
 from antecede.checker.support import interrupts
 from antecede.checker.support.errors import InputError
+from antecede.checker.support.interrupts import Limit
 from tests.campaigns import child
 
 START: dict[str, Any] = {"do": "start", "actor": 0, "actors": 2}
@@ -54,6 +55,7 @@ def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link, "PATIENCE", 0.0)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "habit", ["hangs", "ignores signals", "stops", "closes its input", "starts another"]
 )
@@ -67,6 +69,7 @@ def test_a_program_that_hangs_is_ended_at_once(
     assert [] == guard.processes(mark)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("habit", "said"),
     [
@@ -93,6 +96,7 @@ def test_what_is_wrong_with_a_program_is_told_and_it_is_ended(
     assert [] == guard.processes(mark)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("habit", ["answers twice", "writes lines without end"])
 def test_an_answer_that_nobody_asked_for_is_no_answer_to_the_next_question(
     habit: str, mark: bytes
@@ -103,6 +107,7 @@ def test_an_answer_that_nobody_asked_for_is_no_answer_to_the_next_question(
         made.ask(SEND)
 
 
+@pytest.mark.integration
 def test_after_a_fault_the_program_is_started_anew(mark: bytes) -> None:
     made = started("ends")
     for _ in range(2):
@@ -131,6 +136,7 @@ def test_answers_after_a_failure_are_no_answers_to_the_next_question(mark: bytes
     assert made.ask_all([START, START]) == [{"key": 0}, {"key": 1}]
 
 
+@pytest.mark.integration
 def test_a_long_question_to_a_program_that_reads_nothing_does_not_hang(
     mark: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,12 +145,13 @@ def test_a_long_question_to_a_program_that_reads_nothing_does_not_hang(
     monkeypatch.setattr(link, "PATIENCE", 600.0)
     program = link.started(deaf.command)
     no_patience(monkeypatch)
-    with pytest.raises(link.Fault, match="did not answer"):
+    with pytest.raises(link.ProgramFault, match="did not answer"):
         next(program.answers_to([b"x" * (1 << 22)]))
     program.kill()
     assert [] == guard.processes(mark)
 
 
+@pytest.mark.integration
 def test_a_program_ends_with_the_last_who_needs_it(mark: bytes) -> None:
     made = started("hangs")
     assert len(guard.processes(mark)) == 2
@@ -168,13 +175,18 @@ def test_a_program_may_end_by_itself_when_its_input_is_closed(
     assert (tmp_path / "done").exists()
 
 
+@pytest.mark.integration
 def test_a_hang_ends_when_the_end_is_wanted(mark: bytes) -> None:
     made = started("hangs")
-    with pytest.raises(interrupts.Ended, match="enough"), interrupts.watched(lambda: "enough"):
+    with (
+        pytest.raises(interrupts.Ended, match="enough"),
+        interrupts.limited(Limit(lambda: "enough")),
+    ):
         made.ask(SEND)
     assert [] == guard.processes(mark)
 
 
+@pytest.mark.integration
 def test_a_program_is_ended_however_the_checker_ends(mark: bytes) -> None:
     body = (
         "import os, signal, sys\n"

@@ -55,7 +55,7 @@ def test_a_mistake_is_found_and_its_trace_replayed(
 ) -> None:
     node, trace = adapter(tmp_path, HASTY.format(after="", careful=0)), str(tmp_path / "t.json")
     assert main(["test", node, "--messages", "1", *QUICK, "--trace", trace]) == 1
-    assert "causal-delivery is violated after 5 transitions" in capsys.readouterr().out
+    assert "causal-delivery, after 5 transitions" in capsys.readouterr().out
     assert main(["replay", trace, "--protocol", node]) == 1
     assert "still VIOLATED" in capsys.readouterr().out
 
@@ -66,6 +66,7 @@ def test_code_without_the_mistake_holds(tmp_path: Path, capsys: pytest.CaptureFi
     assert "HOLDS" in capsys.readouterr().out
 
 
+@pytest.mark.integration
 def test_what_lies_beyond_the_bounds_is_found_by_walks_and_shortened(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,3 +152,17 @@ def test_an_adapter_that_lacks_something_is_refused_in_a_sentence(
 def test_what_is_no_adapter_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test", adapter(tmp_path, "x = 1") + ":x"]) == 2
     assert "is an int; give an antecede.Protocol, or a class with" in capsys.readouterr().err
+
+
+def test_walks_of_objects_without_a_final_state_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a network that duplicates, each packet may arrive again forever."""
+    body = HASTY.format(after="", careful=99) + '    copies = "replay"\n'
+    node = adapter(tmp_path, body)
+    asked = ("--actors", "2", "--messages", "1", "--network", "duplicating", "--walks", "2")
+    assert main(["test", f"{node}:Hasty", *asked, "--max-states", "30", *QUICK]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Random walks beyond, of at most 100 transitions each" in out
+    assert "up to 100 steps deep" in out
+    assert "Give the class a method key()" in out

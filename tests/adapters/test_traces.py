@@ -10,7 +10,7 @@ from antecede import test as tested
 from tests.conftest import Command
 
 INTERNAL = re.compile(
-    r"frontier|kernels|Parcel|\bFields|pickled|\bOut\b|HANDLER_RETURNS|antecede\\\.checker"
+    r"frontier|kernels|PickledPacket|\bFields|pickled|\bOut\b|HANDLER_RETURNS|antecede\\\.checker"
 )
 
 OBJECTS = """

@@ -12,6 +12,7 @@ from base64 import b64decode
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from attrs import evolve
@@ -43,15 +44,18 @@ FUNCTIONS = (
     "claims",
     "table",
     "explore",
+    "export",
 )
 
 FOR_THE_TERMINAL = {
-    *("json_file", "junit_file", "sarif_file", "github", "statistics", "quiet", "output"),
-    *("trace_file", "trace_files", "trace_format", "graph_file", "parquet_file", "smt2_folder"),
+    *("json_file", "junit_file", "sarif_file", "verbose", "quiet", "output"),
+    *("trace_file", "trace_files", "graph_file", "parquet_file", "smt2_folder"),
     *("folder", "form", "interactive", "no_browser", "wanted", "rows", "help_all"),
     "summary_file",
+    "settings",
 }
-"""Options that say what a command writes. Results of functions have methods instead."""
+"""Options that say what a command writes, for which results of functions have methods, and the
+settings of a simulation, which are arguments of their own."""
 
 IN_PYTHON = {
     "workloads": "workload",
@@ -98,6 +102,7 @@ def test_an_unknown_argument_is_refused(name: str) -> None:
         getattr(antecede, name)("mfss", **wrong)
 
 
+@pytest.mark.integration
 def test_pytest_does_not_take_the_function_test_for_a_test(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("from antecede import test\ndef test_mine(): assert test")
     ran = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-W", "error")
@@ -107,13 +112,14 @@ def test_pytest_does_not_take_the_function_test_for_a_test(pytester: pytest.Pyte
 # Results
 
 
+@pytest.mark.integration
 def test_the_results_are_small(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     found = check("unordered", actors=2, engine="plain")
     assert found.counterexample is not None
     found.counterexample.save(file)
     results: list[tuple[Any, str]] = [
-        (sweep("fifo", actors=[2, 3], messages=1, engine="plain", workers=1), "2 HOLDS"),
+        (sweep("fifo", actors=2, messages=[2, 3], engine="plain", workers=1), "2 HOLDS"),
         (prove("rst"), "PROVED"),
         (simulate("fifo", actors=3, messages=1, seeds=2, workers=1), "2 runs"),
         (replay(file), "VIOLATED after 4 transitions"),
@@ -128,21 +134,22 @@ def test_the_results_are_small(tmp_path: Path) -> None:
         assert result._repr_html_()
 
 
+@pytest.mark.integration
 def test_a_sweep_prints_the_matrix_of_the_command(antecede: Command, tmp_path: Path) -> None:
     found = sweep("fifo", actors=[2, 3], messages=[1, 2], engine="plain", workers=1)
     asked = ("fifo", "--actors", "2,3", "--messages", "1,2", "--engine", "plain", "--workers", 1)
     assert f"{found}\n" == antecede("sweep", *asked, cwd=tmp_path).out
-    assert {"HOLDS": 3, "VIOLATED": 1} == found.verdicts
+    assert {"VACUOUS": 2, "HOLDS": 1, "VIOLATED": 1} == found.verdicts
 
 
 def test_a_matrix_of_verdicts_is_a_picture(tmp_path: Path) -> None:
-    found = sweep("fifo", messages=[1, 2], engine="plain", workers=1)
+    found = sweep("fifo", actors=[2, 3], engine="plain", workers=1)
     found.save(tmp_path / "matrix.svg")
     picture = (tmp_path / "matrix.svg").read_text("utf-8")
     for text in (
-        "3x1",
+        "2x2",
         "3x2",
-        "HOLDS 125",
+        "HOLDS 49",
         "VIOLATED (6)",
         "fifo, network unordered, workload any",
     ):
@@ -295,7 +302,8 @@ def receive(state, src, packet):
 
 MINE = Protocol(name="mine", summary="", source="", initial=lambda actor, actors: Node(),
                 causal_send=causal_send, receive=receive)
-print(dict(sweep(MINE, actors=2, messages=[1, 2], workers=2, engine="plain").verdicts))
+print(dict(sweep(MINE, actors=2, workers=2, engine="plain",
+                 network=["fifo", "unordered"]).verdicts))
 
 def receive(state, src, packet):
     return Step(state)
@@ -307,6 +315,7 @@ print(dict(sweep(MINE, actors=2, messages=1, workers=2, engine="plain",
 """
 
 
+@pytest.mark.integration
 def test_a_program_sweeps_the_protocols_that_it_defines(tmp_path: Path) -> None:
     """Its workers import no protocol, and do not run the program again."""
     (tmp_path / "program.py").write_text(PROGRAM)
@@ -319,7 +328,10 @@ def test_a_program_sweeps_the_protocols_that_it_defines(tmp_path: Path) -> None:
 def test_the_explorer_shows_the_object_that_is_given() -> None:
     page = explore(evolve(UNORDERED, name="mine"), actors=2)
     try:
-        with urllib.request.urlopen(page.address) as answer:
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with browser.open(page.address) as answer:
+            (path,) = re.findall(r'content="0;url=([^"]*)"', answer.read().decode())
+        with browser.open(urljoin(page.address, path)) as answer:
             shown, policy = answer.read().decode(), answer.headers["Content-Security-Policy"]
         assert "mine" in shown
         assert "frame-ancestors http://localhost:*" in policy
@@ -334,3 +346,41 @@ def test_an_audit_on_spark_refuses_the_expressions_of_shiviz(tmp_path: Path) -> 
     log.write_text('{"actor": "a", "event": "causal-send", "message": "m"}\n')
     with pytest.raises(InputError, match="is for ShiViz logs"):
         audit(log, on="spark", parser="(?<host>x)")
+
+
+def test_the_steps_of_a_run_are_those_of_its_trace() -> None:
+    run = check("unordered", actors=2).counterexample
+    assert run is not None
+    written = json.loads(run.text("json"))["transitions"]
+    assert written == list(run) == [run[number] for number in range(len(run))] == run[:]
+    assert written[-1] == run[-1]
+    assert run.length == len(run) == 4
+    with pytest.raises(IndexError):
+        run[4]
+
+
+def test_a_run_without_steps_is_a_run() -> None:
+    """So that `if result.counterexample` does not hide a state that violates at once."""
+    never = antecede.Property(
+        name="never",
+        summary="no state is reached",
+        what=antecede.What.STATE,
+        where=antecede.Where.EVERYWHERE,
+        predicate=lambda _state: False,
+    )
+    run = check(MFSS, actors=2, messages=2, properties=[never]).counterexample
+    assert run
+    assert 0 == len(run)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda: check("fifo", actors=2, messages=2),
+        lambda: antecede.classes("fifo", actors=2, messages=2),
+        lambda: sweep("mfss", actors=2, messages=2),
+    ],
+)
+def test_a_result_is_neither_true_nor_false(result: Any) -> None:
+    with pytest.raises(TypeError, match="neither true nor false"):
+        assert result()

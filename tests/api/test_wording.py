@@ -35,16 +35,14 @@ Call = Callable[..., Any]
         (check, {"clock_at": "x"}, "unknown clock_at 'x'; available: causal-send, network-send"),
         (check, {"selfcheck": True}, "unknown selfcheck 'True'; available: all, off, on"),
         (check, {"messages": [1, 2]}, "messages is [1, 2]; give one value, or give several to"),
-        (check, {"sample": True}, "sample is True; it must be a string: random or longest"),
         (check, {"workload": 5}, "workload is 5; it must be a string"),
         (check, {"workload": [[1, 7], [0]]}, "destination 7 of actor 0"),
         (check, {"master": "local[2]"}, "master is for engine='spark'"),
-        (check, {"spill_visited": True}, "and there is no folder; give spill"),
         (check, {"bound": "spread=1"}, "unknown measure of fifo 'spread'"),
         (sweep, {"workers": 0}, "workers is 0; give a whole number, at least 1"),
         (sweep, {"actors": []}, "actors is []; give at least one value"),
         (sweep, {"engine": "spark"}, "unknown engine 'spark'"),
-        (sweep, {"master": "x"}, "master and spark_log are for on='spark'"),
+        (sweep, {"master": "x"}, "master is for on='spark'"),
         (simulate, {"seeds": "x"}, "seeds is 'x'; give a whole number, at least 1"),
         (simulate, {"hot_share": 3}, "hot_share is '3'"),
         (simulate, {"on": "x"}, "on is 'x'; give 'here' or 'spark'"),
@@ -143,8 +141,8 @@ def test_a_protocol_with_a_model_is_proved() -> None:
 def test_a_result_saves_its_run(tmp_path: Path) -> None:
     check("unordered", actors=2, engine="plain").save(tmp_path / "run.json")
     assert replay(tmp_path / "run.json").violated
-    with pytest.raises(InputError, match="the result HOLDS has none; sample='random'"):
-        check("fifo", actors=2, messages=1, engine="plain").save(tmp_path / "run.svg")
+    with pytest.raises(InputError, match="the result HOLDS has none"):
+        check("fifo", actors=2, messages=2, engine="plain").save(tmp_path / "run.svg")
 
 
 # What a cell shows
@@ -156,8 +154,8 @@ def seen(result: Report | Any) -> str:
 
 
 def test_a_cell_says_what_a_verdict_is_about_and_what_it_means() -> None:
-    shown = seen(check("fifo", actors=3, messages=1, engine="plain"))
-    for text in ("fifo: HOLDS", "3 actors", "1 message each", "network unordered", "125 unique"):
+    shown = seen(check("fifo", actors=2, messages=2, engine="plain"))
+    for text in ("fifo: HOLDS", "2 actors", "2 messages each", "network unordered", "49 unique"):
         assert text in shown
     assert re.search(r"causal-delivery\s+HOLDS\s+integrity\s+HOLDS\s+all-delivered\s+HOLDS", shown)
     assert "What this means: every run within these bounds satisfies causal-delivery, int" in shown
@@ -185,6 +183,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("call", "line"),
     [
@@ -212,6 +211,7 @@ def test_a_script_on_a_terminal_shows_one_live_line(call: str, line: str) -> Non
     assert "\n" not in shown.decode().strip()
 
 
+@pytest.mark.integration
 def test_a_script_whose_errors_go_to_a_file_shows_no_progress() -> None:
     call = 'claims(claim="mf-footnote-4", engine="plain")'
     command = [sys.executable, "-c", PROGRAM.format(call=call)]

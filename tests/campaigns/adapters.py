@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import pickle
 import random
 import threading
 import time
@@ -28,7 +27,7 @@ from typing import Any, ClassVar
 import attrs
 from attrs import evolve, frozen
 
-from antecede.checker.adapters.packets import Parcel
+from antecede.checker.adapters.packets import PickledPacket
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.model import CausalSend, Message, Protocol, Receive, Step, Timeout
@@ -659,7 +658,7 @@ def impossible_step(pure: Protocol, habits: Habits, run: Run) -> int | None:
 
 def opened(form: str, packet: Any) -> Any:
     """Return the packet of a machine that a packet of the adapter stands for."""
-    return unpacked(form, pickle.loads(packet.pickled) if isinstance(packet, Parcel) else packet)
+    return unpacked(form, packet.opened() if isinstance(packet, PickledPacket) else packet)
 
 
 def drawn_for_objects(seed: str) -> tuple[Case, Habits]:
@@ -717,12 +716,15 @@ def shrunk(case: Case, habits: Habits) -> tuple[Case, Habits]:
     return case, habits
 
 
+PATIENT_STATES = 100
+"""More states than patient objects with a key have; without one, they may have any number."""
+
 MOST_TIMEOUTS = 60
 """The most timeouts before a patient object delivers; the checker's bound is higher."""
 
 
 class Patient:
-    """It delivers from a certain timeout on, and its key is constant."""
+    """It delivers from a certain timeout on, and its key, if it has one, is constant."""
 
     def __init__(self, patience: int) -> None:
         self.patience, self.timeouts, self.held = patience, 0, list[Message]()
@@ -749,6 +751,8 @@ def wrong_if_patient(seed: str) -> str | None:
     patience = chance.randint(1, MOST_TIMEOUTS)
     copies = chance.choice(("pickle", "deepcopy", "replay"))
     prop = chance.choice(("all-delivered", "can-deliver"))
+    engine = chance.choice(("plain", "local"))
+    keyed = copies != "replay" or chance.random() < 0.5
 
     def make(_actor: int, _actors: int) -> Patient:
         return Patient(patience)
@@ -756,14 +760,18 @@ def wrong_if_patient(seed: str) -> str | None:
     make.timeout = True  # type: ignore[attr-defined]
     found = check(
         Spec("patient", actors=2, messages=1, properties=(prop,)),
-        Options(engine=chance.choice(("plain", "local")), threads=1),
-        protocol=protocol(make, copies=copies, key=lambda _node: 0),
+        Options(engine=engine, threads=1),
+        Bounds(max_states=PATIENT_STATES),
+        protocol=protocol(make, copies=copies, key=(lambda _node: 0) if keyed else None),
     ).result
+    if found.verdict is Verdict.INCOMPLETE and not keyed:
+        return None
     if found.verdict is Verdict.ERROR and "key()" in str(found.error):
         return None
     if found.verdict is Verdict.HOLDS and found.conditions:
         return None
-    return f"{found.verdict}, {prop}: they deliver from timeout {patience} on, copies by {copies}"
+    how = f"copies by {copies}, with a key" if keyed else "without a key"
+    return f"{found.verdict}, {prop}: they deliver from timeout {patience} on, {how}"
 
 
 def compare_adapters(seed: str, folder: Path, tally: Counter[str]) -> list[str]:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from antecede.checker.audit import audit as audits
-from antecede.checker.audit import parser, spread
-from antecede.checker.audit.findings import Audit
+from antecede.checker.logs import audit as audits
+from antecede.checker.logs.events import batches
+from antecede.checker.logs.judge.findings import Audit
+from antecede.checker.logs.spark import spread
 from antecede.checker.support.errors import AntecedeError
-from tests.audit.interleavings import (
+from tests.logs.interleavings import (
     Order,
     Own,
     Places,
@@ -28,7 +29,7 @@ from tests.audit.interleavings import (
     write,
     write_torn,
 )
-from tests.audit.test_spread import in_pieces
+from tests.logs.test_spread import in_pieces
 from tests.naive_audit import Event
 from tests.naive_audit import audit as naive
 
@@ -101,9 +102,9 @@ def judged(
             with mock.patch.object(spread, "SENDERS", 32):
                 audit = in_pieces([str(path)], draw.choice([200, 1 << 26]))[0]
         else:
-            with mock.patch.object(parser, "BATCH", draw.choice([2, 50, 1 << 14])):
-                name = "plain" if judge == "shiviz" else judge
-                audit = audits.audit([str(path)], judge=name)
+            with mock.patch.object(batches, "SIZE", draw.choice([2, 50, 1 << 14])):
+                compiled = judge == "compiled" or (judge == "shiviz" and draw.random() < 0.5)
+                audit = audits.audit([str(path)], compiled=compiled)
     return audit, there, lost
 
 

@@ -44,9 +44,11 @@ def _search(line: str, states: int) -> Search:
 
 SEARCHES: dict[str, Search] = {
     "by depth": _search("mfss --actors 3 --messages 2", 500),
-    "without symmetry": _search("cykas --actors 3 --messages 1 --no-symmetry", 200),
+    "without symmetry": _search(
+        "cykas --actors 3 --workload script:[[2,1],[2],[0]] --no-symmetry", 200
+    ),
     "with histories": _search("mfss --actors 3 --messages 2 --history full", 500),
-    "with losses": _search("hybrid-basic --actors 3 --messages 1 --network unordered+lossy:1", 100),
+    "with losses": _search("hybrid-basic --actors 2 --messages 2 --network unordered+lossy:1", 100),
     "with ways back": _search(
         "rst --actors 3 --messages 2 --property causal-delivery,can-deliver", 500
     ),

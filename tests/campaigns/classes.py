@@ -1,4 +1,4 @@
-"""Random complete computations: their classes, by antecede and by tests/computations/naive.py.
+"""Random complete computations: their classes by antecede and by the naive judge.
 
 A computation is drawn as a run: at each step, some actor sends its next message to a random actor,
 or some message in flight is delivered. Or it is one of the computations of a program that has some
@@ -12,9 +12,9 @@ import random
 from collections import Counter
 from pathlib import Path
 
-from antecede.checker.computations.classes import CLASSES
-from antecede.checker.computations.computation import Computation, Event, computations
-from tests.computations import naive
+from antecede.checker.papers.computations.classes import CLASSES
+from antecede.checker.papers.computations.computation import Computation, Event, computations
+from tests.papers.computations import naive
 
 SIZES = ((3, 5), (4, 4))
 """Actors, and messages in all. The judge looks at thousands of linear orders at most."""
@@ -53,7 +53,7 @@ def compare_classes(seed: str, folder: Path, tally: Counter[str]) -> list[str]:
     found = {each.name for each in CLASSES if each.contains(computation)}
     right = naive.classes(computation)
     for name in right:
-        tally[f"classes with tests/computations/naive.py: {name}"] += 1
+        tally[f"classes with tests/papers/computations/naive.py: {name}"] += 1
     if found == right:
         return []
     folder.mkdir(parents=True, exist_ok=True)

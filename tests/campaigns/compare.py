@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -14,13 +16,16 @@ from attrs import astuple, define, evolve, frozen
 
 from antecede import properties as package
 from antecede.checker.check.pipeline import check
+from antecede.checker.check.spec import system_of
 from antecede.checker.engine.threads import expansion
-from antecede.checker.model import Message, Protocol, Step, What
+from antecede.checker.model import Message, Protocol, Step, What, Where
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.judge import looks_at_message
 from antecede.checker.semantics.ordering import ORDERINGS
+from antecede.protocols.unordered import UNORDERED
 from tests.campaigns.draw import SAFETY, Case
+from tests.campaigns.emptiness import can_be_violated
 from tests.campaigns.user_properties import REGISTRY, USER
 from tests.engine.spark.common import without_cluster
 from tests.models import naive_counts
@@ -92,6 +97,16 @@ IN_THE_DRIVER = {
         (" --no-traces", {"traces": False}),
     )
     for threshold, partitions in ((1, 2), (30, 3))
+} | {
+    f"--engine spark --spark-threshold 1 --partition-states {states}{text} # here": Options(
+        engine="spark", spark_threshold=1, partition_states=states, **chosen
+    )
+    for states in (1, 9)
+    for text, chosen in (
+        ("", {}),
+        (" --no-symmetry", {"symmetry": False}),
+        (" --no-symmetry --memory keep", {"symmetry": False, "memory": "keep"}),
+    )
 }
 """Searches on Spark without a cluster: this process runs all tasks. A shell ignores the comment."""
 
@@ -102,6 +117,7 @@ def figures(result: Result) -> Figures:
     return {
         "verdicts": {name: str(verdict) for name, verdict in result.properties.items()},
         "counts": astuple(result.unreduced or result.counts),
+        "remarks": result.remarks,
         "shortest": path and (path.violates, path.length),
     }
 
@@ -176,12 +192,22 @@ class Happened:
         self.delivers |= bool(step.deliveries)
         return step
 
-    def empty(self, properties: tuple[str, ...], states: int, finals: int) -> list[str]:
-        """Return the properties, none of them a witness, whose subject never occurs."""
+    def empty(
+        self, properties: tuple[str, ...], states: int, finals: int, receivers: int
+    ) -> list[str]:
+        """Return the properties, none of them a witness, whose subject never occurs.
+
+        Args:
+            properties: their names.
+            states: the number of states.
+            finals: the number of final states.
+            receivers: the greatest number of receivers of a message.
+        """
         of_user = {
             What.DELIVERY: not self.delivers,
             What.SEQUENCES: not self.delivers,
             What.UNDELIVERED: not self.sends,
+            What.PARTLY_DELIVERED: not self.sends or receivers < 2,
         }
         nothing = {
             **{
@@ -216,9 +242,13 @@ def naive_figures(case: Case, history: str) -> Figures:
         history=history,
         properties=tuple(USER.get(name, name) for name in case.properties),
         crashes=_crashes(case),
+        labels=tuple(filter(None, case.labels.split(","))),
     )
-    empty = happened.empty(case.properties, counts.unique, counts.finals)
+    receivers = most_receivers(case)
+    empty = happened.empty(case.properties, counts.unique, counts.finals, receivers)
     violated = sorted(counts.violation.keys() | counts.unreached)
+    if not violated:
+        empty = sorted({*empty, *impossible(case)})
     return {
         "violated": violated,
         "vacuous": [] if violated else empty,
@@ -227,11 +257,65 @@ def naive_figures(case: Case, history: str) -> Figures:
     }
 
 
+def _flood(state: Any, message: Message) -> Step:
+    return Step(state, sends=tuple((i, message) for i in range(state)))
+
+
+FLOOD = Protocol(
+    name="flood",
+    initial=lambda _actor, actors: actors,
+    causal_send=_flood,
+    receive=lambda state, _src, message: Step(state, deliveries=(message, message)),
+)
+"""Every actor delivers every message twice, at any time: also wrong deliveries are in its runs."""
+
+
+def impossible(case: Case) -> Iterator[str]:
+    """Yield the properties of order that no protocol can violate, by the reference checker."""
+    for name in case.properties:
+        prop: Any = USER.get(name, name)
+        protocol = UNORDERED
+        if name in USER:
+            if prop.what is What.DELIVERY and prop.where is Where.EVERYWHERE:
+                protocol = FLOOD
+            elif prop.what is What.SEQUENCES and not prop.sought and case.crashes == "0":
+                prop = evolve(prop, where=Where.EVERYWHERE)  # a silent protocol ends anywhere
+            else:
+                continue
+        elif name not in ("causal-delivery", "fifo-delivery"):
+            continue
+        counts = naive_counts(
+            protocol,
+            case.actors,
+            case.messages,
+            workload=case.workload,
+            properties=(prop,),
+            labels=tuple(filter(None, case.labels.split(","))),
+        )
+        if not counts.violation:
+            yield name
+
+
+def most_receivers(case: Case) -> int:
+    """Return the greatest number of receivers of a message."""
+    kind, _, listed = case.workload.partition(":")
+    if kind in ("broadcast", "multicast"):
+        return case.actors - 1
+    if kind in ("any", "self"):
+        return 1
+    rows = json.loads(listed)
+    if kind == "script":
+        return max((len(to) for row in rows for to in row if isinstance(to, list)), default=1)
+    entries = rows if kind == "reaction" else chain.from_iterable(rows)
+    return max((len(entry.get("to", ())) for entry in entries), default=1)
+
+
 def _crashes(case: Case) -> Crashes:
     """Return the crashes of a case for the reference checker."""
-    most, _, names = case.crashes.partition(":of=")
+    between = case.crashes.removesuffix(":whole")
+    most, _, names = between.partition(":of=")
     of = {int(name) for name in names.split(",")} if names else None
-    return Crashes(int(most), of, case.to_crashed == "lost")
+    return Crashes(int(most), of, case.to_crashed == "lost", between != case.crashes)
 
 
 def _may_track_order(case: Case) -> bool:
@@ -275,6 +359,7 @@ def comparisons(case: Case, chance: random.Random, *, spark: bool = False) -> It
         if expected is None:
             return
         yield from _against_naive(case, history, reference, expected)
+        yield from _against_lemma(case, history, reference, expected)
         tried = [name for name in ENGINES if name != reference]
         local = tried[0] if reference == "--engine plain" else None
         names = [*filter(None, [local]), *chance.sample(tried[1:], 2)]
@@ -318,6 +403,18 @@ def _against_naive(case: Case, history: str, name: str, found: Figures) -> Itera
     }
     expected = naive_figures(case, history)
     yield Comparison(case, history, "tests/naive.py", name, expected, actual)
+
+
+def _against_lemma(case: Case, history: str, name: str, found: Figures) -> Iterator[Comparison]:
+    """Compare with the rules on what no protocol can violate: this one has not violated it."""
+    if "verdicts" not in found:
+        return
+    with patch.object(package, "REGISTRY", REGISTRY):
+        system = system_of(case.spec(history), case.protocol)
+    violated = [p for p in system.properties if found["verdicts"][p.name] == "VIOLATED"]
+    wrong = [prop.name for prop in violated if can_be_violated(system, prop) is False]
+    rules = "checker/search/emptiness.py"
+    yield Comparison(case, history, rules, name, {"impossible": []}, {"impossible": wrong})
 
 
 def _resumed(

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 
 from antecede.checker.check.spec import Spec
-from antecede.checker.model import Property, Protocol, What, Where
+from antecede.checker.model import Property, Protocol, Where
 from antecede.checker.semantics.ordering import ORDERINGS
 from tests.campaigns import machine
 from tests.campaigns.user_properties import USER
@@ -45,6 +45,7 @@ class Case:
         credit: the number of credits of an actor.
         resends: whether a machine has a timeout.
         restarts: how actors recover from crashes; see `machine.restarting`.
+        labels: the labels from which applications choose; a protocol may look at them.
     """
 
     kind: str
@@ -61,6 +62,7 @@ class Case:
     crashes: str = "0"
     to_crashed: str = "kept"
     restarts: str = ""
+    labels: str = ""
 
     @property
     def protocol(self) -> Protocol:
@@ -69,7 +71,7 @@ class Case:
             protocol = table_protocol(self.rules, self.credit)
         else:
             protocol = machine.machine(self.rules, self.credit, self.resends)
-        return machine.restarting(protocol, self.restarts)
+        return machine.restarting(machine.losing(protocol, self.labels), self.restarts)
 
     @property
     def user(self) -> list[Property]:
@@ -84,7 +86,7 @@ class Case:
 
 SPEC_KEYS = (
     *("actors", "messages", "network", "workload", "sends", "clock_at", "properties"),
-    *("crashes", "to_crashed"),
+    *("crashes", "to_crashed", "labels"),
 )
 
 
@@ -100,40 +102,55 @@ def drawn(seed: str) -> Case:
     properties = (*SAFETY[: chance.randint(1, 4)], *extra) if extra else SAFETY
     user = _user(random.Random(f"user {seed}"), actors * messages)
     return answerable(
-        Case(
-            kind=kind,
-            rules=_modes(chance) if kind == "machine" else _table(chance),
-            credit=chance.choice((0, 1, 1, 2)),
-            resends=resends,
-            actors=actors,
-            messages=messages,
-            network=chance.choice(NETWORKS),
-            workload=_workload(chance, actors),
-            sends=chance.choice(("joint", "joint", "split")),
-            clock_at=chance.choice(("causal-send", "network-send")),
-            properties=user or properties,
-            **_crashes(random.Random(f"crashes {seed}"), actors, messages),
+        _crashing(
+            Case(
+                kind=kind,
+                rules=_modes(chance) if kind == "machine" else _table(chance),
+                credit=chance.choice((0, 1, 1, 2)),
+                resends=resends,
+                actors=actors,
+                messages=messages,
+                network=chance.choice(NETWORKS),
+                workload=_workload(chance, actors),
+                sends=chance.choice(("joint", "joint", "split")),
+                clock_at=chance.choice(("causal-send", "network-send")),
+                properties=user or properties,
+                labels=_labels(random.Random(f"labels {seed}"), actors * messages),
+            ),
+            random.Random(f"crashes {seed}"),
         )
     )
 
 
 def answerable(case: Case) -> Case:
-    """Return a case without crashes if its network or a property does not go with crashes."""
-    in_order = any(prop.what is What.SEQUENCES for prop in case.user)
-    if case.network in ORDERINGS or in_order:
+    """Return a case without crashes if its network does not go with crashes."""
+    if case.network in ORDERINGS:
         return evolve(case, crashes="0", to_crashed="kept")
     return case
 
 
-def _crashes(chance: random.Random, actors: int, messages: int) -> dict[str, str]:
-    """Draw crashes, and how actors recover; in most systems, no actor crashes."""
-    if chance.random() > 0.25 or (actors, messages) == (3, 2):
-        return {}
-    return {
-        "crashes": chance.choice(("1", "1", "2", "1:of=0", "2:of=1,0")),
-        "to_crashed": chance.choice(("kept", "lost")),
-        "restarts": chance.choice(("", "", "keeps", "forgets")),
-    }
+def _crashing(case: Case, chance: random.Random) -> Case:
+    """Draw crashes, and how actors recover; in most systems, no actor crashes.
+
+    If three actors may crash, they often broadcast, so that a crash may split a step.
+    """
+    if chance.random() > 0.25 or (case.actors, case.messages) == (3, 2):
+        return case
+    crashes = chance.choice(("1", "1", "2", "1:of=0", "2:of=1,0", "1:whole", "2:of=0:whole"))
+    broadcasts = case.actors == 3 and chance.random() < 0.5
+    return evolve(
+        case,
+        crashes=crashes,
+        to_crashed=chance.choice(("kept", "lost")),
+        restarts=chance.choice(("", "", "keeps", "resends", "forgets")),
+        workload=chance.choice(("broadcast", "multicast")) if broadcasts else case.workload,
+    )
+
+
+def _labels(chance: random.Random, messages: int) -> str:
+    """Draw the labels from which applications choose; in most systems, messages have none."""
+    few = messages <= 3 and chance.random() < 0.2
+    return chance.choice(("add", "add,edit", "add,lose")) if few else ""
 
 
 def _extra(chance: random.Random, kind: str) -> list[str]:
@@ -301,6 +318,8 @@ def smaller(case: Case) -> Iterator[Case]:
         yield evolve(case, resends=False)
     if case.restarts:
         yield evolve(case, restarts="")
+    if case.labels:
+        yield evolve(case, labels="")
     if case.crashes != "0":
         yield evolve(case, crashes="0", to_crashed="kept", restarts="")
     for at in range(len(case.properties) if len(case.properties) > 1 else 0):

@@ -18,8 +18,9 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from antecede.checker.audit import audit as audits
-from antecede.checker.audit.report import HOLDS, UNDECIDED, VIOLATED, verdict
+from antecede.checker.logs import audit as audits
+from antecede.checker.logs.judge.findings import How
+from antecede.checker.logs.report.summary import HOLDS, UNDECIDED, VIOLATED, verdict
 from antecede.checker.support.errors import AntecedeError
 from tests.naive_audit import Event
 from tests.naive_audit import audit as naive
@@ -278,7 +279,7 @@ def difference_of(path: Path, run: list[At], other: int, tally: Counter[str]) ->
     for redelivery in (False, True):
         expected = expected_of(run, redelivery=redelivery)
         try:
-            found = audits.audit([str(path)], how=audits.How(redelivery=redelivery))
+            found = audits.audit([str(path)], how=How(redelivery=redelivery))
         except AntecedeError as error:
             return f"the log is refused: {error}"
         said = verdict(found)

@@ -55,9 +55,9 @@ PROTOCOL = attrs.evolve(unordered.UNORDERED, name="hanging", {handler}=handler)
 
 LIMITED = (
     ("check", "hanging.py", "--actors", "2", "--messages", "2", "--selfcheck", "on"),
-    ("check", "hanging.py", "--engine", "plain", "--measures", "--sample", "longest"),
+    ("check", "hanging.py", "--engine", "plain"),
     ("check", "hanging.py", "--search", "random", "--walks", "1000", "--minimise"),
-    ("sweep", "hanging.py", "--actors", "2,3", "--messages", "1", "--workers", "2"),
+    ("sweep", "hanging.py", "--actors", "2,3", "--messages", "2", "--workers", "2"),
     ("sweep", "hanging.py", "--smallest", "--actors", "2", "--max-messages", "2"),
 )
 """Commands that have --max-seconds."""

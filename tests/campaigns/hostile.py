@@ -27,13 +27,16 @@ from typing import Any
 
 from attrs import frozen
 
+from tests import tuned
 from tests.campaigns import child
-from tests.conftest import COMMAND, default_interrupts
+from tests.conftest import default_interrupts
 
 PATIENCE = 600.0
 """The time in seconds after which a command counts as a hang."""
 
-COUNTS = ("verdict", "unique_states", "total_states", "depth", "final_states", "unreduced")
+COMMAND = (sys.executable, tuned.__file__)
+
+COUNTS = ("verdict", "unique_states", "total_states", "depth", "final_states", "explored")
 
 LASTING = ("check", "mfss", "--actors", "3", "--messages", "2", "--history", "full")
 """A check that takes some seconds; it has 873,895 states without symmetry."""
@@ -82,6 +85,8 @@ def run(
     **environment: str,
 ) -> Ended:
     """Run a command in a session of its own, and send it a signal after some seconds.
+
+    It also takes the settings of `tests.tuned`.
 
     All processes that it started must have ended when it ends.
     """
@@ -251,7 +256,6 @@ def full_disk(chance: random.Random, folder: Path, *, spark: bool = False) -> li
     files: tuple[str, ...] = chance.choice(
         (
             ("--spill", "disk/s"),
-            ("--spill", "disk/s", "--spill-visited"),
             ("--checkpoint", "disk/c", "--checkpoint-seconds", "0.05"),
             ("--trace", "disk/t.html"),
         )

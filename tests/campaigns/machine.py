@@ -307,18 +307,38 @@ def machine(modes: Sequence[Sequence[Sequence[Rule]]], credit: int, resends: boo
     )
 
 
+def losing(protocol: Protocol, labels: str) -> Protocol:
+    """Return a protocol that delivers no message with the label `lose`."""
+    if "lose" not in labels:
+        return protocol
+
+    def kept(step: Step) -> Step:
+        return evolve(step, deliveries=tuple(m for m in step.deliveries if m.label != "lose"))
+
+    def receive(state: Any, src: int, packet: Any) -> Step:
+        return kept(protocol.receive(state, src, packet))
+
+    def causal_send(state: Any, message: Message) -> Step:
+        return kept(protocol.causal_send(state, message))
+
+    return evolve(protocol, receive=receive, causal_send=causal_send)
+
+
 def restarting(protocol: Protocol, how: str) -> Protocol:
     """Return a protocol whose actors recover from crashes; none of them does if `how` is empty.
 
     Args:
         protocol: the protocol.
-        how: `keeps` if an actor has its whole state on the disk, or `forgets` if it has nothing.
+        how: `keeps` if an actor has its whole state on the disk, `resends` if it also sends again
+            what it holds, or `forgets` if it has nothing.
     """
     if not how:
         return protocol
-    keeps = how == "keeps"
+    forgets = how == "forgets"
 
     def recover(actor: int, actors: int, durable: Any) -> Step:
-        return Step(durable if keeps else protocol.initial(actor, actors))
+        held = getattr(durable, "held", ()) if how == "resends" else ()
+        again = tuple((d, Data(((d, m),))) for d, m in held if d != actor)
+        return Step(protocol.initial(actor, actors) if forgets else durable, again)
 
-    return evolve(protocol, durable=lambda state: state if keeps else None, recover=recover)
+    return evolve(protocol, durable=lambda state: None if forgets else state, recover=recover)

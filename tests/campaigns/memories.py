@@ -101,8 +101,6 @@ CLOCKS: dict[str, Callable[[], object]] = {
     "time": lambda: __import__("time").time(),
     "monotonic": elapsed,
     "ctime": lambda: time.ctime(),
-    "ctime of None": lambda: time.ctime(None),
-    "localtime of None": lambda: time.localtime(None),
     "now": lambda: datetime.now(),
     "today": lambda: datetime.today(),
     "times": lambda: os.times(),

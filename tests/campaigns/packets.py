@@ -8,6 +8,11 @@ by its phase. Three things must hold for every station:
   that numbers all messages, apart from the numbers, with as many transitions. Here stations may
   also repeat what is not answered.
 * A check finds a violation of the same length as the system that numbers all messages does.
+
+Two more things must hold of a station without a timeout, whose packets are counted separately:
+
+* The same station as a class of Python objects has the same verdict and the same length.
+* If it asks for the number of a message, in whatever way, the check is refused.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from typing import Any, TypeAlias
 
 from attrs import asdict, evolve, frozen
 
+from antecede.checker.adapters.objects import COPIES
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.model import Delivery, Message, Packet, Protocol, State, Step
@@ -31,6 +37,8 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import oracle_named
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
 from antecede.checker.semantics.values import parts
+from antecede.testing.adapter import Out, protocol
+from tests.questions import HIDING, Question
 
 Table: TypeAlias = tuple[tuple[tuple[str, int], ...], ...]
 """Per phase, (action, next phase) for a message to send and for a message received."""
@@ -85,6 +93,7 @@ class Station:
         network: a network kind.
         workload: an endless workload.
         prop: the property to check.
+        asks: one of QUESTIONS; a station that does not ask has the empty one.
     """
 
     table: Table
@@ -93,11 +102,17 @@ class Station:
     network: str
     workload: str
     prop: str
+    asks: str = ""
 
     @property
     def protocol(self) -> Protocol:
         """The station as a protocol."""
         return station(self.table, self.timeout)
+
+    @property
+    def curious(self) -> Protocol:
+        """The station, which asks for numbers; it loses messages with great ones."""
+        return losing(self.protocol, QUESTIONS[self.asks])
 
     @property
     def spec(self) -> Spec:
@@ -160,6 +175,56 @@ def station(table: Table, timeout: str) -> Protocol:
     )
 
 
+FOURTH = frozenset(Message(sender, 4, (to,)) for sender in range(3) for to in range(3))
+QUESTIONS: dict[str, Question] = {
+    "constants": lambda message: any(message == fourth for fourth in FOURTH),
+    "set-of-constants": FOURTH.__contains__,
+    **{way: hide(lambda message: message.number > 3, False) for way, hide in HIDING.items()},
+}
+"""Ways to ask for the number of a message; no search of a few states meets such a number."""
+
+
+def losing(bare: Protocol, is_lost: Question) -> Protocol:
+    """Return a protocol that ignores some messages of its application."""
+
+    def causal_send(cell: Cell, message: Message) -> Step:
+        return Step(cell) if is_lost(message) else bare.causal_send(cell, message)
+
+    return evolve(bare, causal_send=causal_send)
+
+
+class Machine:
+    """A station without a timeout as a Python object."""
+
+    def __init__(self, table: Table, actor: int) -> None:
+        self.table, self.cell = table, Cell(actor)
+
+    def causal_send(self, out: Out, message: Message) -> None:
+        """Send or keep a message."""
+        self._take(out, station(self.table, "none").causal_send(self.cell, message))
+
+    def receive(self, out: Out, src: int, packet: Packet) -> None:
+        """Deliver or keep what a packet has."""
+        self._take(out, station(self.table, "none").receive(self.cell, src, Data(packet["data"])))
+
+    def _take(self, out: Out, step: Step) -> None:
+        self.cell = step.state
+        for to, packet in step.sends:
+            out.send(to, {"data": packet.message})
+        for message in step.deliveries:
+            out.deliver(message)
+
+
+def objects(table: Table, copies: str) -> Protocol:
+    """Return the protocol whose actors are Python objects."""
+
+    def make(actor: int, _actors: int) -> Machine:
+        return Machine(table, actor)
+
+    keyed = copies == "deepcopy"
+    return protocol(make, copies=copies, key=(lambda machine: machine.cell) if keyed else None)
+
+
 def _split(
     cell: Cell, wanted: Callable[[int], bool]
 ) -> tuple[tuple[tuple[int, Message], ...], Cell]:
@@ -178,6 +243,7 @@ def drawn(seed: str) -> Station:
     def entry(actions: tuple[str, ...]) -> tuple[str, int]:
         return chance.choice(actions), chance.randrange(phases)
 
+    asks = chance.choice(sorted(QUESTIONS))
     networks = ["unordered", "fifo", "lossy:1", "fifo+lossy:1"]
     if timeout == "resend":
         networks += ["fifo+duplicating", "duplicating+lossy:1", "duplicating"]
@@ -191,6 +257,7 @@ def drawn(seed: str) -> Station:
         network=network,
         workload=f"endless:2:{json.dumps(_rows(chance, actors))}",
         prop=prop,
+        asks=asks,
     )
 
 
@@ -254,18 +321,20 @@ def outlines(system: System, depth: int) -> list[int]:
     return counts
 
 
-def checked_length(case: Station, depth: int) -> Any:
+def checked_length(case: Station, depth: int, tried: Protocol | None = None) -> Any:
     """Return the length of a shortest violation that a check finds up to a depth."""
     try:
         report = check(
             case.spec,
             Options(),
             Bounds(max_depth=depth),
-            protocol=case.protocol,
+            protocol=tried or case.protocol,
             selfcheck="off",
         )
     except Exception as error:  # any exception of a check is a finding
         return f"{type(error).__name__}: {error}"
+    if report.result.verdict is Verdict.ERROR:
+        return "refused" if "messages" in str(report.result.error) else report.result.error
     path = report.result.counterexample
     return None if path is None else path.length
 
@@ -297,6 +366,15 @@ def comparisons(case: Station) -> Iterator[tuple[str, Any, Any]]:
     )
     depth = len(violated) if length is None else length + 1
     yield "all messages numbered and a check", length, checked_length(case, depth)
+    if case.timeout == "none":
+        few = min(depth, 6)  # objects are slow
+        for copies in COPIES:
+            yield (
+                f"a check of a protocol and of objects copied by {copies}",
+                checked_length(case, few),
+                checked_length(case, few, objects(case.table, copies)),
+            )
+    yield "a question about a number", "refused", checked_length(case, 3, case.curious)
     if case.timeout == "never":
         bare_case = evolve(case, timeout="none")
         yield (

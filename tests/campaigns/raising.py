@@ -9,7 +9,7 @@ import random
 from pathlib import Path
 
 from antecede.checker.check.spec import Spec
-from antecede.checker.explore.site import Refused, Site
+from antecede.checker.explore.site import RefusedRequest, Site
 from antecede.checker.explore.tree import Tree, text_of
 from antecede.checker.support.errors import InputError
 
@@ -19,6 +19,16 @@ PROTOCOL = '''\
 from attrs import evolve, frozen
 
 from antecede import Protocol, Step
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise KeyError("no")
+
+
+class Unprintable:
+    def __repr__(self):
+        raise KeyError("no")
 
 
 @frozen
@@ -105,6 +115,12 @@ FAILURES = (
     "raise SystemExit(3)",
     "assert False",
     "raise RecursionError",
+    "raise Mute",
+    "return Unprintable()",
+    "return Step(Unprintable())",
+    "return Step(State(0), sends=((0, Unprintable()),))",
+    "return Step(State(0), sends=((9, Unprintable()),))",
+    "return Step(State(0), deliveries=(Unprintable(),))",
     "return 17",
     "return Step([])",
     "return Step(State(0), sends=((9, None),))",
@@ -150,7 +166,7 @@ def checks(chance: random.Random, folder: Path) -> list[str]:
     """Return a check of a failing protocol, with its run in every format."""
     how = chance.choice(([], [], ["--engine", "plain"], ["--search", "depth"],
                          ["--search", "random", "--walks", "20"]))  # fmt: skip
-    extra = chance.choice(([], ["--measures"], ["--minimise"], ["--sample", "longest"],
+    extra = chance.choice(([], ["--minimise"], ["--verbose"],
                            ["--graph", f"graph.{chance.choice(GRAPHS)}"],
                            ["--bound", "size=2"], ["--max-counterexamples", "3"],
                            ["--junit", "junit.xml", "--sarif", "found.sarif"]))  # fmt: skip
@@ -183,14 +199,14 @@ def explored(chance: random.Random, folder: Path) -> list[str]:
         for address in ("/", "/trace"):
             try:
                 site.get(address, query)
-            except (InputError, Refused):
+            except (InputError, RefusedRequest):
                 pass
             except Exception as error:
                 faults.append(f"{address} {query}: {type(error).__name__}: {error}")
         numbers = (*numbers, chance.choice((0, 0, 1, 2)))
     try:
         site.post("/search", {}, f"path={text_of(numbers[:1])}&property=")
-    except (InputError, Refused):
+    except (InputError, RefusedRequest):
         pass
     except Exception as error:
         faults.append(f"/search: {type(error).__name__}: {error}")

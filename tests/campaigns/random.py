@@ -25,6 +25,7 @@ from tests.campaigns.classes import compare_classes
 from tests.campaigns.compare import Comparison, comparisons
 from tests.campaigns.coverages import compare_coverages
 from tests.campaigns.draw import Case, as_json, drawn, drawn_for_users, smaller
+from tests.campaigns.emptiness import compare_emptiness
 from tests.campaigns.endless import compare_endless
 from tests.campaigns.formats import compare_formats
 from tests.campaigns.links import compare_links
@@ -102,13 +103,14 @@ def _protocol_source(case: Case) -> str:
     if case.kind == "table":
         return (
             '"""Run it in the folder of the project; the tests are imported."""\n\n'
-            "from tests.campaigns.machine import restarting\n"
+            "from tests.campaigns.machine import losing, restarting\n"
             "from tests.random_systems import table_protocol\n\n"
-            f"PROTOCOL = restarting(table_protocol({case.rules!r}, {case.credit}), "
-            f"{case.restarts!r})\n"
+            f"PROTOCOL = restarting(losing(table_protocol({case.rules!r}, {case.credit}), "
+            f"{case.labels!r}), {case.restarts!r})\n"
         )
     source = Path(__file__).with_name("machine.py").read_text(encoding="utf-8")
     made = f"machine({case.rules!r}, {case.credit}, {case.resends})"
+    made = f"losing({made}, {case.labels!r})"
     return f"{source}\n\nPROTOCOL = restarting({made}, {case.restarts!r})\n"
 
 
@@ -128,6 +130,7 @@ def spec_file(found: Comparison, protocol: str) -> str:
         f'clock_at = "{case.clock_at}"',
         f'crashes = "{case.crashes}"',
         f'to_crashed = "{case.to_crashed}"',
+        f'labels = "{case.labels}"',
         f"properties = {list(case.properties)}",
     ]
     return "\n".join(lines) + "\n"
@@ -170,6 +173,7 @@ KINDS: dict[str, tuple[int, Kind]] = {
     "smallest": (3, compare_smallest),
     "classes": (1, compare_classes),
     "coverages": (1, compare_coverages),
+    "emptiness": (3, compare_emptiness),
 }
 """The kinds of random cases with their weights. A campaign draws a kind for every number."""
 

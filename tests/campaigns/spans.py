@@ -20,8 +20,8 @@ from typing import Any
 
 from attrs import define, frozen
 
-from antecede.checker.audit import audit as audits
-from antecede.checker.audit.report import HOLDS, UNDECIDED, VIOLATED, verdict
+from antecede.checker.logs import audit as audits
+from antecede.checker.logs.report.summary import HOLDS, UNDECIDED, VIOLATED, verdict
 from antecede.checker.support.errors import AntecedeError
 from tests.naive_audit import Event
 from tests.naive_audit import audit as naive

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from antecede.checker.engine.compiled import cache
+from antecede.checker.compiled import cache
 from tests.campaigns.hostile import Ended, address_space, run
 
 PROTOCOL = """\
@@ -72,7 +72,7 @@ HOLDS, VIOLATED = 100, 1
 
 QUESTION = (
     *("check", "own_protocol.py:OWN", "--actors", "3", "--messages", "1", "--no-symmetry"),
-    *("--property", "invariant:limit,causal-delivery", "--quiet"),
+    *("--property", "invariant:limit,integrity", "--quiet"),
 )
 
 
@@ -135,7 +135,10 @@ ODD: dict[str, Callable[[Path], Any]] = {
 }
 """Kind -> function that replaces a stored file by something odd."""
 
-SAVED = ("check", "mfss", "--actors", "3", "--messages", "1", "--quiet")
+SAVED = (
+    *("check", "mfss", "--actors", "3", "--messages", "1", "--quiet"),
+    *("--property", "integrity,all-delivered"),
+)
 
 
 def odd_files(chance: random.Random, folder: Path) -> list[str]:

@@ -57,6 +57,7 @@ def test_deliveries_that_are_lost_in_an_old_out_would_be_found(
     )
 
 
+@pytest.mark.integration
 def test_the_campaign_draws_what_finds_a_lost_delivery_and_writes_it_down(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -81,7 +82,9 @@ def test_messages_that_are_not_seen_in_a_packet_would_be_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert difference(NETWORK_SENT, Habits(packets="slots")) is None
-    monkeypatch.setattr(packets._Pickler, "persistent_id", lambda _pickler, _value: None)
+    monkeypatch.setattr(packets, "attributes_of", lambda value: getattr(value, "__dict__", {}))
+    assert difference(NETWORK_SENT, Habits(packets="slots")) is None
+    monkeypatch.setattr(packets._PacketPickler, "persistent_id", lambda _pickler, _value: None)
     assert difference(NETWORK_SENT, Habits(packets="slots")) is not None
 
 
@@ -107,10 +110,12 @@ def forgetful(where: Container[str] = tuple(adapters.KINDS)) -> Iterator[str | N
             yield difference(case, habits)
 
 
+@pytest.mark.integration
 def test_objects_that_forget_give_no_wrong_answer() -> None:
     assert {None, "too large"} >= set(forgetful())
 
 
+@pytest.mark.integration
 def test_a_run_that_only_forgetting_makes_possible_would_be_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -122,6 +127,7 @@ def test_a_run_that_only_forgetting_makes_possible_would_be_found(
         assert any("the pure protocol does something else" in each for each in found)
 
 
+@pytest.mark.integration
 def test_a_verdict_without_its_condition_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "_conditions", lambda _system, _result: [])
     assert any(" without a condition" in str(each) for each in forgetful())
@@ -130,6 +136,7 @@ def test_a_verdict_without_its_condition_would_be_found(monkeypatch: pytest.Monk
 LATE_SEEDS = [f"late/{number}" for number in range(8)]
 
 
+@pytest.mark.integration
 def test_objects_that_deliver_late_give_no_wrong_answer() -> None:
     assert {None} == {adapters.wrong_if_patient(seed) for seed in LATE_SEEDS}
 

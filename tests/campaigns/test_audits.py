@@ -12,15 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from attrs import evolve
 
-from antecede.checker.audit import kernels as k
-from antecede.checker.audit import records
-from antecede.checker.audit.clocks import Clocks
-from antecede.checker.audit.judge import Judge
-from antecede.checker.audit.oracle import LogOracle
-from antecede.checker.audit.recorder import Recorder
-from tests.audit.interleavings import wild
+from antecede.checker.logs.judge import layout_kernels as k
+from antecede.checker.logs.judge.judge import Judge
+from antecede.checker.logs.judge.stamps import Clocks
+from antecede.checker.logs.readers import records
+from antecede.checker.logs.recorder import Recorder
 from tests.campaigns import audits, hostile_logs
+from tests.logs.interleavings import wild
 from tests.naive_audit import audit as naive
 
 Patch = pytest.MonkeyPatch
@@ -33,20 +33,14 @@ def test_all_judges_agree_on_random_logs_in_every_interleaving(number: int, tmp_
     assert 18 == tally.total()
 
 
-def by_lines(self: LogOracle) -> None:
-    while self.blocked:
-        event = min(self.blocked.values(), key=lambda event: event.line)
-        self._give_up([event], "unsent")
-
-
 def by_places(self: Judge) -> None:
     while True:
         t = self.tables
         blocked = np.flatnonzero(t.waits_for[: t.counter[k.ACTORS]] >= 0)
         if not blocked.size:
             return self._empty(keep=True)
-        k.give_up(t, blocked[np.argmin(t.nodes[5 * t.first_node[blocked] + 3])])
-        self._judge(np.zeros(5, np.int64), 0)
+        self.code.give_up(t, int(blocked[np.argmin(t.nodes[t.first_node[blocked], k.PLACE])]))
+        self._judge(np.zeros((1, k.COLUMNS), np.int64), 0)
 
 
 def knows_no_pairs(patch: Patch) -> None:
@@ -61,10 +55,7 @@ def knows_no_pairs(patch: Patch) -> None:
 
 
 SEEDED: dict[str, Callable[[Patch], None]] = {
-    "the plain judge gives up by lines": lambda patch: patch.setattr(LogOracle, "finish", by_lines),
-    "the compiled judge gives up by lines": lambda patch: patch.setattr(
-        Judge, "_finish", by_places
-    ),
+    "the judge gives up by lines": lambda patch: patch.setattr(Judge, "_finish", by_places),
     "the first line with an ambiguous name counts": lambda patch: patch.setattr(
         Judge, "_judge_again", lambda _self, _names: None
     ),
@@ -73,8 +64,8 @@ SEEDED: dict[str, Callable[[Patch], None]] = {
     ),
     "all faults of clocks where they are read": knows_no_pairs,
     "torn lines are refused": lambda patch: patch.setattr(records, "records", lambda *_: None),
-    "there are no chains": lambda patch: patch.setattr(
-        "antecede.checker.audit.audit.with_chains", lambda found, _record: found
+    "chains have a message only": lambda patch: patch.setattr(
+        Judge, "_with_chain", lambda _self, found, *_: evolve(found, chain=(found.first,))
     ),
 }
 
@@ -102,11 +93,13 @@ def test_a_log_is_shrunk_to_what_is_needed() -> None:
 # Hostile days
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", range(2))
 def test_torn_logs_are_audited(number: int, tmp_path: Path) -> None:
     assert [] == hostile_logs.torn(random.Random(f"torn {number}"), tmp_path)
 
 
+@pytest.mark.integration
 def test_a_log_with_a_huge_name_is_audited_with_little_memory(
     monkeypatch: Patch, tmp_path: Path
 ) -> None:
@@ -115,6 +108,7 @@ def test_a_log_with_a_huge_name_is_audited_with_little_memory(
         assert [] == day(random.Random(3), tmp_path)
 
 
+@pytest.mark.integration
 def test_an_interrupted_audit_ends(monkeypatch: Patch, tmp_path: Path) -> None:
     monkeypatch.setattr(hostile_logs, "MAKERS", (hostile_logs.many_actors,))
     monkeypatch.setattr(hostile_logs, "SIGNAL_CPU_SECONDS", float("inf"))
@@ -130,28 +124,30 @@ def broken(patch: Patch, folder: Path, line: str) -> None:
 
 
 TORN_BUG = """
-from antecede.checker.audit import records
+from antecede.checker.logs.readers import records
 records.records = lambda text, is_record: None
 """
 
 MEMORY_BUG = """
 import numpy
-from antecede.checker.audit import arrays
-lengthen = arrays._lengthen
-def too_long(these, names, least, kind):
-    lengthen(these, names, least, kind)
+from antecede.checker.logs.readers import parser
+lengthen = parser.lengthen
+def too_long(these, name, least):
+    lengthen(these, name, least)
     if least > 1 << 20:  # a line of this length might have so many destinations
         these["waste"] = numpy.ones(least << 7, numpy.int64)
         del these["waste"]
-arrays._lengthen = too_long
+parser.lengthen = too_long
 """
 
 
+@pytest.mark.integration
 def test_a_reader_that_skips_torn_lines_would_be_seen(monkeypatch: Patch, tmp_path: Path) -> None:
     broken(monkeypatch, tmp_path, TORN_BUG)
     assert any("whole" in each for each in hostile_logs.torn(random.Random("torn 0"), tmp_path))
 
 
+@pytest.mark.integration
 def test_tables_that_grow_together_would_be_seen(monkeypatch: Patch, tmp_path: Path) -> None:
     broken(monkeypatch, tmp_path, MEMORY_BUG)
     monkeypatch.setattr(hostile_logs, "MAKERS", (hostile_logs.huge_name,))
@@ -177,7 +173,7 @@ def test_a_recorder_that_goes_on_within_a_torn_line_would_be_seen(
     monkeypatch: Patch, tmp_path: Path
 ) -> None:
     (tmp_path / "log.jsonl").write_text('{"actor": "p0", "ev')
-    monkeypatch.setattr("antecede.checker.audit.recorder._ends_within_a_line", lambda _path: False)
+    monkeypatch.setattr("antecede.checker.logs.recorder._ends_within_a_line", lambda _path: False)
     with Recorder(tmp_path / "log.jsonl") as log:
         log.actor("p1").causal_send("m")
     (line,) = (tmp_path / "log.jsonl").read_bytes().splitlines()

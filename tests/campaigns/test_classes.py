@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from antecede.checker.computations.classes import CLASSES, NAMES, causal
+from antecede.checker.papers.computations.classes import CLASSES, NAMES, causal
 from tests.campaigns import classes
 from tests.campaigns.classes import compare_classes
 

@@ -30,6 +30,7 @@ def differences(case: Counting) -> list[str]:
     return [name for name, expected, actual in comparisons(case) if expected != actual]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", range(12))
 def test_forms_and_counters_as_they_are_give_the_same_answers(number: int, tmp_path: Path) -> None:
     tally = Counter[str]()
@@ -37,6 +38,7 @@ def test_forms_and_counters_as_they_are_give_the_same_answers(number: int, tmp_p
     assert tally.total() > 0
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("prop", ["invariant:few", "invariant:near", "witness:third"])
 def test_a_predicate_that_is_judged_on_forms_is_found(
     prop: str, monkeypatch: pytest.MonkeyPatch
@@ -55,6 +57,7 @@ def test_a_form_that_is_believed_is_found(monkeypatch: pytest.MonkeyPatch) -> No
     assert ["starvation with a faulty form"] == differences(case)
 
 
+@pytest.mark.integration
 def test_a_search_that_misjudges_deliveries_is_found(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from antecede.checker.audit import records, shiviz, span_formats, spans
-from antecede.checker.audit.sources import Source
-from antecede.checker.audit.spans import Spans
+from antecede.checker.logs.readers import records, shiviz, span_formats, spans
+from antecede.checker.logs.readers.sources import Source
+from antecede.checker.logs.readers.spans import Spans
 from tests.campaigns.formats import BY_TIME, IN_ORDER, compare_formats
 
 Patch = pytest.MonkeyPatch
 
 
+@pytest.mark.integration
 def test_the_same_run_has_the_same_findings_in_all_formats(tmp_path: Path) -> None:
     tally = Counter[str]()
     assert [] == [each for n in range(25) for each in compare_formats(f"ci/{n}", tmp_path, tally)]
@@ -50,7 +51,7 @@ SEEDED: dict[str, Callable[[Patch], None]] = {
         Spans, "_differ", lambda *_: True
     ),
     "the first order of equal times is taken": lambda patch: patch.setattr(
-        "antecede.checker.audit.audit.in_every_order", lambda found, _moments: found
+        "antecede.checker.logs.executions.in_every_order", lambda found, _moments: found
     ),
     "a document ends with its first line": lambda patch: patch.setattr(
         spans, "documents", lambda source: (((), n, v) for n, v in one_line_values(source))

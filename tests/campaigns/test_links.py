@@ -38,7 +38,9 @@ def test_a_seed_draws_every_gap_and_every_python() -> None:
     ("part", "hole", "gap", "first"),
     [
         (_Linker, "_compare_application", "no events", 3_440),
-        (front, "_refuse_smaller_workload", "fewer sends", 0),
+        pytest.param(
+            *(front, "_refuse_smaller_workload", "fewer sends", 0), marks=pytest.mark.integration
+        ),
     ],
 )
 def test_the_campaign_finds_a_link_that_compares_less(

@@ -25,7 +25,7 @@ THROWS = Game(
     rows=[[(1,)], []],
     buffer=1,
 )
-"""Alice throws her second message away, and a ball goes to and fro for ever."""
+"""Alice throws her second message away, and a ball goes to and fro forever."""
 
 
 @pytest.mark.parametrize("number", range(12))
@@ -35,6 +35,7 @@ def test_the_engines_find_the_starving_messages_of_random_systems(
     assert [] == compare_livelocks(f"ci/{number}", tmp_path, Counter())
 
 
+@pytest.mark.integration
 def test_most_random_systems_are_compared(tmp_path: Path) -> None:
     tally = Counter[str]()
     for number in range(10):

@@ -10,7 +10,7 @@ import pytest
 
 from antecede.checker.check import pipeline
 from antecede.checker.purity import effects, selfcheck
-from tests.campaigns.memories import CLOCKS, compare_memories
+from tests.campaigns.memories import CLOCKS, cache, compare_memories
 
 
 def differences(folder: Path, first: int = 0, cases: int = 300) -> Iterator[str]:
@@ -19,6 +19,7 @@ def differences(folder: Path, first: int = 0, cases: int = 300) -> Iterator[str]
         yield from compare_memories(f"memory/{number}", folder, Counter())
 
 
+@pytest.mark.integration
 def test_handlers_with_memory_are_right_or_refused(tmp_path: Path) -> None:
     assert [] == list(differences(tmp_path, cases=25))
     assert [] == list(tmp_path.iterdir())
@@ -32,6 +33,7 @@ def test_a_memory_that_changes_verdicts_would_be_found(
     assert "difference(CASE," in next(tmp_path.iterdir()).read_text()
 
 
+@pytest.mark.integration
 def test_a_clock_that_is_not_refused_would_be_found(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -43,12 +45,13 @@ def test_a_clock_that_is_not_refused_would_be_found(
 CLOCKED = tuple(f", {clock}" for clock in CLOCKS)
 
 
+@pytest.mark.integration
 def test_a_refusal_of_a_right_cache_would_be_found(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def refuse(watch: selfcheck._Watch, *, elsewhere: bool) -> None:
-        if watch.memory.variables.changed():
+    def refuse(watch: selfcheck._Watch) -> None:
+        if cache:
             raise watch._error((), "changes a variable")
 
-    monkeypatch.setattr(selfcheck._Watch, "begin_again", refuse)
+    monkeypatch.setattr(selfcheck._Watch, "look_back", refuse)
     assert any("all arguments" in each for each in differences(tmp_path, 40))

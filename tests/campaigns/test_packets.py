@@ -18,6 +18,7 @@ def test_a_message_is_not_lost_where_equal_packets_are_one(number: int, tmp_path
     assert tally.total() > 1
 
 
+@pytest.mark.integration
 def test_messages_that_are_numbered_alike_are_found_and_written_down(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

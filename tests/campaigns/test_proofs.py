@@ -26,6 +26,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 CHECKS = "antecede.checker.prove.validate"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("first", range(0, 24, 6))
 def test_what_is_proved_of_a_random_model_is_true(first: int, tmp_path: Path) -> None:
     tally = Counter[str]()
@@ -49,6 +50,7 @@ def without_checks(monkeypatch: pytest.MonkeyPatch, change: str) -> None:
     monkeypatch.setattr(vacuity, "_undecided", lambda *_anything: ())
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("change", HOLES)
 def test_a_campaign_finds_what_a_missing_check_lets_through(
     change: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -78,6 +80,7 @@ def test_a_campaign_finds_a_proof_without_integrity(
     assert main(["prove", "--quiet", f"{file}:MODEL"]) == 1
 
 
+@pytest.mark.integration
 def test_a_campaign_finds_a_proof_of_a_model_that_delivers_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -12,18 +12,21 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from antecede import properties as package
 from antecede.checker.check.spec import load_spec, system_of
 from antecede.checker.engine.rows import geometry, histories
 from antecede.checker.engine.rows.components import Components
-from antecede.checker.engine.rows.final_states import FinalStates
+from antecede.checker.engine.rows.final_states import MESSAGES, FinalStates
 from antecede.checker.engine.spark.cluster import Cluster
-from antecede.checker.model import Property, What, Where
-from antecede.checker.search import loop
+from antecede.checker.model import Internal, Property, Transition, What, Where
+from antecede.checker.search import emptiness, loop
 from antecede.checker.search.result import Counts, Verdict
-from antecede.checker.semantics.crashes import crashes_from
+from antecede.checker.semantics.crashes import CRASH, Sends, crashes_from, sent_at
+from antecede.checker.semantics.judge import left
 from antecede.checker.semantics.network import Channel, Network, network_named
 from antecede.checker.semantics.ordering import ORDERINGS
 from antecede.checker.semantics.transition import System
+from antecede.checker.semantics.workload import Workload
 from antecede.checker.support.errors import InputError
 from tests.campaigns import compare
 from tests.campaigns.draw import (
@@ -37,7 +40,7 @@ from tests.campaigns.draw import (
     smaller,
 )
 from tests.campaigns.random import KINDS, campaign, disagreements, shrunk, written
-from tests.campaigns.user_properties import USER
+from tests.campaigns.user_properties import REGISTRY, USER
 from tests.conftest import ROOT, Command
 
 SEED = "ci"
@@ -93,6 +96,7 @@ RAISES_LATE = evolve(
 """Some runs end with undelivered messages; one transition later, a handler returns a Twin."""
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", SYSTEMS)
 def test_whatever_explores_a_random_system_finds_the_same(number: int) -> None:
     own = f"{SEED}/{number}"
@@ -100,6 +104,7 @@ def test_whatever_explores_a_random_system_finds_the_same(number: int) -> None:
     assert [] == wrong
 
 
+@pytest.mark.integration
 def test_a_handler_that_fails_in_the_next_level_does_not_hide_a_violation_on_spark() -> None:
     """The driver calls it for some states of the next level already."""
     here = "--engine spark --spark-threshold 30 --partitions 3 --no-symmetry --memory keep # here"
@@ -127,6 +132,7 @@ def fifo_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("antecede.checker.check.spec.network_named", wrong)
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("fifo_is_broken")
 def test_a_wrong_network_is_found_shrunk_and_written_down(tmp_path: Path) -> None:
     found = disagreements(SENDS_TWO, "any", spark=False, tally=Counter())
@@ -152,6 +158,7 @@ def only_without_final_states(prop: Property, counts: Counts, _statistics: objec
     return Verdict.VACUOUS if empty else Verdict.HOLDS
 
 
+@pytest.mark.integration
 def test_a_protocol_that_holds_of_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [] == disagreements(DROPS_ALL, "any", spark=False, tally=Counter())
     monkeypatch.setattr("antecede.checker.search.loop.judged", only_without_final_states)
@@ -160,6 +167,26 @@ def test_a_protocol_that_holds_of_nothing_is_found(monkeypatch: pytest.MonkeyPat
     assert ["causal-delivery", "fifo-delivery", "integrity"] == found[0].expected["vacuous"]
 
 
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("case", "answer", "reference"),
+    [
+        (evolve(SENDS_TWO, network="unordered"), False, "checker/search/emptiness.py"),
+        (evolve(SENDS_TWO, messages=1), True, "tests/naive.py"),
+    ],
+    ids=["too strict", "too lax"],
+)
+def test_a_wrong_rule_on_what_no_protocol_can_violate_is_found(
+    case: Case, answer: bool, reference: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [] == disagreements(case, "any", spark=False, tally=Counter())
+    wrong = dict.fromkeys(("causal-delivery", "fifo-delivery"), lambda _messages: answer)
+    monkeypatch.setattr(emptiness, "RULES", {**emptiness.RULES, **wrong})
+    found = disagreements(case, "any", spark=False, tally=Counter())
+    assert {reference} == {each.reference for each in found}
+
+
+@pytest.mark.integration
 def test_only_what_was_asked_for_starts_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_args: object, **_options: object) -> None:
         raise InputError("a cluster is started")
@@ -196,6 +223,7 @@ def test_predicates_on_all_actors_are_judged_alike(case: Case) -> None:
     assert [] == disagreements(case, "any", spark=False, tally=Counter())
 
 
+@pytest.mark.integration
 def test_final_states_that_are_not_judged_together_are_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -205,13 +233,15 @@ def test_final_states_that_are_not_judged_together_are_found(
     assert disagreements(wrong, "any", spark=False, tally=Counter())
 
 
-def test_no_drawn_question_is_refused() -> None:
+def test_no_drawn_question_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(package, "REGISTRY", REGISTRY)
+    drawn_with = Counter[Any]()
     for number in range(500):
         for case in (drawn(f"asked/{number}"), drawn_for_users(f"asked/{number}")):
-            fits = evolve(case, properties=tuple(p for p in case.properties if p not in USER))
-            system = system_of(fits.spec("knowledge"), case.protocol)
-            in_order = any(prop.what is What.SEQUENCES for prop in case.user)
-            assert system.crashes is None or not in_order
+            system = system_of(case.spec("knowledge"), case.protocol)
+            asked = {prop.what for prop in system.properties}
+            drawn_with.update((what, system.crashes is not None) for what in asked)
+    assert all(drawn_with[What.SEQUENCES, crashes] for crashes in (True, False))
 
 
 @pytest.mark.parametrize("network", ORDERINGS)
@@ -242,6 +272,7 @@ LOSES = evolve(
 """Its actors never deliver anything, but they can always end."""
 
 
+@pytest.mark.integration
 def test_all_ways_back_are_compared_after_one_of_them_is_violated() -> None:
     found = list(compare.comparisons(LOSES, random.Random(0)))
     assert [] == [each for each in found if not each.agrees]
@@ -249,6 +280,7 @@ def test_all_ways_back_are_compared_after_one_of_them_is_violated() -> None:
     assert sorted(LOSES.properties[1:]) == sorted(found[-1].expected["verdicts"])
 
 
+@pytest.mark.integration
 def test_ways_back_that_are_left_undecided_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def until_one_is_violated(system: System, explorer: Any, tick: Any) -> set[str]:
         held = set()
@@ -274,10 +306,12 @@ NAMES_ACTORS = evolve(
 def judged_under_one_name(self: FinalStates, actor: int, pending: int, position: int) -> int:
     """Judge a final state as it was done before its renamings were judged."""
     c = self.components
-    messages = tuple(entry.message for entry in c.pending[actor].values[pending])
+    entries = c.pending[actor].values[pending]
+    messages = {what: left(what, entries) for what in MESSAGES}
     return self._left(actor, messages, c.positions[actor].values[position])
 
 
+@pytest.mark.integration
 def test_a_search_that_judges_one_name_of_a_final_state_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -293,12 +327,14 @@ def test_a_search_that_judges_one_name_of_a_final_state_is_found(
     assert not any("--no-symmetry" in each.tried for each in found)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", range(5))
 def test_what_is_written_down_is_the_system_itself(
     number: int, antecede: Command, tmp_path: Path
 ) -> None:
     case = evolve(drawn(f"{SEED}/{number}"), actors=2, messages=1, workload="any")
-    (found, *_) = compare.comparisons(case, random.Random(0))
+    compared = compare.comparisons(case, random.Random(0))
+    found = next(each for each in compared if {"verdicts", "violated"} & each.expected.keys())
     written(found, tmp_path, "found")
     spec = tmp_path / "found.antecede.toml"
     ran = antecede("check", spec, "--engine", "plain", "--json", "-", "--quiet", cwd=ROOT)
@@ -316,6 +352,7 @@ def test_smaller_systems_are_smaller() -> None:
         assert len(as_json(case)) <= len(as_json(drawn("7/3"))) + len("unordered")
 
 
+@pytest.mark.integration
 def test_a_campaign_counts_what_it_compared(tmp_path: Path) -> None:
     tally, number, wrong = next(campaign(60, 7, tmp_path, {"systems": KINDS["systems"]}, first=1))
     assert (1, []) == (number, wrong)
@@ -352,16 +389,106 @@ def everything_is_owed(_components: Components, _actor: int, pending: int, _cras
     return pending
 
 
+PAIR = evolve(CRASHES, workload="script:[[[1,2]],[],[]]", actors=3, crashes="1:of=1")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        ("engine.rows.final_states.left", "none-partly_delivered-at-final-states"),
+        (
+            "engine.rows.final_states.with_crashed",
+            "opposite-of-one-missing-sequences-at-final-states",
+        ),
+        (
+            "engine.tabulated.global_properties.with_crashed",
+            "opposite-of-one-missing-sequences-everywhere",
+        ),
+        ("semantics.judge.with_crashed", "opposite-of-one-missing-sequences-everywhere"),
+    ],
+)
+def test_a_search_that_judges_crashed_actors_is_found(
+    wrong: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = evolve(PAIR, properties=(name,))
+    assert [] == disagreements(case, "any", spark=False, tally=Counter())
+    place = f"antecede.checker.{wrong}"
+    if wrong.endswith("left"):
+        monkeypatch.setattr(place, lambda what, pending, _crashed=(): left(what, pending))
+    else:
+        monkeypatch.setattr(place, lambda sequences, _states: tuple(sequences))
+    assert disagreements(case, "any", spark=False, tally=Counter())
+
+
+LABELLED = evolve(SENDS_TWO, messages=1, properties=SAFETY[:3], labels="add,lose")
+
+
+def test_a_search_that_forgets_a_label_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [] == disagreements(LABELLED, "any", spark=False, tally=Counter())
+    monkeypatch.setattr(Workload, "offered", lambda self, _actor, _number: self.offers[:1])
+    assert disagreements(LABELLED, "any", spark=False, tally=Counter())
+
+
 @pytest.mark.parametrize("how", ["owed", "final", "budget"])
 def test_a_wrong_rule_about_crashes_is_found(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [] == disagreements(CRASHES, "any", spark=False, tally=Counter())
     if how == "owed":
         monkeypatch.setitem(histories.ENTRIES, geometry.OWED, everything_is_owed)
     if how == "final":
-        monkeypatch.setattr("antecede.checker.search.plain.is_final", lambda some: not some)
+        monkeypatch.setattr("antecede.checker.search.plain.is_final", lambda _, some: not some)
     if how == "budget":
         monkeypatch.setattr(
             "antecede.checker.check.spec.crashes_from",
             lambda _text, how, actors: crashes_from("2", how, actors),
         )
     assert disagreements(CRASHES, "any", spark=False, tally=Counter())
+
+
+SPLITS = evolve(
+    CRASHES,
+    rules=[[[["always", ["ask-all", "send"], 0]], [["always", ["deliver"], 0]], []]],
+    credit=1,
+    actors=3,
+    workload="script:[[[1,2]],[],[]]",
+    crashes="1:of=0",
+    to_crashed="kept",
+)
+"""The broadcast sends a note and a message to each receiver."""
+
+
+def last_packets_at(cut: tuple[int, ...], sends: Sends) -> Sends:
+    """Lose the first packets to each destination, and not the last ones."""
+    return sent_at(cut, sends[::-1])[::-1]
+
+
+def is_alone(_system: System, transition: Transition) -> bool:
+    """Take a crash in the middle of a step for the whole step."""
+    return isinstance(transition, Internal) and transition.name == CRASH
+
+
+def test_all_engines_split_the_same_steps() -> None:
+    assert [] == disagreements(SPLITS, "any", spark=False, tally=Counter())
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong"),
+    [
+        ("antecede.checker.semantics.transition.sent_at", last_packets_at),
+        ("antecede.checker.engine.rows.tabulate.sent_at", last_packets_at),
+        ("antecede.checker.engine.rows.tabulate.cuts_of", lambda _sends, nothing: ()),
+        ("antecede.checker.semantics.transition.crashes", is_alone),
+    ],
+    ids=["other packets", "other packets in tables", "none in tables", "no crash"],
+)
+def test_a_wrong_crash_in_the_middle_of_a_step_is_found(
+    part: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part, wrong)
+    assert disagreements(SPLITS, "any", spark=False, tally=Counter())
+
+
+def test_broadcasts_are_drawn_with_every_kind_of_crash() -> None:
+    cases = [drawn(f"splits/{number}") for number in range(2_000)]
+    split = [case for case in cases if case.crashes != "0" and case.workload == "broadcast"]
+    assert {case.restarts for case in split} == {"", "keeps", "resends", "forgets"}
+    assert {":whole" in case.crashes for case in split} == {True, False}

@@ -14,8 +14,8 @@ import pytest
 from antecede import cli
 from antecede.checker.adapters import link
 from antecede.checker.render import spacetime
-from antecede.checker.semantics.network import Network, network_named
 from tests.campaigns import edges, fuzz, hanging, hostile, raising, soak, stored
+from tests.conftest import ROOT
 
 SEED = 1
 
@@ -25,12 +25,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("fuzz")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("first", range(0, 60, 20))
 def test_no_input_ends_in_an_internal_error_or_not_at_all(first: int, home: Path) -> None:
     tried = fuzz.fuzzed(SEED, iter(range(first, first + 20)), home)
     assert [] == [fault for _, fault in tried if fault is not None]
 
 
+@pytest.mark.integration
 def test_no_moved_cycle_of_an_endless_trace_ends_in_an_internal_error(
     home: Path, tmp_path: Path
 ) -> None:
@@ -42,12 +44,9 @@ def test_no_moved_cycle_of_an_endless_trace_ends_in_an_internal_error(
 
 
 def test_an_internal_error_would_be_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def broken(name: str, *, retransmits: bool = False) -> Network:
-        raise KeyError(network_named(name, retransmits=retransmits).name)
-
-    monkeypatch.setattr("antecede.checker.check.spec.network_named", broken)
+    monkeypatch.setattr("antecede.checker.check.spec.network_named", None)
     done = fuzz.ran(["check", "mfss"], tmp_path)
-    assert "exit 4: Internal error: KeyError" in done.fault
+    assert "exit 4: Internal error: TypeError" in done.fault
 
 
 def test_a_hang_would_be_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -60,20 +59,24 @@ def test_a_hang_would_be_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert "hangs" == fuzz.ran(["check", "mfss"], tmp_path).fault
 
 
+@pytest.mark.smoke
 def test_a_search_killed_and_resumed_counts_what_an_undisturbed_one_does(tmp_path: Path) -> None:
     assert [] == hostile.killed(random.Random("1/0"), tmp_path)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_command_whose_handler_hangs_is_ended(number: int, tmp_path: Path) -> None:
     assert [] == hanging.hanging(random.Random(f"1/{number}"), tmp_path)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", [1, 3])
 def test_an_interrupted_command_says_so_and_leaves_nothing(number: int, tmp_path: Path) -> None:
     assert [] == hostile.interrupted(random.Random(f"1/{number}"), tmp_path)
 
 
+@pytest.mark.integration
 def test_a_full_disk_changes_no_answer(tmp_path: Path) -> None:
     assert [] == hostile.full_disk(random.Random("1/1"), tmp_path)
 
@@ -82,13 +85,15 @@ def test_little_memory_ends_a_check_in_good_order(tmp_path: Path) -> None:
     assert [] == hostile.little_memory(random.Random("1/0"), tmp_path)
 
 
-SCARCE = (("check", "mfss", "--actors", "2", "--messages", "1"), 150)
+SCARCE = (("check", "mfss", "--actors", "2", "--messages", "2"), 150)
 
 
+@pytest.mark.integration
 def test_little_address_space_ends_a_check_in_good_order(tmp_path: Path) -> None:
     assert [] == hostile.cramped(*SCARCE, tmp_path)
 
 
+@pytest.mark.integration
 def test_an_abort_for_little_address_space_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +103,7 @@ def test_an_abort_for_little_address_space_would_be_seen(
     assert [] != hostile.cramped(*SCARCE, tmp_path)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("kind", "name"),
     [("a pipe", "manifest.json"), ("a symbolic link", "array-0.npy"), ("a long key", "a.toml")],
@@ -106,6 +112,7 @@ def test_an_odd_file_is_refused(kind: str, name: str, tmp_path: Path) -> None:
     assert [] == stored.odd_file(kind, name, tmp_path)
 
 
+@pytest.mark.integration
 def test_an_odd_file_that_is_not_refused_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,17 +126,19 @@ def test_an_odd_file_that_is_not_refused_would_be_seen(
     assert any("RecursionError" in fault for fault in faults)
 
 
+@pytest.mark.integration
 def test_another_kernel_is_not_loaded(tmp_path: Path) -> None:
     assert [] == stored.odd_kernel(random.Random(1), "another kernel", tmp_path)
 
 
+@pytest.mark.integration
 def test_a_kernel_that_is_loaded_under_another_name_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the seal nor the description of the arguments is compared."""
     bug = (
-        "import antecede.checker.engine.compiled.cache as cache, pathlib\n"
-        "import antecede.checker.engine.compiled.loading as loading, json\n"
+        "import antecede.checker.compiled.cache as cache, pathlib\n"
+        "import antecede.checker.compiled.loading as loading, json\n"
         "cache.opened = lambda file: pathlib.Path(file).read_bytes()[16:]\n"
         "unpacked = loading.unpacked\n"
         "def bad(content, kinds):\n"
@@ -141,6 +150,7 @@ def test_a_kernel_that_is_loaded_under_another_name_would_be_seen(
     assert [] != stored.odd_kernel(random.Random(1), "another kernel", tmp_path)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("wrapper", hostile.WRAPPERS)
 def test_a_program_that_hangs_leaves_nothing_behind(
     wrapper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -149,6 +159,7 @@ def test_a_program_that_hangs_leaves_nothing_behind(
     assert [] == hostile.tested(tmp_path, "starts a job", 4, wrapper, 1.0, signal.SIGTERM, None)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_signal_during_a_hang_leaves_nothing_behind(sign: int, tmp_path: Path) -> None:
     assert [] == hostile.tested(tmp_path, "starts a daemon", 1, "{}", None, sign, 4.0)
@@ -156,13 +167,17 @@ def test_a_signal_during_a_hang_leaves_nothing_behind(sign: int, tmp_path: Path)
 
 def seeded(bug: str) -> tuple[str, ...]:
     """Return the command with a bug."""
-    return (sys.executable, "-c", f"{bug}\nimport sys, antecede.__main__ as c\nsys.exit(c.main())")
+    start = f"import sys\nsys.path.append({str(ROOT)!r})\nfrom tests import tuned"
+    return (sys.executable, "-c", f"{bug}\n{start}\nsys.exit(tuned.run())")
 
 
 def test_a_program_that_is_left_behind_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The former behaviour: a program that does not end by itself is never ended."""
+    """The former behaviour: a program that does not end by itself is never ended.
+
+    A supervisor would end it, too, so there is none.
+    """
     guard = tmp_path / "guard.py"
     guard.write_text(
         "import sys\n"
@@ -174,11 +189,13 @@ def test_a_program_that_is_left_behind_would_be_seen(
         "guard.main(int(sys.argv[1]), sys.argv[2], sys.argv[3:])\n"
     )
     bug = f"import antecede.checker.adapters.link as link\nlink.GUARD = {str(guard)!r}"
+    bug += "\nimport antecede.__main__ as command\ncommand.SUPERVISES = False"
     monkeypatch.setattr(hostile, "COMMAND", seeded(bug))
     faults = hostile.tested(tmp_path, "hangs", 1, "{}", 1.0, signal.SIGTERM, None)
     assert any("running" in fault for fault in faults)
 
 
+@pytest.mark.integration
 def test_a_verdict_on_answers_that_are_not_understood_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +208,7 @@ def test_a_verdict_on_answers_that_are_not_understood_would_be_seen(
     assert "a verdict on a program that misspells a key" in fault
 
 
+@pytest.mark.integration
 def test_a_test_that_takes_twice_its_time_would_be_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,6 +234,7 @@ def test_a_wrong_end_would_be_seen() -> None:
     assert [] == list(hostile.Ended(0, {"verdict": "HOLDS"}, "").faults(("check",)))
 
 
+@pytest.mark.integration
 def test_a_search_is_not_resumed_after_a_constant_changed(tmp_path: Path) -> None:
     assert [] == stored.changed_constants(random.Random("1/0"), tmp_path)
 
@@ -229,6 +248,7 @@ def test_a_search_that_was_resumed_wrongly_would_be_seen() -> None:
     assert [] != stored._wrong("from", refused, changes=False)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", range(12))
 def test_a_protocol_that_fails_is_drawn_saved_replayed_and_explored(
     number: int, tmp_path: Path
@@ -239,6 +259,7 @@ def test_a_protocol_that_fails_is_drawn_saved_replayed_and_explored(
     assert [] == raising.explored(chance, tmp_path)
 
 
+@pytest.mark.integration
 def test_a_picture_that_asks_what_failed_would_be_seen(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -263,6 +284,7 @@ def faults_of(day: soak.Day, name: str, days: int, folder: Path) -> Iterator[str
 EDGES = pytest.mark.parametrize("name", ["streams", "signals", "GitHub"])
 
 
+@pytest.mark.integration
 @EDGES
 def test_the_edges_of_a_command_are_in_order(name: str, tmp_path: Path) -> None:
     assert [] == [*faults_of(soak.DAYS[name], name, 8, tmp_path)]
@@ -270,12 +292,13 @@ def test_the_edges_of_a_command_are_in_order(name: str, tmp_path: Path) -> None:
 
 BUGS = {
     "streams": "import antecede.checker.support.streams as s\ns.replace = lambda *_: None",
-    "signals": "import antecede.checker.support.interrupts as i\ni.at_start = lambda: None",
+    "signals": "import antecede.checker.support.supervisor as s\ns.unsupervised = lambda f: f()",
     "GitHub": "import antecede.checker.support.streams as s\ns.in_github_job = lambda _: False",
 }
 """As it was: streams as they are, signals as Python takes them, lines as they come."""
 
 
+@pytest.mark.integration
 @EDGES
 def test_a_bug_at_an_edge_would_be_seen(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

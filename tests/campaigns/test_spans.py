@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
-from antecede.checker.audit import moments, spans
-from antecede.checker.audit.spans import Key, Span, Spans
+from antecede.checker.logs.judge import orders
+from antecede.checker.logs.judge.orders import late
+from antecede.checker.logs.readers import spans
+from antecede.checker.logs.readers.nesting import Nesting
+from antecede.checker.logs.readers.spans import Key, Span, Spans
 from tests.campaigns.spans import compare_spans
 
 Patch = pytest.MonkeyPatch
@@ -41,18 +44,17 @@ def every_span(patch: Patch) -> None:
 
 def one_order(patch: Patch) -> None:
     """Take one of the possible orders for the only one."""
-    patch.setattr(spans, "in_every_order", lambda found, _moments: found)
-    patch.setattr("antecede.checker.audit.audit.in_every_order", lambda found, _moments: found)
+    patch.setattr("antecede.checker.logs.executions.in_every_order", lambda found, _moments: found)
 
 
 def only_certain(patch: Patch) -> None:
     """Let nothing be late that is not late in all orders."""
-    patch.setattr(spans, "late", lambda each, **_how: moments.late(each, certain=True))
+    patch.setattr(orders, "late", lambda each, **_how: late(each, certain=True))
 
 
 def only_possible(patch: Patch) -> None:
     """Let everything be late that is late in some order."""
-    patch.setattr(spans, "late", lambda each, **_how: moments.late(each, certain=False))
+    patch.setattr(orders, "late", lambda each, **_how: late(each, certain=False))
 
 
 def batches_deliver_the_rest(patch: Patch) -> None:
@@ -70,7 +72,7 @@ def batches_deliver_the_rest(patch: Patch) -> None:
 
 def stops_at_a_circle(patch: Patch) -> None:
     """Judge no delivery behind one that cannot happen."""
-    patch.setattr(moments._Search, "_leave_out_circles", lambda _self: [])
+    patch.setattr(orders._Search, "_leave_out_circles", lambda _self: [])
 
 
 SEEDED: dict[str, Callable[[Patch], None]] = {
@@ -86,7 +88,7 @@ SEEDED: dict[str, Callable[[Patch], None]] = {
         spans, "_time", lambda span, _name: int(span["startTimeUnixNano"])
     ),
     "spans inside another one have no order": lambda patch: patch.setattr(
-        Spans, "_above", lambda _self, _key: iter(())
+        Nesting, "nearest", lambda _self, keys: dict.fromkeys(keys)
     ),
 }
 

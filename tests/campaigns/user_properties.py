@@ -13,6 +13,7 @@ from antecede import properties as package
 from antecede.checker.model import Delivery, Message, Property, What, Where
 from antecede.properties.same_order import agree_in_pairs
 from antecede.properties.total_order import fit_into_one_order
+from tests.questions import HIDING
 
 Predicate: TypeAlias = Callable[[Any], bool]
 
@@ -48,8 +49,29 @@ def _all(predicate: Callable[[Message], bool]) -> Callable[[Iterable[Message]], 
     return lambda messages: all(map(predicate, messages))
 
 
+ASKED: Mapping[str, Predicate] = {
+    "not-at-1": lambda d: d.actor != 1,
+    "first": lambda d: d.message.number == 1,
+    "in-order": lambda d: not d.overtaken,
+    "expected": lambda d: d.expected,
+}
+"""Predicates on deliveries that some properties hide; see `tests.questions`."""
+
+CONSTANTS = tuple(
+    Delivery(to, Message(sender, 1, (to,)), expected=True, known=known, overtaken=False)
+    for sender, to in ((0, 1), (1, 0))
+    for known in (False, True)
+)
+
 PREDICATES: Mapping[What, Mapping[str, Predicate]] = {
     What.DELIVERY: {
+        **{
+            f"{name}-{way}": hide(ask, True)
+            for name, ask in ASKED.items()
+            for way, hide in HIDING.items()
+        },
+        "constants": lambda d: d not in CONSTANTS,
+        "set-of-constants": frozenset(CONSTANTS).__contains__,
         "not-at-0": lambda d: d.actor != 0,
         "not-of-1": lambda d: d.message.sender != 1,
         "first": lambda d: d.message.number == 1,
@@ -75,11 +97,12 @@ PREDICATES: Mapping[What, Mapping[str, Predicate]] = {
     What.SEQUENCES: {
         "same-order": agree_in_pairs,
         "total-order": fit_into_one_order,
-        "0-gets-own-last": lambda rows: (
-            [m.sender for m in rows[0]] == sorted(m.sender for m in rows[0])
+        "0-gets-own-last": lambda rows: all(
+            [m.sender for m in row] == sorted(m.sender for m in row) for row in rows[:1]
         ),
-        "1-before-0": lambda rows: len(rows[0]) <= len(rows[1]),
+        "1-before-0": lambda rows: len(rows) < 2 or len(rows[0]) <= len(rows[1]),
         "few": lambda rows: sum(map(len, rows)) < 2,
+        "one-missing": lambda rows: len(rows) == 2,
     },
     What.UNDELIVERED: {
         "none-of-0": _all(lambda m: m.sender != 0),
@@ -87,6 +110,12 @@ PREDICATES: Mapping[What, Mapping[str, Predicate]] = {
         "none-to-1": _all(lambda m: 1 not in m.destinations),
         "no-second": _all(lambda m: m.number != 2),
         "no-second-of-1": _all(lambda m: (m.sender, m.number) != (1, 2)),
+        "one-at-most": lambda messages: len(messages) < 2,
+    },
+    What.PARTLY_DELIVERED: {
+        "none": lambda messages: not messages,
+        "none-of-0": _all(lambda m: m.sender != 0),
+        "not-to-1": _all(lambda m: 1 not in m.destinations),
         "one-at-most": lambda messages: len(messages) < 2,
     },
     What.ENDED: {"ended": lambda ended: ended},
@@ -103,6 +132,7 @@ PLACES = {
     What.STATES: tuple(Where)[:4],
     What.SEQUENCES: tuple(Where)[:4],
     What.UNDELIVERED: tuple(Where)[2:5],
+    What.PARTLY_DELIVERED: tuple(Where)[2:5],
     What.ENDED: tuple(Where)[2:5],
 }
 """The places where a property with a predicate on this subject can be judged."""

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 RUN = """
@@ -33,6 +35,7 @@ def has_example(file: Path) -> bool:
     return ">>> " in file.read_text(encoding="utf-8")
 
 
+@pytest.mark.integration
 def test_every_example_in_the_engine_works() -> None:
     done = subprocess.run(
         [sys.executable, "-c", RUN, *modules_with_examples()],

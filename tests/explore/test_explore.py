@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Any
-from urllib.parse import quote, urlencode
-from urllib.request import Request, urlopen
+from urllib.parse import quote, urlencode, urlsplit
+from urllib.request import Request, url2pathname, urlopen
 
 import pytest
 from attrs import evolve
@@ -38,7 +38,7 @@ from antecede.checker.support.errors import InputError, ProtocolError
 from antecede.checker.support.registry import protocol_named
 from tests import runs
 from tests.conftest import COMMAND, ROOT, Command, begun, children_of, counterexample, is_alive
-from tests.explored import Got, fetch, never_ending, post, searched, serving, token_of, tree_of
+from tests.explored import Got, fetch, never_ending, post, searched, serving, tree_of
 from tests.models import deliver_the_first_copy, toy
 from tests.support.test_interrupts import until
 
@@ -65,8 +65,8 @@ def test_the_first_page_offers_every_enabled_transition(unordered: Server) -> No
     page = fetch(unordered)
     assert 200 == page.status
     assert "" == page.path
-    words = ["0 Alice causal-sends m1 to Bob, sends Data(m1)"]
-    words += ["1 Bob causal-sends m1 to Alice, sends Data(m1)"]
+    words = ["0 Alice sends m1 to Bob, as Data(m1)"]
+    words += ["1 Bob sends m1 to Alice, as Data(m1)"]
     assert words == [each.words for each in page.choices]
     assert ["0", "1"] == [each.attributes["value"] for each in page.choices]
 
@@ -127,7 +127,7 @@ def test_a_violation_is_named_explained_and_drawn(unordered: Server) -> None:
     path = counterexample("unordered", 2)
     page = fetch(unordered, f"/?path={address(path, unordered)}")
     assert "VIOLATED" == page.one("span", class_="badge").words
-    assert "m1 was causal-sent before m2" in page.body
+    assert "m1 happened before m2" in page.body
     assert "causal-delivery ✗ violated at step 4" == page.one("tr", class_="wrong").words
     assert page.found("g", class_="late")
 
@@ -179,7 +179,7 @@ def test_an_undelivered_message_is_seen_at_the_end_of_a_run() -> None:
     with serving(tree_of("cykas-as-printed", 2, 2)) as server:
         page = fetch(server, f"/?path={address(path, server)}")
         assert "Nothing: the run is over." in page.body
-        assert "✗ violated, for the run is over" == verdicts(server, page.path)["all-delivered"]
+        assert "✗ violated, and the run is over" == verdicts(server, page.path)["all-delivered"]
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_a_causal_send_that_fails_says_who_sends_what_to_whom() -> None:
 
     with serving(tree_of(toy("failing", causal_send=causal_send), 2, 2)) as server:
         (choice,) = [c for c in fetch(server, "/?path=0").choices if "disabled" in c.attributes]
-        assert choice.words.startswith("0 Alice causal-sends m2 to Bob: causal_send of protocol")
+        assert choice.words.startswith("0 Alice sends m2 to Bob: causal_send of protocol")
 
 
 def test_an_invariant_that_fails_after_a_step_takes_its_button_away() -> None:
@@ -255,6 +255,7 @@ def test_a_property_that_fails_is_told_and_the_server_goes_on() -> None:
         assert 200 == fetch(server).status
 
 
+@pytest.mark.integration
 def test_a_path_names_the_same_state_in_every_process() -> None:
     script = (
         "from tests.explored import *\n"
@@ -328,6 +329,67 @@ def test_there_are_no_other_pages(target: str, unordered: Server) -> None:
     assert 404 == fetch(unordered, target).status
 
 
+# Requests of other users of this machine
+
+
+@pytest.mark.parametrize(
+    ("method", "target"),
+    [
+        ("GET", "/"),
+        ("HEAD", "/"),
+        ("GET", "/?path=0"),
+        ("GET", "/?token=x"),
+        ("GET", "/?token="),
+        ("GET", "/graph?path=0&token=TOKEN"),
+        ("GET", "/trace"),
+        ("GET", "/search?search=1"),
+        ("GET", "/changed"),
+        ("GET", "/explore.js"),
+        ("GET", "/nothing"),
+        *(("POST", way) for way in ("/search", "/walk", "/where", "/watch", "/cancel", "/load")),
+    ],
+)
+@pytest.mark.parametrize(
+    "cookie", [None, "antecede-1=TOKEN", "antecede-PORT=", "antecede-PORT=x", "TOKEN", "\xff"]
+)
+def test_a_request_without_the_token_is_refused_with_a_sentence(
+    cookie: str | None, method: str, target: str, unordered: Server
+) -> None:
+    """Whoever reads no terminal of the user does not know the token."""
+    own = {"TOKEN": unordered.token, "PORT": str(unordered.server_port)}
+    for name, value in own.items():
+        target, cookie = target.replace(name, value), cookie and cookie.replace(name, value)
+    got = fetch(unordered, target, method=method, body="path=", cookie=cookie)
+    assert 403 == got.status
+    assert "text/plain; charset=utf-8" == got.headers["Content-Type"]
+    assert method == "HEAD" or got.body.startswith("this request lacks the token of this server;")
+    assert "Set-Cookie" not in got.headers
+    assert unordered.token not in got.body
+
+
+def test_the_printed_address_gives_a_session_and_leads_to_its_path(unordered: Server) -> None:
+    target = f"{unordered.address}&path=0.1&watch=%27a%26b%27&watch=2".removeprefix(
+        unordered.origin
+    )
+    got = fetch(unordered, target, cookie=None)
+    assert 200 == got.status
+    refresh = got.one("meta", http_equiv="refresh").attributes["content"]
+    assert "0;url=/?path=0.1&watch=%27a%26b%27%0A2" == refresh
+    cookie, *limits = got.headers["Set-Cookie"].split("; ")
+    assert unordered.cookie == cookie
+    assert ["Path=/", "HttpOnly", "SameSite=Strict"] == limits
+    assert "Alice" not in got.body
+    page = fetch(unordered, refresh.removeprefix("0;url="), cookie=f"other=1; {cookie}")
+    assert "0.1" == page.path
+    assert ["'a&b'", "2"] == [each.words for each in page.found("code")][:2]
+
+
+def test_two_servers_have_different_tokens(unordered: Server) -> None:
+    with serving(tree_of("mfss")) as other:
+        assert other.token != unordered.token
+        assert 403 == fetch(other, cookie=unordered.cookie).status
+
+
 # Requests from other sites
 
 
@@ -340,31 +402,29 @@ def test_the_server_answers_to_its_own_names(host: str, unordered: Server) -> No
     assert 200 == fetch(unordered, headers=named(unordered, host)).status
 
 
-@pytest.mark.parametrize(
-    ("hosts", "status"),
-    [
-        (("evil.example",), 403),
-        (("evil.example:PORT",), 403),
-        (("127.0.0.1.evil.example:PORT",), 403),
-        (("localhost.:PORT",), 403),
-        (("127.0.0.1:1",), 403),
-        (("127.0.0.1",), 403),
-        (("0.0.0.0:PORT",), 403),
-        (("",), 403),
-        ((), 400),
-        (("127.0.0.1:PORT", "evil.example"), 400),
-    ],
+FOREIGN = (
+    (("evil.example",), 403),
+    (("evil.example:PORT",), 403),
+    (("127.0.0.1.evil.example:PORT",), 403),
+    (("localhost.:PORT",), 403),
+    (("127.0.0.1:1",), 403),
+    (("127.0.0.1",), 403),
+    (("0.0.0.0:PORT",), 403),
+    (("",), 403),
+    ((), 400),
+    (("127.0.0.1:PORT", "evil.example"), 400),
 )
+
+
 @pytest.mark.parametrize(
     ("method", "target"), [("GET", "/"), ("GET", "/trace"), ("POST", "/search")]
 )
-def test_a_foreign_host_is_refused(
-    hosts: tuple[str, ...], status: int, method: str, target: str, unordered: Server
-) -> None:
+def test_a_foreign_host_is_refused(method: str, target: str, unordered: Server) -> None:
     """A page whose name resolves to 127.0.0.1 sends its own name as the host."""
-    got = fetch(unordered, target, method=method, body="", headers=named(unordered, *hosts))
-    assert status == got.status
-    assert "Alice" not in got.body
+    for hosts, status in FOREIGN:
+        got = fetch(unordered, target, method=method, body="", headers=named(unordered, *hosts))
+        assert status == got.status, hosts
+        assert "Alice" not in got.body
 
 
 def test_an_address_of_another_server_is_refused(unordered: Server) -> None:
@@ -372,17 +432,22 @@ def test_an_address_of_another_server_is_refused(unordered: Server) -> None:
     assert 404 == fetch(unordered, "//evil.example/").status
 
 
-@pytest.mark.parametrize(
-    "origins",
-    [(), ("null",), ("http://evil.example",), ("http://127.0.0.1:1",), ("https://127.0.0.1:PORT",)],
+STRANGE = (
+    (),
+    ("null",),
+    ("http://evil.example",),
+    ("http://127.0.0.1:1",),
+    ("https://127.0.0.1:PORT",),
 )
+
+
 @pytest.mark.parametrize("target", ["/search", "/load", "/cancel", "/walk", "/where", "/watch"])
-def test_only_the_page_itself_may_search_and_load(
-    origins: tuple[str, ...], target: str, unordered: Server
-) -> None:
-    headers = named(unordered, "127.0.0.1:PORT")
-    headers += tuple(("Origin", o.replace("PORT", str(unordered.server_port))) for o in origins)
-    assert 403 == fetch(unordered, target, method="POST", body="path=", headers=headers).status
+def test_only_the_page_itself_may_search_and_load(target: str, unordered: Server) -> None:
+    for origins in STRANGE:
+        headers = named(unordered, "127.0.0.1:PORT")
+        headers += tuple(("Origin", o.replace("PORT", str(unordered.server_port))) for o in origins)
+        got = fetch(unordered, target, method="POST", body="path=", headers=headers)
+        assert 403 == got.status, origins
 
 
 def test_a_search_cannot_be_asked_for_by_a_link(unordered: Server) -> None:
@@ -465,7 +530,7 @@ def test_a_page_needs_nothing_from_elsewhere_and_has_no_script_inside(
 def test_what_is_sent_must_have_a_length_that_can_be_read(
     headers: tuple[tuple[str, str], ...], status: int, unordered: Server
 ) -> None:
-    own = unordered.address.rstrip("/")
+    own = unordered.origin
     both = (("Host", own.removeprefix("http://")), ("Origin", own), *headers)
     assert status == fetch(unordered, "/load", method="POST", headers=both).status
 
@@ -606,6 +671,7 @@ def number_of(page: Got) -> str:
     return page.one("span", id="searching").attributes["data-search"]
 
 
+@pytest.mark.integration
 def test_a_search_from_the_start_is_a_check_in_another_process() -> None:
     """The plain search finds nothing among its first states; the compiled one has no bound."""
     with serving(tree_of("cykas-secret-mode", 3, 2, properties=("causal-delivery",))) as server:
@@ -661,6 +727,7 @@ def test_a_server_that_closes_ends_its_search() -> None:
     assert not process.is_alive()
 
 
+@pytest.mark.integration
 def test_a_search_that_begins_while_the_server_closes_ends_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -747,7 +814,7 @@ def test_a_run_of_a_protocol_that_has_changed_is_not_shown(
 
 def searched_where(server: Server, expression: str, path: str = "") -> Got:
     """Ask for a state as the page does, and return the page at the end of the search."""
-    fields = {"path": path, "token": token_of(server), "expression": expression}
+    fields = {"path": path, "expression": expression}
     got = post(server, "/where", urlencode(fields))
     while found := got.found("span", id="searching"):
         got = fetch(server, f"/search?search={found[0].attributes['data-search']}")
@@ -790,27 +857,30 @@ def test_an_expression_that_does_not_do_gets_a_sentence(
     assert sentence.lower() in page.one("p", id="note").words.lower()
 
 
-@pytest.mark.parametrize("token", [None, "", "x", "ü"])
-def test_an_expression_runs_only_with_the_token_of_the_page(
-    token: str | None, unordered: Server, tmp_path: FilePath
+@pytest.mark.parametrize("way", ["/where", "/watch"])
+def test_an_expression_runs_only_in_a_session(
+    way: str, unordered: Server, tmp_path: FilePath
 ) -> None:
-    fields = {"path": "", "expression": f"open({str(tmp_path / 'ran')!r}, 'w')"}
-    body = urlencode(fields if token is None else {**fields, "token": token})
-    assert 403 == post(unordered, "/where", body).status
+    expression = f"__import__('pathlib').Path({str(tmp_path / 'ran')!r}).touch()"
+    body = urlencode({"path": "", "expression": expression, "token": unordered.token})
+    for cookie in (None, "antecede=x", unordered.cookie[:-1]):
+        assert 403 == fetch(unordered, way, method="POST", body=body, cookie=cookie).status
     assert not (tmp_path / "ran").exists()
+    post(unordered, way, body)
+    until((tmp_path / "ran").exists)
 
 
 def test_no_link_and_no_other_site_can_send_an_expression(
     unordered: Server, tmp_path: FilePath
 ) -> None:
-    fields = {"path": "", "token": token_of(unordered)}
-    body = urlencode({**fields, "expression": f"open({str(tmp_path / 'ran')!r}, 'w')"})
+    body = urlencode({"path": "", "expression": f"open({str(tmp_path / 'ran')!r}, 'w')"})
     assert 404 == fetch(unordered, f"/where?{body}").status
     other = (("Host", f"127.0.0.1:{unordered.server_port}"), ("Origin", "http://evil.example"))
     assert 403 == fetch(unordered, "/where", method="POST", body=body, headers=other).status
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.integration
 def test_a_random_walk_takes_steps_that_are_enabled_up_to_a_violation_or_the_end(
     unordered: Server,
 ) -> None:
@@ -976,6 +1046,7 @@ def test_a_protocol_that_cannot_start_is_refused(antecede: Command, tmp_path: Fi
     assert "raised ZeroDivisionError" in ran.err
 
 
+@pytest.mark.integration
 def test_the_command_says_the_address_and_ends_with_ctrl_c(tmp_path: FilePath) -> None:
     trace = tmp_path / "t.json"
     with serving(tree_of("unordered", 2, 2)) as server:
@@ -983,7 +1054,8 @@ def test_the_command_says_the_address_and_ends_with_ctrl_c(tmp_path: FilePath) -
     process = begun([*COMMAND, "explore", str(trace), "--no-browser", "--port", "0"])
     assert process.stdout is not None
     said = process.stdout.readline()
-    assert re.fullmatch(r"Exploring unordered at http://127\.0\.0\.1:\d+/\?path=0\.1\.2\n", said)
+    address = r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}&path=0\.1\.2"
+    assert re.fullmatch(rf"Exploring unordered at {address}\n", said)
     assert "Ctrl-C ends it.\n" == process.stdout.readline()
     process.send_signal(signal.SIGINT)
     rest, errors = process.communicate(timeout=600)
@@ -1027,8 +1099,7 @@ def test_an_expression_that_does_not_return_is_named_on_the_page(
 ) -> None:
     monkeypatch.setattr(serving_module, "PATIENCE", 1.0)
     asked = {"path": "", "expression": "__import__('time').sleep(600)"}
-    token = token_of(unordered)
-    page = post(unordered, "/watch", urlencode({**asked, "token": token}))
+    page = post(unordered, "/watch", urlencode(asked))
     assert 400 == page.status
     expected = f"the expression {asked['expression']!r} had not ended after 1 seconds"
     assert any(expected in p.words for p in page.found("p"))
@@ -1047,6 +1118,7 @@ LATER = attrs.evolve(base, name="later", causal_send=never)
 """
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "code", "function"), [("AT_FIRST", 3, "initial"), ("LATER", 0, "causal_send")]
 )
@@ -1059,9 +1131,10 @@ def test_ctrl_c_ends_the_command_while_a_handler_hangs(
     assert process.stdout is not None
     assert process.stderr is not None
     if name == "LATER":
-        port = re.findall(r":(\d+)/", process.stdout.readline())[0]
+        port, token = re.findall(r":(\d+)/\?token=(.*)", process.stdout.readline())[0]
+        headers = f"Host: 127.0.0.1:{port}\r\nCookie: antecede-{port}={token}"
         with socket.create_connection(("127.0.0.1", int(port))) as browser:
-            browser.sendall(f"GET / HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            browser.sendall(f"GET / HTTP/1.0\r\n{headers}\r\n\r\n".encode())
             named = process.stderr.readline()
     else:
         named = process.stderr.readline()
@@ -1072,14 +1145,15 @@ def test_ctrl_c_ends_the_command_while_a_handler_hangs(
     assert "Traceback" not in err
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_signal_ends_the_command_and_its_search(number: signal.Signals) -> None:
     size = ("--actors", "4", "--messages", "3", "--property", "causal-delivery")
     process = begun([*COMMAND, "explore", "mfss", *size, "--no-browser", "--port", "0"])
     assert process.stdout is not None
-    port = int(re.findall(r":(\d+)/", process.stdout.readline())[0])
-    own = f"http://127.0.0.1:{port}"
-    asked = Request(f"{own}/search", b"path=&property=", {"Origin": own})
+    own, port, token = re.findall(r"(http:.*:(\d+))/\?token=(.*)", process.stdout.readline())[0]
+    headers = {"Origin": own, "Cookie": f"antecede-{port}={token}"}
+    asked = Request(f"{own}/search", b"path=&property=", headers)
     with urlopen(asked, timeout=600) as answer:
         assert b'id="searching"' in answer.read()
     started = children_of(process.pid)
@@ -1134,8 +1208,13 @@ def test_a_browser_is_opened_only_where_there_is_a_desktop(monkeypatch: pytest.M
     start.show("http://127.0.0.1:1/")
     assert [] == opened
     monkeypatch.setenv("DISPLAY", ":0")
-    start.show("http://127.0.0.1:1/")
-    assert ["http://127.0.0.1:1/"] == opened
+    start.show("http://127.0.0.1:1/?token=x&path=0")
+    (file,) = opened
+    page = FilePath(url2pathname(urlsplit(file).path))
+    assert "token" not in file, "all users can read the command line of a browser"
+    assert 0o600 == page.stat().st_mode & 0o777
+    assert "0;url=http://127.0.0.1:1/?token=x&amp;path=0" in page.read_text()
+    page.unlink()
 
 
 def test_a_path_is_replayed_once_and_remembered() -> None:

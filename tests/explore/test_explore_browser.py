@@ -15,7 +15,7 @@ from antecede.checker.check.spec import Spec
 from antecede.checker.explore.server import Server
 from antecede.checker.explore.tree import Tree
 from antecede.checker.paths.path import Path
-from antecede.checker.render.registry import write_trace
+from antecede.checker.render.trace_formats import write_trace
 from antecede.checker.search.options import Bounds
 from tests import runs
 from tests.conftest import ROOT
@@ -28,6 +28,8 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe i
 from playwright.sync_api import Browser, Page, expect  # noqa: E402
 
 from tests.browsing import Tabs, chromium, patient, site_of, tabs_of  # noqa: E402
+
+pytestmark = pytest.mark.integration
 
 SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
 
@@ -60,6 +62,13 @@ def cykas() -> Iterator[Server]:
         yield server
 
 
+def beside(page: Page) -> Page:
+    """Open the address of a page in another tab of the same browser."""
+    other = patient(page.context.new_page())
+    other.goto(page.url)
+    return other
+
+
 def at(page: Page, path: str) -> None:
     """Wait until the page shows a path."""
     expect(page.locator(f'main[data-path="{path}"]')).to_be_visible()
@@ -79,13 +88,14 @@ def focused(page: Page) -> str | None:
 # Walking
 
 
+@pytest.mark.smoke
 def test_clicks_walk_and_the_browser_goes_back_and_forth(unordered: Server, tabs: Tabs) -> None:
     page = tabs.open(unordered.address)
-    page.get_by_role("button", name="Bob causal-sends m1 to Alice").click()
+    page.get_by_role("button", name="Bob sends m1 to Alice").click()
     at(page, "1")
     has_address(page, "/?path=1")
     assert "Step 1" in page.title()
-    page.get_by_role("button", name=re.compile("^0 Alice causal-sends m2 to Bob")).click()
+    page.get_by_role("button", name=re.compile("^0 Alice sends m2 to Bob")).click()
     at(page, "1.0")
     expect(page.locator("svg .row")).to_have_count(2)
     page.go_back()
@@ -130,14 +140,14 @@ def test_what_happened_is_announced(unordered: Server, tabs: Tabs) -> None:
     assert "polite" == live.get_attribute("aria-live")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
-    said = "Step 1 Alice causal-sends m1 to Bob, sends Data(m1). 3 transitions can happen here."
+    said = "Step 1 Alice sends m1 to Bob, as Data(m1). 3 transitions can happen here."
     expect(live).to_have_text(said)
 
 
 def test_a_run_that_is_over_says_so_and_has_the_focus_where_it_says_it(
     unordered: Server, tabs: Tabs
 ) -> None:
-    page = tabs.open(f"{unordered.address}?path=0.1.0.0.0.0.0")
+    page = tabs.open(f"{unordered.address}&path=0.1.0.0.0.0.0")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     at(page, "0.1.0.0.0.0.0.0")
@@ -149,7 +159,7 @@ def test_a_run_that_is_over_says_so_and_has_the_focus_where_it_says_it(
 def test_a_row_of_the_diagram_and_a_step_of_the_list_lead_back(
     unordered: Server, tabs: Tabs
 ) -> None:
-    page = tabs.open(f"{unordered.address}?path=0.1.2.0")
+    page = tabs.open(f"{unordered.address}&path=0.1.2.0")
     page.locator("svg .row[data-step='2'] a").click()
     at(page, "0.1")
     page.locator(".steps a").first.click()
@@ -157,7 +167,7 @@ def test_a_row_of_the_diagram_and_a_step_of_the_list_lead_back(
 
 
 def test_switches_outlive_a_step(cykas: Server, tabs: Tabs) -> None:
-    page = tabs.open(f"{cykas.address}?path=0.0")
+    page = tabs.open(f"{cykas.address}&path=0.0")
     page.keyboard.press("c")
     page.get_by_label("only what changed").check()
     page.keyboard.press("j")
@@ -171,7 +181,7 @@ def test_switches_outlive_a_step(cykas: Server, tabs: Tabs) -> None:
 
 def test_the_diagram_shows_its_newest_rows(unordered: Server, tabs: Tabs) -> None:
     page = tabs.open(
-        f"{unordered.address}?path=0.1.0.0.0.0.0", viewport={"width": 900, "height": 400}
+        f"{unordered.address}&path=0.1.0.0.0.0.0", viewport={"width": 900, "height": 400}
     )
     scrolled = "d => d.scrollTop + d.clientHeight >= d.scrollHeight - 2"
     assert page.locator(".diagram").evaluate(scrolled)
@@ -192,7 +202,7 @@ CLIPPED = """picture => {
 def test_the_edge_of_the_picture_cuts_off_no_text(path: str, tabs: Tabs) -> None:
     for protocol, actors in (("cykas-secret-mode", 3), ("mfss", 2)):
         with serving(tree_of(protocol, actors, 2)) as server:
-            page = tabs.open(f"{server.address}?path={path}")
+            page = tabs.open(f"{server.address}&path={path}")
             if page.locator("main[data-path]").count():  # else there is no such state
                 assert [] == page.locator("svg.spacetime").evaluate(CLIPPED)
             page.context.close()
@@ -210,7 +220,7 @@ def test_one_is_taken_to_a_violation_whose_address_opens_anywhere(
     expect(page.locator(".badge")).to_have_text("VIOLATED")
     expect(page.get_by_role("status")).to_contain_text("VIOLATED causal-delivery")
     expect(page.locator("svg .late").first).to_be_visible()
-    other = tabs.open(page.url)
+    other = beside(page)
     assert page.locator(".here").inner_text() == other.locator(".here").inner_text()
     page.go_back()
     at(page, "")
@@ -218,7 +228,7 @@ def test_one_is_taken_to_a_violation_whose_address_opens_anywhere(
 
 def test_a_long_search_shows_figures_until_it_is_cancelled(tabs: Tabs) -> None:
     with serving(never_ending(), Bounds()) as server:
-        page, other = (tabs.open(f"{server.address}?path=0") for _ in range(2))
+        page, other = (tabs.open(f"{server.address}&path=0") for _ in range(2))
         page.keyboard.press("v")
         expect(page.locator("#cancel")).to_be_focused()
         expect(page.locator("#progress")).to_contain_text("unique")
@@ -290,7 +300,7 @@ def test_a_watched_expression_stays_while_one_walks_and_its_address_shares_it(ta
         assert [] == barriers(page)
         page.set_viewport_size({"width": 340, "height": 700})
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        other = tabs.open(page.url)
+        other = beside(page)
         expect(other.locator(".values tbody tr")).to_have_count(3)
         other.get_by_role("link", name="Remove").click()
         expect(other.locator(".values")).to_have_count(0)
@@ -300,7 +310,7 @@ def test_a_watched_expression_stays_while_one_walks_and_its_address_shares_it(ta
         page.context.close()  # before the server, of which it may be asking something
         other.context.close()
     with serving(tree_of(keeping, 2, 2)) as server:
-        stranger = tabs.open(f"{server.address}?path=0.2&watch=len(state.held)")
+        stranger = tabs.open(f"{server.address}&path=0.2&watch=len(state.held)")
         expect(stranger.locator(".values")).to_have_count(0)
         stranger.get_by_role("button", name="Run it").click()
         expect(stranger.locator(".values td.changed")).to_have_text("1")
@@ -308,7 +318,7 @@ def test_a_watched_expression_stays_while_one_walks_and_its_address_shares_it(ta
 
 
 def test_the_code_of_any_step_opens_in_the_list_of_steps(cykas: Server, tabs: Tabs) -> None:
-    page = tabs.open(f"{cykas.address}?path=0.0.0")
+    page = tabs.open(f"{cykas.address}&path=0.0.0")
     last = page.locator("#code")
     expect(last.locator("pre").first).to_be_hidden()
     last.locator("summary").click()
@@ -328,7 +338,7 @@ def test_whoever_comes_back_from_an_editor_sees_the_changed_protocol(
     file = tmp_path / "edited.py"
     file.write_text((ROOT / "protocols/fifo.py").read_text())
     with serving(Tree(Spec(str(file), actors=2))) as server:
-        page = tabs.open(f"{server.address}?path=0.0")
+        page = tabs.open(f"{server.address}&path=0.0")
         file.write_text(f"{file.read_text()}\n# changed")
         page.evaluate("window.dispatchEvent(new Event('focus'))")
         expect(page.locator("#note")).to_contain_text("edited.py has changed and was read again.")
@@ -342,7 +352,7 @@ def test_whoever_comes_back_from_an_editor_sees_the_changed_protocol(
 def test_a_click_in_the_graph_goes_there_and_the_graph_stays_open(
     unordered: Server, tabs: Tabs
 ) -> None:
-    page = tabs.open(f"{unordered.address}?path=0")
+    page = tabs.open(f"{unordered.address}&path=0")
     page.get_by_text("States within two steps").click()
     expect(page.locator("svg.near .current")).to_have_count(1)
     assert [] == barriers(page)
@@ -371,7 +381,7 @@ def test_a_property_has_a_search_of_its_own(cykas: Server, tabs: Tabs) -> None:
 
 
 def test_a_path_is_saved_and_loaded(unordered: Server, tabs: Tabs, tmp_path: FilePath) -> None:
-    page = tabs.open(f"{unordered.address}?path=0.1.2")
+    page = tabs.open(f"{unordered.address}&path=0.1.2")
     with page.expect_download() as download:
         page.get_by_role("link", name="JSON").click()
     assert "trace.json" == download.value.suggested_filename
@@ -388,7 +398,7 @@ def test_a_file_that_is_no_trace_is_told_and_one_stays(
 ) -> None:
     (tmp_path / "t.json").write_text("{")
     tabs = Tabs(browser)
-    page = tabs.open(f"{unordered.address}?path=0")
+    page = tabs.open(f"{unordered.address}&path=0")
     page.get_by_label("Load a trace").set_input_files(tmp_path / "t.json")
     expect(page.locator("#note")).to_contain_text("The file is not valid JSON")
     at(page, "0")
@@ -398,7 +408,7 @@ def test_a_file_that_is_no_trace_is_told_and_one_stays(
 
 def test_the_page_works_without_its_script(unordered: Server, tabs: Tabs) -> None:
     page = tabs.open(unordered.address, java_script_enabled=False)
-    page.get_by_role("button", name="Alice causal-sends m1").click()
+    page.get_by_role("button", name="Alice sends m1").click()
     at(page, "0")
     page.locator("#back").click()
     at(page, "")
@@ -450,13 +460,15 @@ STRANGER = """<!DOCTYPE html><title>stranger</title>
 <form method="post" action="{own}search"><input name="path" value=""></form>"""
 
 
-def test_a_strange_page_can_link_here_and_do_nothing_else(
-    unordered: Server, browser: Browser
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_strange_page_can_do_nothing_in_a_browser_that_has_a_session(
+    host: str, unordered: Server, tabs: Tabs
 ) -> None:
-    own = unordered.address
+    """For a browser, another port of 127.0.0.1 is the same site, and localhost is another one."""
+    own = f"{unordered.origin}/"
     with site_of(lambda: STRANGER.format(own=own)) as port:
-        page = patient(browser.new_page())
-        page.goto(f"http://localhost:{port}/")
+        page = patient(tabs.open(unordered.address).context.new_page())
+        page.goto(f"http://{host}:{port}/")
         assert 0 == page.evaluate("document.images[0].naturalWidth")
         assert "Alice" not in "".join(frame.content() for frame in page.frames)
         fetched = f"fetch('{own}').then(() => 'read', () => 'refused')"
@@ -464,11 +476,32 @@ def test_a_strange_page_can_link_here_and_do_nothing_else(
         with page.expect_navigation() as navigation:
             page.evaluate("document.forms[0].submit()")
         assert 403 == navigation.value.status
-        page.goto(f"http://localhost:{port}/")
-        with page.expect_navigation() as navigation:
-            page.evaluate(f"location.href = '{own}?path=0'")
-        assert 200 == navigation.value.status
         page.close()
+
+
+def test_a_link_from_another_site_opens_only_the_address_with_the_token(
+    unordered: Server, tabs: Tabs
+) -> None:
+    """The cookie is not sent along with such a link. A terminal in a notebook has such links."""
+    page = tabs.open(unordered.address)
+    with site_of(lambda: "a chat") as port:
+        link = patient(page.context.new_page())
+        for address in (f"{unordered.origin}/?path=0", f"{unordered.address}&path=0"):
+            link.goto(f"http://localhost:{port}/")
+            with link.expect_navigation():
+                link.evaluate(f"location.href = '{address}'")
+            if address.startswith(unordered.address):
+                at(link, "0")
+            else:
+                expect(link.locator("body")).to_contain_text("press Enter in the address bar")
+                link.goto(link.url)
+                at(link, "0")
+        has_address(link, "/?path=0")
+        link.close()
+    stranger = patient(tabs.browser.new_page())
+    stranger.goto(f"{unordered.origin}/?path=0")
+    expect(stranger.locator("body")).to_contain_text("lacks the token of this server")
+    stranger.close()
 
 
 def test_the_site_of_a_test_answers_while_a_connection_says_nothing() -> None:
@@ -514,14 +547,14 @@ def test_the_explore_page_has_no_barriers(scheme: str, cykas: Server, tabs: Tabs
 
 @SCHEMES
 def test_the_page_of_an_error_has_no_barriers(scheme: str, cykas: Server, browser: Browser) -> None:
-    page = Tabs(browser).open(f"{cykas.address}?path=99", scheme=scheme)
+    page = Tabs(browser).open(f"{cykas.address}&path=99", scheme=scheme)
     expect(page.get_by_text("There is no such state")).to_be_visible()
     assert [] == barriers(page)
     page.context.close()
 
 
 def test_a_small_window_needs_no_scrolling_sideways(cykas: Server, tabs: Tabs) -> None:
-    page = tabs.open(f"{cykas.address}?path=0.0.0", viewport={"width": 340, "height": 700})
+    page = tabs.open(f"{cykas.address}&path=0.0.0", viewport={"width": 340, "height": 700})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

@@ -53,6 +53,7 @@ def run_by_pytest(file: FilePath) -> Any:
     )
 
 
+@pytest.mark.integration
 def test_the_test_of_a_violation_is_green_until_the_protocol_is_repaired(
     violating: tuple[Tree, str], tmp_path: FilePath
 ) -> None:
@@ -74,6 +75,7 @@ STAYS = Property("stays", "", What.SEQUENCES, Where.EVERYWHERE, lambda lists: no
 """
 
 
+@pytest.mark.integration
 def test_a_property_of_a_file_is_found_from_any_folder(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch, antecede: Command
 ) -> None:
@@ -97,6 +99,7 @@ def test_a_property_without_a_file_cannot_be_exported() -> None:
         assert "The property 'stays' is an object of a program" in page.one("p", id="note").words
 
 
+@pytest.mark.integration
 def test_the_test_of_a_run_that_violates_nothing_compares_its_states(tmp_path: FilePath) -> None:
     file = exported(tree_of("cykas-secret-mode", 3, 2), "0.1.0", "test", tmp_path)
     assert 0 == run_by_pytest(file).returncode
@@ -148,6 +151,7 @@ def test_a_protocol_without_a_file_cannot_be_exported(name: str) -> None:
         assert "is an object of a program; save it as a file" in page.one("p", id="note").words
 
 
+@pytest.mark.integration
 def test_names_that_look_like_code_stay_data(tmp_path: FilePath) -> None:
     names = {"actors": ["'''", '"""', "C\\"]}
     tree = tree_of("unordered", 3, 2, names=names)

@@ -20,7 +20,7 @@ from antecede.checker.explore.tree import Tree
 from antecede.checker.search.options import Bounds
 from antecede.checker.support.errors import ProtocolError
 from antecede.checker.support.sources import Files
-from tests.explored import fetch, post, searched, serving, token_of
+from tests.explored import fetch, post, searched, serving
 
 
 @pytest.fixture
@@ -98,10 +98,10 @@ def test_numbers_of_the_page_from_before_name_its_transitions(
     server: Server, file: FilePath
 ) -> None:
     """The step of Bob's has another number if Alice sends nothing."""
-    sends = next(c for c in fetch(server, "/").choices if c.words.startswith("1 Bob causal-sends"))
+    sends = next(c for c in fetch(server, "/").choices if c.words.startswith("1 Bob sends"))
     change(file, "return Step(state + 1,", "return Step(state + 2,")
     page = fetch(server, f"/?path={sends.attributes['value']}")
-    assert page.one("p", id="done").words.startswith("Bob causal-sends m1 to Alice")
+    assert page.one("p", id="done").words.startswith("Bob sends m1 to Alice")
 
 
 def test_a_handler_that_fails_now_ends_the_path(server: Server, file: FilePath) -> None:
@@ -151,7 +151,8 @@ def test_a_file_with_an_error_is_told_and_the_old_protocol_stays(
         assert sentence in said
         assert said.endswith("The page explores the protocol from before.")
     assert tree is server.site.tree
-    assert tree.system.protocol.causal_send.__globals__ is vars(sys.modules["user_protocol_mine"])
+    scope = tree.system.protocol.causal_send.__globals__
+    assert scope is vars(sys.modules[scope["__name__"]])
     assert "reload_helper" in sys.modules
     change(file, new, old)
     page = fetch(server, "/?path=0.0.1")
@@ -168,7 +169,7 @@ def test_a_file_that_is_gone_is_told(server: Server, file: FilePath) -> None:
 def test_a_change_comes_before_a_search_and_keeps_what_is_watched(
     server: Server, file: FilePath
 ) -> None:
-    fields = {"path": "0", "token": token_of(server), "expression": "state"}
+    fields = {"path": "0", "expression": "state"}
     post(server, "/watch", urlencode(fields))
     change(file, "state + 1", "state + 5")
     page = post(server, "/walk", "path=0&watch=state")
@@ -239,6 +240,7 @@ def test_an_import_without_the_file_is_tried_again_with_the_file(
     assert "5" in [each.words for each in fetch(server, "/?path=0").found("ins")]
 
 
+@pytest.mark.integration
 def test_the_result_of_a_search_before_a_change_is_not_shown(
     server: Server, file: FilePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,4 +75,4 @@ def test_the_command_steps_until_the_input_ends(
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
     ran = antecede("replay", trace, "--interactive")
     assert 1 == ran.code
-    assert "1 of 4. Alice causal-sends m1 to Bob" in ran.out
+    assert "1 of 4. Alice sends m1 to Bob" in ran.out

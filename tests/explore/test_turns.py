@@ -14,7 +14,7 @@ import pytest
 from antecede.checker.explore import server as serving_module
 from antecede.checker.explore.server import HOST, Handler, Server
 from antecede.checker.explore.site import Site
-from tests.explored import fetch, post, serving, token_of, tree_of
+from tests.explored import fetch, post, serving, tree_of
 from tests.models import deliver_the_first_copy, toy
 
 
@@ -46,14 +46,13 @@ def test_one_tab_at_a_time_calls_handlers_and_expressions() -> None:
         return receiver(state, src, packet)
 
     with serving(tree_of(toy("slow", receive=receive))) as server:
-        token = token_of(server)
         answers = at_once(
             lambda: fetch(server, "/?path=0.1"),
             lambda: fetch(server, "/graph?path=0"),
             lambda: fetch(server, "/trace?path=0.1&format=svg"),
             lambda: post(server, "/search", "path=0"),
             lambda: post(server, "/walk", "path=1"),
-            lambda: post(server, "/watch", f"path=1.0&expression=state&token={token}"),
+            lambda: post(server, "/watch", "path=1.0&expression=state"),
         )
     assert [200] * 6 == [answer.status for answer in answers]
     assert 1 == receiver.most
@@ -107,7 +106,7 @@ def test_many_connections_can_wait_for_the_server() -> None:
 def test_a_request_whose_rest_does_not_come_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Handler, "timeout", 0.1)
     with serving(tree_of("mfss")) as server:
-        own = server.address.rstrip("/")
+        own = server.origin
         host = own.removeprefix("http://")
         headers = (("Host", host), ("Origin", own), ("Content-Length", "9"))
         answer = fetch(server, "/search", method="POST", body="path=", headers=headers)

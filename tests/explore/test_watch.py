@@ -11,7 +11,7 @@ import pytest
 from antecede.checker.explore.server import Server
 from antecede.checker.explore.where import MOST_WATCHED
 from tests import runs
-from tests.explored import Got, fetch, post, serving, token_of, tree_of
+from tests.explored import Got, fetch, post, serving, tree_of
 from tests.models import deliver_the_first_copy, toy
 
 
@@ -26,7 +26,7 @@ def keeping() -> Iterator[Server]:
 def watch(server: Server, *expressions: str, path: str = "") -> Got:
     """Watch expressions one after the other, as the page does."""
     for at, expression in enumerate(expressions):
-        fields = [("path", path), ("token", token_of(server)), ("expression", expression)]
+        fields = [("path", path), ("expression", expression)]
         fields += [("watch", each) for each in expressions[:at]]
         got = post(server, "/watch", urlencode(fields))
     return got
@@ -135,12 +135,11 @@ def test_a_link_runs_nothing_until_the_user_agrees(keeping: Server, tmp_path: Fi
         assert page.found("button", id="agree")
         assert not (tmp_path / "ran").exists()
     fields = {"path": "0", "watch": expression}
-    for token in (None, "", "x"):
-        body = urlencode(fields if token is None else {**fields, "token": token})
-        assert 403 == post(keeping, "/watch", body).status
+    body = urlencode(fields)
+    assert 403 == fetch(keeping, "/watch", method="POST", body=body, cookie=None).status
     assert 404 == fetch(keeping, f"/watch?{urlencode(fields)}").status
     assert not (tmp_path / "ran").exists()
-    post(keeping, "/watch", urlencode({**fields, "token": token_of(keeping)}))
+    post(keeping, "/watch", body)
     assert (tmp_path / "ran").exists()
     assert [] == fetch(keeping, address).found("button", id="agree")
 

@@ -49,7 +49,7 @@ def owed(states: list[set[Transition]], *, lossy: bool) -> set[Transition]:
 
 
 def naive_fair_sets(edges: Edges, *, lossy: bool) -> list[set[int]]:
-    """Return every set of states that a fair run may visit for ever."""
+    """Return every set of states that a fair run may visit forever."""
     found = []
     for size in range(1, len(edges) + 1):
         for chosen in map(set, combinations(range(len(edges)), size)):
@@ -70,6 +70,7 @@ def found_in(edges: Edges, *, lossy: bool, passes: Passes = Passes()) -> list[se
     return fair_components(rows_of(edges), everywhere, lossy=lossy, passes=passes)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("passes", [Passes(), COMPILED], ids=["plain", "compiled"])
 @settings(max_examples=150)
 @given(edges=graphs(), lossy=st.booleans())
@@ -86,6 +87,7 @@ KINDS = {CausalSend: "send", Receive: "receive", Timeout: "timeout"}
 """Class of a transition -> its name in the naive checker of endless workloads."""
 
 
+@pytest.mark.integration
 @settings(max_examples=300)
 @given(edges=graphs(), lossy=st.booleans())
 def test_the_naive_checker_finds_a_fair_run_where_a_set_of_states_has_one(
@@ -100,6 +102,7 @@ def test_the_naive_checker_finds_a_fair_run_where_a_set_of_states_has_one(
     assert (expected or [] in edges) == naive_endless.starves(graph, lossy)
 
 
+@pytest.mark.integration
 @settings(max_examples=300)
 @given(graphs(), st.booleans())
 def test_a_shortest_cycle_is_fair_and_one_is_found_in_each_component(
@@ -121,7 +124,7 @@ def test_a_shortest_cycle_is_fair_and_one_is_found_in_each_component(
 
 
 def test_an_unfair_cycle_is_no_answer() -> None:
-    """For ever leaving out a reception that stays enabled is the network's fault."""
+    """Forever leaving out a reception that stays enabled is the network's fault."""
     receive = STEPS[1]
     unfair: Edges = [[(SEND, 0), (receive, 1)], []]
     assert [] == found_in(unfair, lossy=False)

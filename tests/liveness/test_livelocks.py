@@ -157,7 +157,7 @@ def test_a_message_that_is_sent_again_for_ever_and_ignored_starves(
 
 @ENGINES
 def test_a_livelock_in_which_a_message_can_always_be_received_is_unfair(engine: str) -> None:
-    """The ball goes to and fro for ever, but the network owes the message to its receiver."""
+    """The ball goes to and fro forever, but the network owes the message to its receiver."""
     assert Verdict.HOLDS is report_of(DELIVERS, engine).result.verdict
 
 
@@ -170,10 +170,10 @@ def test_a_message_that_waits_for_the_next_one_while_nothing_else_happens_does_n
 
 def test_the_report_of_a_livelock_says_what_repeats_and_where_the_message_is() -> None:
     told = " ".join(check_text(report_of(DROPS)).split())
-    assert "repeat for ever: after them the state is the same as before. Nothing" in told
+    assert "repeat forever: after them the state is the same as before. Nothing" in told
     assert "m1 is in no packet and in no actor's state." in told
     assert "the application goes on" not in told
-    assert "The application may stop as long as anything else can happen." in told
+    assert "An application may fall silent unless nothing else can happen." in told
     told = " ".join(check_text(report_of(SWITCH)).split())
     assert "It may be delivered if the application sends nothing more, but it need not be." in told
 

@@ -239,7 +239,8 @@ def detected(
     unfinished = []
     for spec in checks:
         options = Options(engine=engine, threads=1 if engine == "local" else None)
-        result = check(spec, options, BOUNDS, protocol=protocol, selfcheck="off").result
+        report = check(spec, options, BOUNDS, protocol=protocol, selfcheck="off")
+        result = report.result.of_this_search
         if result.verdict is Verdict.INCOMPLETE:
             unfinished.append(f"{label(spec)}: {result.stopped_by}")
         elif result.verdict is not Verdict.HOLDS:

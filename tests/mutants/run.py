@@ -176,7 +176,8 @@ class Score:
         """For the table."""
         survivors = self.mutants - self.equivalent - self.detected
         numbers = (self.mutants, self.equivalent, self.detected, survivors)
-        return " | ".join(map(str, numbers)) + f" | {100 * self.score:.0f} %"
+        share = "100" if not survivors else f"{100 * self.score:.1f}"
+        return " | ".join(map(str, numbers)) + f" | {share} %"
 
 
 def score_of(found: Sequence[Judged]) -> Score:

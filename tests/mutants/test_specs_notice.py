@@ -135,7 +135,7 @@ def test_what_only_the_timeout_repairs_is_noticed_without_one(name: str) -> None
     protocol = mutated("hybrid-basic-no-timeout", named("hybrid-basic", name))
     report = check(plain_spec("hybrid-basic-no-timeout-fifo"), protocol=protocol)
     assert report.result.counterexample is not None
-    assert ("all-delivered", 8) == (
+    assert ("all-delivered", 7) == (
         report.result.counterexample.violates,
         report.result.counterexample.length,
     )
@@ -156,7 +156,7 @@ def test_delivering_twice_is_noticed_where_packets_are_duplicated(
         workload=workload,
         properties=DEFAULT,
     )
-    bounds = Bounds(max_depth=8)  # copies pile up in the mail room for ever
+    bounds = Bounds(max_depth=8)  # copies pile up in the mail room forever
     assert Verdict.INCOMPLETE is check(spec, bounds=bounds).result.verdict
     path = check(spec, bounds=bounds, protocol=mutated(protocol, named(protocol, name))).result
     assert path.counterexample is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -24,6 +23,8 @@ from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.failing import HANDLER_RETURNS, PREDICATE_RETURNS, Raised
 from antecede.checker.support import interrupts
 from antecede.cli import main
+from tests.conftest import in_a_process
+from tests.support.test_interrupts import insist
 
 EVERYWHERE = [
     (engine, search) for engine in ("plain", "local") for search in ("breadth", "depth", "random")
@@ -89,9 +90,13 @@ def test_every_search_shows_the_shortest_run_to_a_handler_that_raises(
     assert path is not None
     assert HANDLER_RETURNS == path.violates
     assert 6 == path.length, "three causal-sends to one actor, and three receptions"
-    text = check_text(report)
-    assert "The protocol fails in step 6:" in text
-    assert "from Carol, and the protocol fails" in text or "Alice, and the protocol fails" in text
+    assert ", in step 6, in the call receive(" in joined(check_text(report))
+    assert "The protocol fails in step 6:" in check_text(report, verbose=True)
+
+
+def joined(text: str) -> str:
+    """Return a text without its line breaks."""
+    return " ".join(text.split())
 
 
 @pytest.mark.parametrize("network", ["duplicating", "fifo+lossy:1"])
@@ -157,14 +162,13 @@ def test_an_error_in_a_library_is_reported_once_at_the_line_of_the_user(
     trace = tmp_path / "bug.svg"
     assert 2 == main(["check", str(source), "--trace", str(trace)])
     out = capsys.readouterr().out
-    assert f"{source}: ERROR: the protocol fails in step 2\n" in out
+    assert f"{source}: ERROR: receive of protocol" in " ".join(out.split())
     joined = "".join(out.split())
     assert 1 == joined.count("raisedJSONDecodeError")
-    assert f"(line12of{source})" in joined
+    assert f"where:line12of{source},instep2" in joined
     assert "line 9, in receive\n" in out
-    assert out.index("2. Bob receives") < out.index("Traceback (most recent call last):")
     assert "in called" not in out, "frames of the checker help nobody"
-    assert out.index("json.decoder.JSONDecodeError") < out.index("unique states")
+    assert "causal-delivery" not in out, "the protocol is broken, so nothing was searched"
     drawn = trace.read_text()
     assert "ERROR: a handler fails after 2 transitions" in drawn
     assert "handler-returns" not in drawn
@@ -172,10 +176,173 @@ def test_an_error_in_a_library_is_reported_once_at_the_line_of_the_user(
     assert "ERROR: receive of protocol 'loads' raised JSONDecodeError" in capsys.readouterr().out
 
 
-def test_handler_that_ends_the_process_is_an_error_of_the_handler() -> None:
-    report = checked(fails_at(1, lambda: os._exit(0)))
-    assert "raised SystemExit: os._exit(0)" in str(report.result.error)
-    assert "test_failing.py" in str(report.result.error), "where the handler calls it"
+class Mute(Exception):
+    """Has no text: making one raises."""
+
+    def __str__(self) -> str:
+        raise KeyError("no")
+
+
+@frozen(repr=False)
+class Unprintable:
+    """A packet whose repr raises."""
+
+    content: Any
+
+    def __repr__(self) -> str:
+        raise KeyError("no")
+
+
+def test_an_exception_or_argument_whose_text_raises_is_named_by_its_class() -> None:
+    """Both texts are made by the user's code."""
+
+    def receive(_state: Any, _src: int, _packet: Any) -> Step:
+        raise Mute
+
+    def causal_send(state: Any, message: Message) -> Step:
+        return Step(state, sends=tuple((to, Unprintable(message)) for to in message.destinations))
+
+    report = checked(evolve(fails_at(9, _asserts), causal_send=causal_send, receive=receive))
+    said = str(report.result.error)
+    assert "receive of protocol 'failing' raised Mute, whose text raised KeyError" in said
+    assert "<Unprintable, whose repr raised KeyError>" in said
+
+
+MUTE = """\
+from attrs import evolve
+
+from antecede.protocols.unordered import UNORDERED
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise KeyError("no")
+
+
+def receive(state, source, packet):
+    raise Mute
+
+
+P = evolve(UNORDERED, name="mute", receive=receive)
+"""
+
+
+@pytest.mark.parametrize("raised", ["KeyError", "SystemExit"])
+def test_a_command_that_meets_an_exception_without_a_text_exits_2(
+    raised: str, tmp_path: FilePath, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SystemExit would end the command with the exit code of a success."""
+    (tmp_path / "mute.py").write_text(MUTE.replace('KeyError("no")', f"{raised}(0)"))
+    assert 2 == main(["check", f"{tmp_path / 'mute.py'}:P", "--quiet", "--engine", "plain"])
+    shown = capsys.readouterr()
+    assert f"raised Mute, whose text raised {raised} (line 12 of" in shown.out
+    assert "bug of antecede" not in shown.err
+
+
+def test_a_value_whose_repr_raises_is_an_error_of_the_protocol(
+    tmp_path: FilePath, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The value gets into a run, which the report writes."""
+    (tmp_path / "mute.py").write_text(
+        MUTE.replace("class Mute(Exception):", "class Mute:")
+        .replace("__str__", "__repr__")
+        .replace("raise Mute", "return Step(Mute())")
+        .replace("from attrs", "from antecede import Step\nfrom attrs")
+    )
+    size = ("--actors", "2", "--messages", "1", "--engine", "plain", "--selfcheck", "off")
+    assert 2 == main(["check", f"{tmp_path / 'mute.py'}:P", "--property", "all-delivered", *size])
+    shown = capsys.readouterr()
+    assert "Error: line 9 of" in shown.err
+    assert "mute.py raised KeyError: 'no', when antecede looked at a value" in shown.err
+
+
+FORKING = """\
+import os
+from attrs import evolve
+
+from antecede import Step
+from antecede.protocols.unordered import UNORDERED
+
+
+def receive(state, source, packet):
+    with open("calls", "ab") as calls:
+        calls.write(b"x")
+    if os.path.getsize("calls") < 30:  # if the copies went on, they would fork again
+        child = os.fork()
+        if child == 0:
+            HOW
+        else:
+            assert CODE == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return UNORDERED.receive(state, source, packet)
+
+
+P = evolve(UNORDERED, name="forking", receive=receive)
+"""
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("how", "code"), [("os._exit(7)", 7), ("pass", 0), ("raise SystemExit(0)", 1), ("1 / 0", 1)]
+)
+def test_a_handler_that_forks_makes_no_second_antecede(
+    tmp_path: FilePath, how: str, code: int
+) -> None:
+    (tmp_path / "forking.py").write_text(FORKING.replace("HOW", how).replace("CODE", str(code)))
+    size = ("--actors", 2, "--messages", 1, "--property", "integrity,all-delivered")
+    how_so = ("--engine", "plain", "--selfcheck", "off", "--quiet", "--json", "r.json")
+    ran = in_a_process("check", "forking.py:P", *size, *how_so, cwd=tmp_path)
+    assert 0 == ran.code, ran.err
+    assert 1 == ran.out.count("forking") == ran.out.count("forking.py:P: HOLDS"), ran.out
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("how", ["pass", "1 / 0"])
+def test_the_copies_of_a_process_end_under_the_self_check_too(tmp_path: FilePath, how: str) -> None:
+    """Each copy notes its process before it returns to the checker, and must call nothing more."""
+    notes = "os.close(os.open(f\"copy-{os.readlink('/proc/self')}\", os.O_CREAT))"
+    calls = 'calls.write(os.readlink("/proc/self").encode() + b"\\n")'
+    text = FORKING.replace('calls.write(b"x")', calls).replace("< 30", "< 600")
+    how = f"{notes}\n            {how}"
+    text = text.replace("            HOW", f"            {how}").replace("assert CODE == ", "")
+    (tmp_path / "forking.py").write_text(text)
+    size = ("--actors", 2, "--messages", 1, "--property", "integrity", "--quiet")
+    ran = in_a_process("check", "forking.py:P", *size, "--engine", "plain", cwd=tmp_path)
+    assert 1 == ran.out.count("forking"), ran.out
+    copies = {path.name.removeprefix("copy-") for path in tmp_path.rglob("copy-*")}
+    called = {n for path in tmp_path.rglob("calls") for n in path.read_text().split()}
+    assert copies
+    assert copies.isdisjoint(called)
+
+
+LEAVING = """\
+import os
+from attrs import evolve
+
+from antecede.protocols.unordered import UNORDERED
+
+
+def receive(state, source, packet):
+    os.chdir(os.path.join(os.path.dirname(__file__), "elsewhere"))
+    return UNORDERED.receive(state, source, packet)
+
+
+P = evolve(UNORDERED, name="leaving", receive=receive)
+"""
+
+
+def test_a_handler_that_changes_the_folder_does_not_move_the_results(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "leaving.py").write_text(LEAVING)
+    monkeypatch.chdir(tmp_path)
+    written = {"--json": "r.json", "--trace": "t.svg", "--junit": "j.xml", "--summary": "s.md"}
+    options = [word for pair in written.items() for word in pair]
+    code = main(["check", "leaving.py:P", "--engine", "plain", "--selfcheck", "off", *options])
+    assert 1 == code, capsys.readouterr().err
+    assert tmp_path / "elsewhere" == FilePath.cwd(), "the handler has left"
+    assert all((tmp_path / name).is_file() for name in written.values())
+    assert [] == list((tmp_path / "elsewhere").iterdir())
 
 
 def test_handler_that_fails_at_the_start_is_shown_with_an_empty_run() -> None:
@@ -184,7 +351,7 @@ def test_handler_that_fails_at_the_start_is_shown_with_an_empty_run() -> None:
     assert "initial of protocol 'failing' raised ZeroDivisionError" in str(report.result.error)
     assert report.result.counterexample is not None
     assert 0 == report.result.counterexample.length
-    assert "The protocol fails at the start:" in check_text(report)
+    assert ", at the start, in the call initial(" in joined(check_text(report))
 
 
 @in_every_engine
@@ -217,9 +384,9 @@ def test_predicate_on_all_actors_that_raises_is_named_with_a_run(engine: str, se
     path = report.result.counterexample
     assert path is not None
     assert (PREDICATE_RETURNS, 6) == (path.violates, path.length)
-    text = check_text(report)
-    assert "The property invariant:sum fails in step 6:" in text
-    assert "There, the invariant 'sum' of protocol 'failing' raised ValueError: three" in text
+    text = joined(check_text(report))
+    assert "ERROR: invariant 'sum' of protocol 'failing' raised ValueError: three" in text
+    assert ", in step 6, in the call " in text
 
 
 def _at_odds() -> Protocol:
@@ -312,7 +479,7 @@ def test_failing_run_is_drawn(ending: str, tmp_path: FilePath) -> None:
 def test_exit_in_one_protocol_hides_no_other_spec(
     tmp_path: FilePath, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spec = "protocol = {!r}\nactors = 2\nmessages = 1\n"
+    spec = 'protocol = {!r}\nactors = 2\nmessages = 1\nproperties = ["integrity"]\n'
     for name, line in (("a", "import sys; sys.exit(0)"), ("b", "pass")):
         (tmp_path / f"{name}.py").write_text(USERS.replace('{}["nobody"]', line))
         (tmp_path / f"{name}.toml").write_text(spec.format(f"{name}.py"))
@@ -326,6 +493,7 @@ def test_exit_in_one_protocol_hides_no_other_spec(
     assert any("HOLDS" in line and "/b" in line for line in lines)
 
 
+@pytest.mark.integration
 @in_every_engine
 def test_handler_that_does_not_return_is_ended_by_max_seconds_and_named(
     engine: str, search: str, monkeypatch: pytest.MonkeyPatch
@@ -334,16 +502,15 @@ def test_handler_that_does_not_return_is_ended_by_max_seconds_and_named(
 
     def failure() -> None:
         begun.append("--max-seconds 0.5 reached")
-        while True:
-            time.sleep(0.01)
+        insist()
 
-    monkeypatch.setattr(interrupts, "GRACE", 0.1)
     # The bound is hit when the handler is at work, however slow the machine is.
     monkeypatch.setattr(
         "antecede.checker.check.exploring._limits", lambda *_: lambda: begun[0] if begun else None
     )
     monkeypatch.setattr("antecede.checker.semantics.handlers.LONG", -1.0)
-    report = checked(fails_at(2, failure), engine, search)
+    with interrupts.handled():
+        report = checked(fails_at(2, failure), engine, search)
     assert (Verdict.INCOMPLETE, 3) == (report.result.verdict, report.exit_code)
     stopped = str(report.result.stopped_by)
     assert stopped.startswith("--max-seconds 0.5 reached; receive of protocol 'failing' had not")

@@ -119,6 +119,7 @@ def test_an_invariant_is_false_of_a_wrong_state(invariant: str, values: dict[str
 # The naive judge
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("history", ["knowledge", "clocks", "full"])
 @pytest.mark.parametrize("name", ["cykas-fair-2x2", "cykas-fair-figure3"])
 def test_the_naive_judge_counts_what_the_specs_say(name: str, history: str) -> None:
@@ -146,7 +147,7 @@ def test_the_naive_judge_counts_three_actors_with_two_messages() -> None:
     assert ({}, 57_537, 239_959) == (found.violation, found.unique, found.total)
 
 
-# Starvation: Alice writes to both others, and Carol to Alice, for ever
+# Starvation: Alice writes to both others, and Carol to Alice, forever
 
 BUSY = "endless:1:[[1,2],[],[0]]"
 ROWS: naive_endless.Rows = [[(1,), (2,)], [], [(0,)]]
@@ -164,6 +165,7 @@ def busy(protocol: Protocol, workload: str = BUSY, **values: Any) -> Result:
     return check(spec, protocol=protocol, selfcheck="off").result
 
 
+@pytest.mark.integration
 def test_within_the_same_bounds_cykas_starves_and_this_protocol_does_not() -> None:
     starved = busy(CYKAS, bound=("mode=3", "eager-sent=2")).counterexample
     assert starved is not None
@@ -174,6 +176,7 @@ def test_within_the_same_bounds_cykas_starves_and_this_protocol_does_not() -> No
     assert (Verdict.INCOMPLETE, 3_729) == (found.verdict, found.counts.unique_states)
 
 
+@pytest.mark.integration
 def test_it_starves_as_cykas_does_if_messages_wait_for_all_missing_ycts() -> None:
     starved = busy(evolve(mutated("cykas-fair", CYKAS_AGAIN), name="cykas-fair")).counterexample
     assert starved is not None

@@ -17,6 +17,7 @@ from antecede.protocols.cykas_yct_counted import CYKAS_YCT_COUNTED
 from antecede.protocols.cykas_yct_named import CYKAS_YCT_NAMED, YctAck
 from antecede.protocols.fifo import FIFO, Numbered
 from antecede.protocols.mfss import MFSS, Mfss
+from antecede.protocols.mfss_any_ack import MFSS_ANY_ACK
 from antecede.protocols.unordered import UNORDERED
 from tests.models import CHAIN, EVERY_SAFETY, naive_counts
 from tests.protocols.by_hand import At
@@ -117,7 +118,7 @@ def test_fifo_is_overtaken_by_a_chain_through_a_third_actor() -> None:
 def test_mfss_transmits_at_once_from_an_empty_output_buffer() -> None:
     alice = At(MFSS)
     assert [(BOB, unordered.Data(Message(ALICE, 1, (BOB,))))] == alice.send(BOB)
-    assert Mfss(OB=(), unacknowledged=1) == alice.state
+    assert Mfss(OB=(), unacknowledged=(BOB,)) == alice.state
 
 
 def test_mfss_keeps_messages_to_anybody_while_one_is_unacknowledged() -> None:
@@ -125,7 +126,7 @@ def test_mfss_keeps_messages_to_anybody_while_one_is_unacknowledged() -> None:
     alice.send(BOB)
     assert [] == alice.send(CAROL)
     assert [] == alice.send(BOB)
-    assert Mfss(OB=tuple(alice.messages[1:]), unacknowledged=1) == alice.state
+    assert Mfss(OB=tuple(alice.messages[1:]), unacknowledged=(BOB,)) == alice.state
     assert MFSS.witnesses["waited"](alice.state)
 
 
@@ -135,10 +136,21 @@ def test_mfss_acknowledgement_lets_exactly_one_message_go_in_order() -> None:
         alice.send(to)
     _, m2, m3 = alice.messages
     assert [(CAROL, unordered.Data(m2))] == alice.sends_on(BOB, mfss.Ack())
-    assert Mfss(OB=(m3,), unacknowledged=1) == alice.state
+    assert Mfss(OB=(m3,), unacknowledged=(CAROL,)) == alice.state
     assert [(BOB, unordered.Data(m3))] == alice.sends_on(CAROL, mfss.Ack())
     assert [] == alice.sends_on(BOB, mfss.Ack())
     assert Mfss() == alice.state
+
+
+def test_mfss_waits_for_an_acknowledgement_from_the_receiver_of_the_message() -> None:
+    alice, careless = At(MFSS), At(MFSS_ANY_ACK)
+    for each in (alice, careless):
+        each.send(BOB)
+        each.send(CAROL)
+    before = alice.state
+    assert [] == alice.sends_on(CAROL, mfss.Ack())
+    assert before == alice.state
+    assert [(CAROL, unordered.Data(careless.messages[1]))] == careless.sends_on(CAROL, mfss.Ack())
 
 
 def test_mfss_acknowledges_and_delivers_even_while_it_waits_itself() -> None:
@@ -430,6 +442,7 @@ def test_secret_mode_shortest_violation_in_the_run_of_figure_3(history: str) -> 
     assert {"causal-delivery": 9} == is_violated_at(counts)
 
 
+@pytest.mark.integration
 def test_secret_mode_no_shorter_violation_with_two_messages_per_actor() -> None:
     assert {"causal-delivery": 9} == is_violated_at(naive_counts(CYKAS_SECRET_MODE, 3, 2))
 

@@ -20,6 +20,7 @@ def test_each_protocol_has_a_row_and_a_section() -> None:
     assert list(protocol_names()) == re.findall(r"^## ([a-z][\w-]*)$", TEXT, re.MULTILINE)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["fifo", "mfss", "tree-figure-1"])
 def test_the_costs_on_the_page_are_those_of_a_fresh_measurement(name: str) -> None:
     (row,) = [row for row in ROWS if row[0] == f"[{name}](#{name})"]

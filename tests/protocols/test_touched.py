@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from antecede.checker.simulate.handlers import handlers_of
-from antecede.checker.simulate.run import simulate
-from antecede.checker.simulate.scenario import MS, Scenario
+from antecede.checker.papers.simulate.handlers import handlers_of
+from antecede.checker.papers.simulate.run import simulate
+from antecede.checker.papers.simulate.scenario import MS, Scenario
 from antecede.protocols import hybrid_sps
 from antecede.protocols.hybrid_sps import HybridSps
 from antecede.protocols.sliding import IndexableSlidingMap, SlidingArray, SlidingMap

@@ -185,6 +185,7 @@ def test_line_and_star_of_four_nodes_hold(protocol: Protocol) -> None:
     assert Verdict.HOLDS == verdict(protocol, 4)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("parents", [(0, 0, 1), (0, 0, 0), (2, 2, 2)])
 def test_every_tree_of_three_nodes_holds(parents: Tree) -> None:
     assert Verdict.HOLDS == verdict(tree(parents), 3, messages=2)
@@ -207,6 +208,7 @@ def test_cycle_that_all_messages_travel_one_way_round_holds(three: tuple[int, in
     assert Verdict.HOLDS == verdict(ONE_WAY_RING, 4, purchase(*three))
 
 
+@pytest.mark.integration
 def test_one_way_ring_of_three_holds() -> None:
     assert Verdict.HOLDS == verdict(ONE_WAY_RING, 3, messages=2)
 

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import pytest
 
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.claims.claim import Ruling, evidence_of
-from antecede.checker.claims.judge import Judge
 from antecede.checker.model import Message, Protocol, State
+from antecede.checker.papers.claims.claim import Ruling, evidence_of
+from antecede.checker.papers.claims.judge import Judge
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.transition import enabled, initial_state, successor
 from antecede.protocols import tree_lemmas as module

@@ -31,6 +31,7 @@ def test_a_part_that_is_marked_and_not_needed_is_noticed() -> None:
     assert "although it is marked as needed" in text(found)
 
 
+@pytest.mark.integration
 def test_the_command_says_what_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", "mfss", "--mutants"]) == 0
     shown = capsys.readouterr().out

@@ -61,6 +61,7 @@ def test_a_counterexample_to_induction_is_shown_in_words_and_as_a_picture() -> N
     assert "need not be reachable" in shown
 
 
+@pytest.mark.integration
 def test_what_the_solver_does_not_decide_in_time_is_unknown() -> None:
     """Only infinite structures refute it, and such ones are not looked for without end."""
     proof = prove(endless(), timeout=2.0)
@@ -70,6 +71,7 @@ def test_what_the_solver_does_not_decide_in_time_is_unknown() -> None:
     assert "UNKNOWN" in report.junit(proof)
 
 
+@pytest.mark.integration
 def test_nothing_is_proved_from_axioms_that_may_be_contradictory() -> None:
     """All obligations are proved, but no known system satisfies the axioms."""
     undecided = vacuity.sense(endless(), 0.3).undecided
@@ -151,6 +153,7 @@ def test_exit_codes(arguments: list[str], code: int) -> None:
     assert main(["prove", "--quiet", *arguments]) == code
 
 
+@pytest.mark.integration
 def test_an_unknown_answer_has_an_exit_code_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(front, "model_named", lambda *_: endless())
     assert main(["prove", "--quiet", "--timeout", "0.3", "endless"]) == 3
@@ -177,6 +180,7 @@ def test_a_proof_can_stand_in_a_file_of_ones_own(tmp_path: Path) -> None:
     assert main(["prove", "--quiet", f"{file}:MSS"]) == 2
 
 
+@pytest.mark.integration
 def test_without_the_solver_the_command_says_what_to_install() -> None:
     script = (
         "import sys; sys.modules['z3'] = None; from antecede.cli import main; "

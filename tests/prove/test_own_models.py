@@ -179,6 +179,7 @@ def test_a_file_that_changed_is_imported_again(modules: Path) -> None:
     assert imported_already("mine_proof.py:X") is None
 
 
+@pytest.mark.integration
 def test_a_link_does_not_compare_an_old_module_of_a_file_that_changed(modules: Path) -> None:
     """Python keeps the module that the file of the proof imported."""
     protocol = modules / "mine.py"
@@ -227,7 +228,7 @@ def test_equal_texts_of_different_classes_are_explained(
     assert main(["prove", "mine_proof.py:MODEL", "--link", "--actors", "2"]) == 1
     shown = " ".join(capsys.readouterr().out.split())
     assert "DIFFERENT" in shown
-    assert "The two texts are equal, but the values (user_protocol_copy_of_mine.State" in shown
+    assert "The two texts are equal, but the values (user_protocol_copy_of_mine_" in shown
     assert "protocol='mine_proof.py:MINE'" in shown
 
 

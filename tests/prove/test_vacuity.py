@@ -145,6 +145,7 @@ def test_no_registered_proof_is_vacuous(name: str) -> None:
     assert sense.run_length == (2 if name.startswith("tree") else 3)
 
 
+@pytest.mark.integration
 def test_what_only_a_large_state_shows_is_possible() -> None:
     """The solver finds five messages; the small states end before."""
     many = messages("m1 m2 m3 m4 m5")
@@ -154,6 +155,7 @@ def test_what_only_a_large_state_shows_is_possible() -> None:
     assert vacuity.Sense((), 3) == vacuity.sense(mfss(axioms=(axiom,)), 20.0)
 
 
+@pytest.mark.integration
 def test_a_run_is_as_long_as_it_must_be() -> None:
     """A delivery waits here until two other messages were causal-sent."""
     others = z3.Exists([x, y], z3.And(sent(x), sent(y), z3.Distinct(x, y, c)))
@@ -166,6 +168,7 @@ def test_a_run_is_as_long_as_it_must_be() -> None:
     assert 5 == report.as_object(proof)["run_length"]
 
 
+@pytest.mark.integration
 def test_without_a_run_in_time_the_proof_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     """The delivery needs four actions, and only runs of three are tried."""
     model = guarded("deliver", Guard("another was sent", z3.Exists([x], z3.And(sent(x), x != c))))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -11,12 +14,13 @@ from attrs import evolve, frozen
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
 from antecede.checker.model import Message, Property, Protocol, Step, What, Where
-from antecede.checker.purity.opaque import Opaque, opaque, told
+from antecede.checker.purity.opaque import FAR, renumbered, told
 from antecede.checker.render.text import check_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.support.errors import InputError
 from antecede.protocols.unordered import UNORDERED
+from tests.questions import HIDING
 
 ENGINES = pytest.mark.parametrize("engine", ["plain", "local"])
 
@@ -157,6 +161,7 @@ def test_a_run_that_only_exists_without_numbers_names_the_handler(
     assert "of a run it returned" in str(result.error)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "workload", "network"),
     [
@@ -175,6 +180,35 @@ def test_to_take_equal_packets_for_one_is_no_comparison_of_messages(
     spec = Spec(protocol=name, actors=actors, workload=workload, network=network)
     result = check(spec, Options(engine="plain"), Bounds(max_states=1_000)).result
     assert result.error is None
+
+
+SECOND, THIRD = Message(0, 2, (1,)), Message(0, 3, (1,))
+KNOWN = {SECOND, THIRD}
+
+
+HIDES: dict[str, Callable[[Message], bool]] = {
+    "parsed": lambda message: "number=2" in repr(message),
+    "constant": lambda message: message == SECOND or message in (THIRD, SECOND),
+    "constant first": lambda message: SECOND == message or message == THIRD,
+    "set of constants": lambda message: message in KNOWN,
+    "new set of constants": lambda message: message in {SECOND, THIRD},
+    "bytes": lambda message: pickle.dumps(message) in map(pickle.dumps, (SECOND, THIRD)),
+    "getattr": lambda message: getattr(message, "number", 0) > 1,
+    "attrgetter": lambda message: attrgetter("number")(message) > 1,
+    **{way: hide(lambda message: message.number > 1, False) for way, hide in HIDING.items()},
+}
+"""Ways to drop all messages of a sender but the first, for a reason that shows only later."""
+
+HARMLESS: dict[str, Callable[[Message], Message]] = {
+    "class": lambda message: message if type(message) is Message else SECOND,
+    "isinstance": lambda message: message if isinstance(message, Message) else SECOND,
+    "copied": copy.copy,
+    "copied deeply": copy.deepcopy,
+    "pickled": lambda message: pickle.loads(pickle.dumps(message)),
+    "compared with itself": lambda message: message if message in (message,) else SECOND,
+    "destinations": lambda message: message if message.receiver == 1 - message.sender else SECOND,
+}
+"""Ways to look at a message that are the same for every number."""
 
 
 LOOKS = protocol(
@@ -239,17 +273,52 @@ def test_a_property_of_deliveries_that_reads_a_number_is_refused(
     assert Verdict.VIOLATED is asked(UNORDERED, engine, properties=("first",)).verdict
 
 
-def test_opaque_messages_are_different_but_for_the_one_that_is_followed() -> None:
+def test_other_numbers_make_all_messages_different_but_the_one_that_is_followed() -> None:
     anonymous, marked = Message(0, 0, (1,)), Message(0, 1, (1,))
-    one, two, followed, again = opaque((anonymous, Data(anonymous), marked, (marked,)))
+    others, originals = renumbered((anonymous, Data(anonymous), marked, (marked,)), FAR)
+    one, two, followed, again = others
     assert one != two.message
     assert followed == again[0]
-    assert (anonymous, Data(anonymous), marked) == told((one, two, followed))
-    assert isinstance(one, Opaque)
+    assert (anonymous, Data(anonymous), marked) == told((one, two, followed), originals)
+    assert type(one) is Message
     assert (0, 1) == (one.sender, one.receiver)
-    assert "number" not in repr(one)
+
+
+@pytest.mark.parametrize("read", HIDES.values(), ids=HIDES)
+@ENGINES
+def test_a_question_about_a_number_is_noticed_however_it_is_hidden(
+    engine: str, read: Callable[[Message], bool]
+) -> None:
+    """The messages of a buffer of one have the number 0 or 1, so the answer never changes."""
+
+    def receive(state: Held, _src: int, packet: Data) -> Step:
+        return Step(state, (), () if read(packet.message) else (packet.message,))
+
+    result = asked(protocol(receive), engine, workload="endless:1:[[1],[]]")
+    assert Verdict.ERROR is result.verdict
+    assert "receive of protocol 'looks'" in str(result.error)
+    lost = {"workload": "script:[[1,1,1],[]]", "properties": ("all-delivered",)}
+    assert Verdict.VIOLATED is asked(protocol(receive), engine, **lost).verdict
+
+
+@pytest.mark.parametrize("look", HARMLESS.values(), ids=HARMLESS)
+def test_what_does_not_tell_the_number_is_no_question(look: Callable[[Message], Message]) -> None:
+    def receive(state: Held, _src: int, packet: Data) -> Step:
+        return Step(state, deliveries=(look(packet.message),))
+
+    result = asked(protocol(receive), workload="endless:1:[[1],[0]]")
+    assert (None, Verdict.HOLDS) == (result.error, result.verdict)
+
+
+@pytest.mark.parametrize("read", HIDES.values(), ids=HIDES)
+def test_a_predicate_that_hides_its_question_about_a_number_is_refused(
+    read: Callable[[Message], bool],
+) -> None:
+    found = protocol(keep, invariants={"read": lambda state: not any(map(read, state.held))})
+    with pytest.raises(InputError, match="looks at the numbers of messages"):
+        asked(found, workload="endless:1:[[1],[]]", properties=("invariant:read",))
 
 
 def test_a_protocol_that_treats_messages_as_opaque_is_not_refused() -> None:
-    spec = Spec(protocol="unordered", actors=2, workload="endless:1")
+    spec = Spec("unordered", actors=2, workload="endless:1", properties=("no-starvation",))
     assert Verdict.HOLDS is check(spec, protocol=UNORDERED).result.verdict

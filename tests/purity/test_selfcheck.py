@@ -434,7 +434,7 @@ def test_other_things_that_outlive_a_call_are_reported(tmp_path: Path, body: str
 
 
 def test_what_another_handler_left_behind_is_reported(tmp_path: Path) -> None:
-    text = report(
+    protocol = watched(
         toy(
             tmp_path,
             """
@@ -447,8 +447,12 @@ def receive(state, src, packet):
 """,
         )
     )
+    run(protocol)
+    with pytest.raises(ProtocolError) as caught:
+        look_back(protocol)
+    text = str(caught.value)
     assert "receive of protocol 'toy' returned another result when it was called" in text
-    assert "state.extra was 0 and then 1" in text
+    assert "state.extra was 0 and then 4" in text
     assert "it uses the variable LAST, which can change" in text
     assert "it was called as receive(Bag(got={},extra=()), 0, 'a')" in text
 
@@ -1030,7 +1034,7 @@ def test_a_variable_that_changed_after_the_last_check_is_found_when_looking_back
 
 
 def test_a_check_looks_back_after_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    def found(_protocol: Protocol, *, elsewhere: bool) -> None:
+    def found(_protocol: Protocol) -> None:
         raise ProtocolError("it returned another result")
 
     monkeypatch.setattr(pipeline, "look_back", found)

@@ -10,10 +10,10 @@ import pytest
 from attrs import frozen
 
 from antecede.checker.model import Message, Protocol, Step
+from antecede.checker.papers.claims.measures import size_of
 from antecede.checker.render.itf import encoded
 from antecede.checker.render.prose import Wording
-from antecede.checker.render.registry import trace_text
-from antecede.checker.search.measures import size_of
+from antecede.checker.render.trace_formats import trace_text
 from tests.conftest import counterexample
 
 

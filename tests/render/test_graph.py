@@ -166,7 +166,7 @@ def test_a_large_space_is_refused_politely(antecede: Command, tmp_path: Path) ->
     assert not file.exists()
 
 
-ASKED = ("check", "mfss", "--actors", "2", "--messages", "1", "--engine", "plain")
+ASKED = ("check", "mfss", "--actors", "2", "--messages", "2", "--engine", "plain")
 
 
 def test_the_command_writes_what_the_ending_says(antecede: Command, tmp_path: Path) -> None:

@@ -35,10 +35,14 @@ PATHS: dict[str, Callable[[], Path]] = {
     "fifo-delivery": lambda: counterexample("unordered", 2, 2, properties=("fifo-delivery",)),
     "integrity": lambda: counterexample("cykas", 2, 1, network="duplicating"),
     "all-delivered": runs.undelivered,
+    "agreement": lambda: counterexample(
+        "unordered", 3, 1, properties=("agreement",), workload=ONE_TO_TWO, crashes="1:of=0"
+    ),
     "finishes": lambda: counterexample(
         "rst-on-request", 2, 1, properties=("finishes",), workload=BLOCKED
     ),
 }
+ONE_TO_TWO = "script:[[[1,2]],[],[]]"
 BLOCKED = 'program:[[{"send":"x","to":[1]},{"receive":"any"}],[{"receive":"x"}]]'
 
 
@@ -92,13 +96,18 @@ def test_the_overtaken_message_is_told_where_the_order_of_one_sender_is_judged()
     assert "Carol delivers m2 before m1" in about(by_order).headline
 
 
+def test_a_message_that_one_receiver_delivers_is_not_called_never_delivered() -> None:
+    assert "Only some receivers deliver m1" == about(PATHS["agreement"]()).headline
+    assert "never delivered" in about(PATHS["all-delivered"]()).headline
+
+
 def test_a_delivery_that_only_its_message_makes_wrong_is_named() -> None:
     path = counterexample("unordered", 2, 2)
     own = violating(path, lambda d: d.message.number < 2)
     assert wrong_order(own) is None
     text = explain(own).text
     assert "delivers m" in text
-    assert "which does not respect own." in text
+    assert "this is false: of a test." in text
     assert "own is violated" == about(own).headline
 
 

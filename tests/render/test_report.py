@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Expectation, Spec, expected_verdict, system_of
-from antecede.checker.model import CausalSend, Message, Protocol, Step
+from antecede.checker.model import CausalSend, Message, Property, Protocol, Step, What, Where
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.render import text as report
 from antecede.checker.render.about import question
@@ -31,6 +31,7 @@ from antecede.checker.semantics.values import message_in
 from antecede.checker.support.amounts import memory
 from antecede.protocols.fifo import FIFO
 from tests.conftest import counterexample
+from tests.goldens import check_golden
 from tests.models import DELIVERS_TWICE, FORGES, KEEPS, LOSES, WRONG_ACTOR, Data
 
 FIGURE_1 = "script:[[2,1],[2],[]]"
@@ -38,21 +39,14 @@ FIGURE_3 = "script:[[1,2],[0,2],[0]]"
 PLAIN = Options(engine="plain")
 
 
-def lines(text: str) -> list[str]:
-    """Return the lines of a drawing written into a test, without its indentation."""
-    rows = text.strip("\n").split("\n")
-    indent = min(len(row) - len(row.lstrip()) for row in rows if row.strip())
-    return [row[indent:].rstrip() for row in rows]
-
-
 def joined(text: str) -> str:
     """Return a text without its line breaks."""
     return " ".join(text.split())
 
 
-def drawn(path: Path) -> list[str]:
-    """Return the lines of a path's diagram, without their common indentation."""
-    return lines("\n".join(diagram(path, explain(path).remarks).lines))
+def drawn(path: Path) -> str:
+    """Return a path's diagram."""
+    return "\n".join(line.rstrip() for line in diagram(path, explain(path).remarks).lines)
 
 
 # Names and words
@@ -115,109 +109,51 @@ def test_the_message_in_a_packet_is_found_however_deep() -> None:
 
 def test_steps_say_what_was_received_delivered_and_sent() -> None:
     path = counterexample("cykas-secret-mode", 3, workload=FIGURE_3)
-    text = report.steps_text(path, explain(path)).split("\n")
-    assert [
-        "   1. Alice causal-sends m1 to Bob, sends Normal(m1)",
-        "   2. Alice causal-sends m2 to Carol, sends Eager(m2)",
-        "   3. Bob causal-sends m3 to Alice, sends Normal(m3)",
-        "   4. Bob causal-sends m4 to Carol, sends Eager(m4)",
-        "   5. Carol receives Eager(m4) from Bob, delivers m4, sends Ack to Bob",
-        "   6. Carol receives Eager(m2) from Alice, delivers m2, sends Ack to Alice",
-        "   7. Carol causal-sends m5 to Alice, sends Normal(m5)",
-        "   8. Alice receives Normal(m5) from Carol, delivers m5 (too early), sends Ack",
-        "      to Carol",
-        "   9. Alice receives Normal(m3) from Bob, delivers m3 (too late), sends Ack to",
-        "      Bob",
-    ] == text
+    check_golden("steps", report.steps_text(path, explain(path)))
 
 
-def test_steps_say_which_message_has_to_wait_at_its_sender() -> None:
+def test_steps_say_which_message_has_to_wait() -> None:
     path = counterexample("cykas-as-printed", 2, 2)
-    assert "Alice causal-sends m2 to Bob; m2 has to wait" == Wording.of(path).step(path.steps[1])
-
-
-def test_steps_say_which_message_has_to_wait_at_its_receiver() -> None:
+    assert Wording.of(path).step(path.steps[1]).endswith("; m2 has to wait"), "at its sender"
     path = counterexample(KEEPS, 2, 1)
     received = next(step for step in path.steps if step.transition.kind == "receive")
-    assert "Bob receives Data(m1) from Alice; m1 has to wait" == Wording.of(path).step(received)
+    assert Wording.of(path).step(received).endswith("; m1 has to wait"), "at its receiver"
 
 
 def test_one_packet_to_several_actors_is_said_once() -> None:
     path = counterexample("fifo", 3, 1, workload="broadcast")
-    expected = "Alice causal-sends m1 to Bob and Carol, sends Numbered(m1, sequence=1)"
-    assert expected == Wording.of(path).step(path.steps[0])
+    assert 1 == Wording.of(path).step(path.steps[0]).count("Numbered(m1, sequence=1)")
 
 
 # Explanations
 
 
-def test_causal_delivery_is_explained_by_the_chain() -> None:
-    path = counterexample("cykas-secret-mode", 3, workload=FIGURE_3)
-    assert (
-        "m3 was causal-sent before m5: Bob sent m3, then m4; Carol delivered m4 and then sent m5. "
-        "Alice delivered m5 (step 8) before m3 (step 9)."
-    ) == explain(path).text
+EXPLAINED: dict[str, tuple[Protocol | str, int, int, dict[str, Any]]] = {
+    "a chain of messages": ("cykas-secret-mode", 3, 1, {"workload": FIGURE_3}),
+    "two messages of one sender": ("unordered", 2, 2, {}),
+    "a chain that begins with a delivery": ("fifo", 3, 1, {"workload": "broadcast"}),
+    "the order of one sender": ("unordered", 2, 2, {"properties": ("fifo-delivery",)}),
+    "a second delivery": (DELIVERS_TWICE, 2, 1, {"properties": ("integrity",)}),
+    "a wrong actor": (WRONG_ACTOR, 3, 1, {"properties": ("integrity",)}),
+    "a message that nobody sent": (FORGES, 2, 1, {"properties": ("integrity",)}),
+    "messages that are stuck": ("cykas-as-printed", 2, 2, {}),
+    "messages that are lost": (LOSES, 2, 1, {"workload": "script:[[1,1],[]]"}),
+}
+"""Kind of violation -> the check that finds one."""
 
 
-def test_causal_delivery_at_one_sender_is_explained_in_a_sentence() -> None:
-    assert (
-        "m1 was causal-sent before m2: Alice sent m1, then m2. "
-        "Bob delivered m2 (step 3) before m1 (step 4)."
-    ) == explain(counterexample("unordered", 2, 2)).text
+def test_each_kind_of_violation_is_explained() -> None:
+    told = []
+    for kind, (protocol, actors, messages, options) in EXPLAINED.items():
+        explanation = explain(counterexample(protocol, actors, messages, **options))
+        told.append("\n  ".join([f"{kind}:", explanation.text, *explanation.details]))
+    check_golden("explanations", "\n\n".join(told))
 
 
-def test_a_chain_may_begin_with_a_delivery() -> None:
-    path = counterexample("fifo", 3, 1, workload="broadcast")
-    assert (
-        "m1 was causal-sent before m2: Alice sent m1; Bob delivered m1 and then sent m2. "
-        "Carol delivered m2 (step 4) before m1 (step 5)."
-    ) == explain(path).text
-
-
-def test_fifo_delivery_is_explained_by_the_order_of_causal_sends() -> None:
-    path = counterexample("unordered", 2, 2, properties=("fifo-delivery",))
-    assert (
-        "Alice causal-sent m1 before m2, both to Bob. Bob delivered m2 (step 3) before m1 (step 4)."
-    ) == explain(path).text
-
-
-def test_integrity_is_explained_by_the_second_delivery() -> None:
-    path = counterexample(DELIVERS_TWICE, 2, 1, properties=("integrity",))
-    assert "Bob delivered m1 twice in step 2." == explain(path).text
-
-
-def test_integrity_is_explained_by_the_wrong_actor() -> None:
-    path = counterexample(WRONG_ACTOR, 3, 1, properties=("integrity",))
-    assert "Carol delivered m1 (step 2), but it was causal-sent to Bob." == explain(path).text
-
-
-def test_integrity_is_explained_by_a_message_that_nobody_sent() -> None:
-    path = counterexample(FORGES, 2, 1, properties=("integrity",))
-    expected = "Bob delivered message 2 of Alice (step 2), which was never causal-sent."
-    assert expected == explain(path).text
-
-
-def test_all_delivered_says_where_the_messages_are_stuck() -> None:
-    explanation = explain(counterexample("cykas-as-printed", 2, 2))
-    assert (
-        "The run is over: nothing is in flight and nothing more can happen, yet m2 (Alice to Bob) "
-        "and m4 (Bob to Alice) were never delivered. m2 is stuck in Alice's OB; m4 is stuck in "
-        "Bob's OB."
-    ) == explanation.text
-    assert (
-        "Alice ends as CykasAsPrinted(UNACK=[0 0], EAGER_SENT=((), ()), OB=(m2), MODE=0, "
-        "entries=[0 0])",
-        "Bob ends as CykasAsPrinted(UNACK=[0 0], EAGER_SENT=((), ()), OB=(m4), MODE=0, "
-        "entries=[0 0])",
-    ) == explanation.details
-
-
-def test_all_delivered_says_that_a_message_is_lost() -> None:
-    path = counterexample(LOSES, 2, workload="script:[[1,1],[]]")
-    assert (
-        "The run is over: nothing is in flight and nothing more can happen, yet m1 (Alice to Bob) "
-        "and m2 (Alice to Bob) were never delivered. m1 and m2 are no longer in any actor's state."
-    ) == explain(path).text
+def test_the_faults_of_deliveries_are_at_their_steps() -> None:
+    path = counterexample("unordered", 2, 2)
+    m1, m2 = path.messages
+    assert {(3, m2): "too early", (4, m1): "too late"} == explain(path).remarks
 
 
 def with_invariant(protocol: Protocol) -> Protocol:
@@ -227,7 +163,7 @@ def with_invariant(protocol: Protocol) -> Protocol:
 def test_an_invariant_is_explained_by_the_state_that_breaks_it() -> None:
     path = counterexample(with_invariant(KEEPS), 2, 2, properties=("invariant:at-most-one",))
     explanation = explain(path)
-    assert "After step 4, Bob's state does not respect at-most-one." == explanation.text
+    assert "After step 4, the predicate `at-most-one` is false for Bob." == explanation.text
     assert ("Bob is Toy(actor=1, actors=2, held=(m1, m2))",) == explanation.details
 
 
@@ -235,105 +171,42 @@ def test_an_invariant_is_explained_by_the_state_that_breaks_it() -> None:
 
 
 def test_the_diagram_of_alice_bob_and_carol_shows_what_overtook_what() -> None:
-    expected = """
-     Alice              Bob            Carol
-       │                 │               │
-  1    ●━Data(m1)━┓      │               │   Alice causal-sends m1
-  2    ●─Data(m2)─┃─╮    │               │   Alice causal-sends m2
-  3    │          ┃ ╰─m2▶●               │   Bob delivers m2
-  4    │          ┃      ●─Data(m3)─╮    │   Bob causal-sends m3
-  5    │          ┃      │          ╰─m3▶●   Carol delivers m3 (too early)
-  6    │          ┗━━━━━━│━━━━━━━━━━━━m1▶✗   Carol delivers m1 (too late)
-       │                 │               │
-"""
-    assert lines(expected) == drawn(counterexample("unordered", 3, workload=FIGURE_1))
+    check_golden(
+        "diagram-of-alice-bob-and-carol-shows-what-overtook-what",
+        drawn(counterexample("unordered", 3, workload=FIGURE_1)),
+    )
 
 
 def test_the_diagram_of_figure_3_leaves_a_message_in_flight_and_acknowledgements_out() -> None:
-    expected = """
-     Alice                          Bob                     Carol
-       │                             │                        │
-  1    ●─Normal(m1)┄▷                │                        │   Alice causal-sends m1
-  2    ●─Eager(m2)────╮              │                        │   Alice causal-sends m2
-  3    │              │ ┏━Normal(m3)━●                        │   Bob causal-sends m3
-  4    │              │ ┃            ●─Eager(m4)─╮            │   Bob causal-sends m4
-  5    │              │ ┃            │           ╰─────────m4▶●   Carol delivers m4
-  6    │              ╰─┃────────────│─────────────────────m2▶●   Carol delivers m2
-  7    │                ┃            │           ╭─Normal(m5)─●   Carol causal-sends m5
-  8    ●◀m5─────────────┃────────────│───────────╯            │   Alice delivers m5 (too early)
-  9    ✗◀m3━━━━━━━━━━━━━┛            │                        │   Alice delivers m3 (too late)
-       │                             │                        │
-"""
     path = counterexample("cykas-secret-mode", 3, workload=FIGURE_3)
-    assert lines(expected) == drawn(path)
-    assert (
-        "Ack (Carol to Bob)",
-        "Ack (Carol to Alice)",
-        "Ack (Alice to Carol)",
-        "Ack (Alice to Bob)",
-    ) == diagram(path).undrawn
+    check_golden(
+        "diagram-of-figure-3-leaves-a-message-in-flight-and-acknowledgements-out", drawn(path)
+    )
+    assert ("Ack",) * 4 == diagram(path).undrawn
 
 
 def test_the_diagram_draws_acknowledgements_that_arrive() -> None:
-    expected = """
-     Alice                        Bob
-       │                           │
-  1    ●─Normal(m1)─╮              │   Alice causal-sends m1
-  2    ●            │              │   Alice causal-sends m2, which waits
-  3    │            │ ╭─Normal(m3)─●   Bob causal-sends m3
-  4    │            │ │            ●   Bob causal-sends m4, which waits
-  5    │            ╰─│─────────m1▶●   Bob delivers m1
-       │            ╭─│────────Ack─┤
-  6    ●◀Ack────────╯ │            │
-  7    ●◀m3───────────╯            │   Alice delivers m3
-       ├─Ack────────╮              │
-  8    │            ╰──────────Ack▶●
-       │                           │
-"""
-    assert lines(expected) == drawn(counterexample("cykas-as-printed", 2, 2))
+    check_golden(
+        "diagram-draws-acknowledgements-that-arrive",
+        drawn(counterexample("cykas-as-printed", 2, 2)),
+    )
 
 
 def test_the_diagram_leaves_out_actors_who_take_no_part() -> None:
-    expected = """
-     Bob              Dave
-      │                 │
-  1   ●━Data(m1)━┓      │   Bob causal-sends m1
-  2   ●─Data(m2)─┃─╮    │   Bob causal-sends m2
-  3   │          ┃ ╰─m2▶●   Dave delivers m2 (too early)
-  4   │          ┗━━━m1▶✗   Dave delivers m1 (too late)
-      │                 │
-"""
     path = counterexample("unordered", 4, workload="script:[[],[3,3],[],[]]")
-    assert lines(expected) == drawn(path)
+    check_golden("diagram-leaves-out-actors-who-take-no-part", drawn(path))
 
 
 def test_the_diagram_sends_one_message_to_several_actors() -> None:
-    expected = """
-     Alice                            Bob                  Carol
-       │                               │                     │
-  1    ●─Numbered(m1)─╮                │                     │   Alice causal-sends m1
-       ├━Numbered(m1)━│━━━━━━━━━━━━━━━━│━━━━━━━━━━━━━━┓      │
-  2    │              ╰─────────────m1▶●              ┃      │   Bob delivers m1
-  3    │                ◁┄Numbered(m2)─●              ┃      │   Bob causal-sends m2
-       │                               ├─Numbered(m2)─┃─╮    │
-  4    │                               │              ┃ ╰─m2▶●   Carol delivers m2 (too early)
-  5    │                               │              ┗━━━m1▶✗   Carol delivers m1 (too late)
-       │                               │                     │
-"""
-    assert lines(expected) == drawn(counterexample("fifo", 3, 1, workload="broadcast"))
+    check_golden(
+        "diagram-sends-one-message-to-several-actors",
+        drawn(counterexample("fifo", 3, 1, workload="broadcast")),
+    )
 
 
 def test_the_diagram_keeps_a_packet_in_flight_that_is_received_again() -> None:
-    expected = """
-     Alice            Bob
-       │               │
-  1    ●━Data(m1)━┓    │   Alice causal-sends m1
-  2    │          ┣━m1▶●   Bob delivers m1
-  3    │          ┗━m1▶✗   Bob delivers m1 (again)
-       │               │
-"""
     path = counterexample("unordered", 2, 1, network="duplicating")
-    assert lines(expected) == drawn(path)
+    check_golden("diagram-keeps-a-packet-in-flight-that-is-received-again", drawn(path))
     assert "Bob delivered m1 twice: at step 2, and again at step 3." == explain(path).text
     assert "Bob receives Data(m1) from Alice (and it stays in flight), delivers m1" == (
         Wording.of(path).step(path.steps[1])
@@ -341,15 +214,8 @@ def test_the_diagram_keeps_a_packet_in_flight_that_is_received_again() -> None:
 
 
 def test_the_diagram_shows_where_a_packet_is_lost() -> None:
-    expected = """
-     Alice            Bob
-       │               │
-  1    ●─Data(m1)─╮    │   Alice causal-sends m1
-  2    │          ×    │   Data(m1) is lost
-       │               │
-"""
     path = counterexample("unordered", 2, workload="script:[[1],[]]", network="lossy")
-    assert lines(expected) == drawn(path)
+    check_golden("diagram-shows-where-a-packet-is-lost", drawn(path))
     assert "Data(m1) from Alice to Bob is lost" == Wording.of(path).step(path.steps[1])
 
 
@@ -364,6 +230,7 @@ def test_a_message_to_oneself_in_flight_leaves_on_the_side_where_there_is_room(
     assert drawn_row.startswith("  1 ")
 
 
+@pytest.mark.integration
 def test_lines_of_a_deep_path_never_run_into_each_other() -> None:
     """Each packet in flight has a lane of its own, so all corners of all lanes can be seen."""
     depth = Options(engine="plain", search="depth")
@@ -387,7 +254,8 @@ def test_a_diagram_too_wide_for_a_screen_is_left_out(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(report, "WIDEST", 40)
     text = report.path_text(path)
     assert "━━━" not in text
-    assert "(No diagram: it would be 74 columns wide.)" in text
+    assert "(No diagram: it would be" in text
+    assert "   1. Alice sends m1" in text, "the steps are told in its place"
 
 
 def test_a_packet_without_a_class_has_a_short_label() -> None:
@@ -406,79 +274,75 @@ def reported(protocol: str, **values: Any) -> CheckReport:
     return check(spec, PLAIN, bounds, selfcheck="off")
 
 
-def test_the_report_of_a_protocol_that_holds_has_all_figures_and_what_was_asked() -> None:
-    result = reported("mfss", properties=("causal-delivery", "witness:waited"))
-    result = evolve(
-        result, result=evolve(result.result, seconds=0.5, peak_memory_bytes=87_654_321, shown={})
-    )
-    expected = """
-mfss: HOLDS
-
-  causal-delivery  HOLDS
-  witness:waited   HOLDS
-
-  unique states             81      protocol  mfss
-  total states             181      actors    2
-  depth                     13      messages  2 per actor
-  final states               1      network   unordered
-  time                  0.50 s      workload  any
-  peak memory            88 MB      history   knowledge
-                                    search    breadth-first, engine plain
-"""
-    assert expected.strip("\n") == report.check_text(result)
+def told(found: CheckReport, *, verbose: bool = False) -> str:
+    """Return a report as the command prints it, on any machine."""
+    result = evolve(found.result, seconds=0.5, peak_memory_bytes=87_654_321)
+    return report.single_text(evolve(found, result=result), quiet=False, verbose=verbose)
 
 
-def test_the_report_of_a_violation_has_steps_diagram_and_explanation() -> None:
-    text = report.check_text(reported("unordered"))
-    assert "causal-delivery  VIOLATED    counterexample below: 4 transitions" in text
-    assert "all-delivered    INCOMPLETE  not decided: the search ended with the violation" in text
-    assert "   1. Alice causal-sends m1 to Bob, sends Data(m1)" in text
-    assert "  4    │          ┗━━━m1▶✗   Bob delivers m1 (too late)" in text
-    assert "m1 was causal-sent before m2: Alice sent m1, then m2." in text
+OWN = Property(
+    "own.py:SMALL", "nobody holds two messages", What.STATE, Where.EVERYWHERE, lambda s: not s
+)
+REPORTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "holds": ("mfss", {"actors": 3, "workload": FIGURE_1}),
+    "holds-within-channels": ("mfss", {"properties": ("causal-delivery", "witness:waited")}),
+    "violated": ("unordered", {"actors": 3, "workload": FIGURE_1, "network": "fifo"}),
+    "violated-packets-with-fields": ("fifo", {"actors": 3, "workload": FIGURE_1}),
+    "violated-at-the-end": ("mfss", {"crashes": "1"}),
+    "violated-never-delivered": ("cykas-as-printed", {}),
+    "vacuous": ("mfss", {"messages": 1}),
+    "incomplete": ("mfss", {"actors": 3, "bounds": Bounds(max_states=100)}),
+    "random": ("mfss", {"search": "random"}),
+    "spec": ("unordered", {"file": "x.toml", "title": "A sentence of its author."}),
+}
+"""Kind of report -> the check that it is about."""
 
 
-def test_a_report_begins_with_the_reason_and_ends_with_what_to_do_next() -> None:
-    text = report.single_text(reported("unordered"), quiet=False)
-    parts = (
-        "is violated after",
-        "m1 was causal-sent before m2",
-        "●",
-        "   1. Alice",
-        "unique states",
-    )
-    places = [
-        text.index(part) for part in (*parts, "Next:\n  draw the run     add --trace bug.svg")
-    ]
-    assert sorted(places) == places
-    assert text.endswith("add --trace bug.json, then: antecede explore bug.json")
+@pytest.mark.parametrize("kind", REPORTS)
+def test_a_report(kind: str) -> None:
+    protocol, values = REPORTS[kind]
+    text = told(reported(protocol, **values))
+    check_golden(f"report-{kind}", text)
+    lines = [line for line in text.splitlines() if not line.startswith("  antecede ")]
+    assert 80 >= max(map(len, lines))
+
+
+def test_a_verbose_report_has_every_table() -> None:
+    check_golden("report-verbose", told(reported("unordered"), verbose=True))
 
 
 def test_what_to_do_next_depends_on_the_result_and_on_what_was_saved() -> None:
     violated, holds = reported("unordered"), reported("mfss", network="fifo")
-    assert next_steps(violated, {"a.svg": "svg", "b c.json": "json"}) == (
-        "Next:\n  step through it  antecede explore 'b c.json'"
-    )
+    saved = str(next_steps(violated, {"a.svg": "svg", "b c.json": "json"}))
+    assert "antecede explore 'b c.json'" in saved
+    assert "--trace" not in saved
     for file, format in (("r.itf.json", "itf"), ("r.json", "svg"), ("r.trace", "json")):
-        text = str(next_steps(violated, {file: format}))
-        assert "add --trace bug.json, then: antecede explore bug.json" in text, "it cannot be read"
-    assert next_steps(holds) == (
-        "Next:\n"
-        "  check more       antecede check mfss --actors 2 --messages 3 --network fifo\n"
-        "  try a proof      antecede prove mfss"
-    )
+        assert "explore" not in str(next_steps(violated, {file: format})), "it cannot be read"
+    steps = str(next_steps(holds))
+    for command in (
+        "antecede check mfss --network fifo",
+        "antecede check mfss --actors 2 --messages 3 --network fifo",
+        "antecede prove mfss",
+    ):
+        assert f"  {command}" in steps
     chosen = next_steps(reported("fifo", properties=("can-deliver", "integrity")))
-    assert "--property can-deliver --property integrity" in str(chosen)
-    scripted = reported("mfss", workload="script:[[1],[]]")
-    assert next_steps(scripted) == "Next:\n  try a proof      antecede prove mfss"
+    assert "--property can-deliver,integrity" in str(chosen)
+    scripted = reported("mfss", actors=3, workload="script:[[2,1],[2],[]]")
+    assert "check" not in str(next_steps(scripted)), "a script is as large as it is"
     for others in ({"network": "mailbox"}, {"crashes": "1"}, {"properties": ("integrity",)}):
         assert "proof" not in str(next_steps(reported("mfss", **others))), "it is about less"
     assert next_steps(reported("mfss", bounds=Bounds(max_states=5))) is None
 
 
+def test_the_next_command_repeats_the_search() -> None:
+    deep = reported("unordered", search="depth")
+    assert "antecede check unordered --actors 2 --search depth --trace" in str(next_steps(deep))
+
+
 def test_runs_that_never_end_are_mentioned_only_for_protocols_with_timeouts() -> None:
-    lossy = {"messages": 1, "network": "lossy:1"}
+    lossy = {"network": "lossy:1", "workload": "script:[[1,1],[]]"}
     steps = str(next_steps(reported("hybrid-basic", **lossy)))
-    assert "--actors 2 --messages 1 --network lossy:1 --property can-deliver" in steps
+    assert "--network lossy:1 --workload 'script:[[1,1],[]]' --property can-deliver" in steps
     safety = reported("hybrid-basic", properties=("integrity",), **lossy)
     assert "can-deliver" not in str(next_steps(safety)), "nobody asked about undelivered messages"
     assert "can-deliver" not in str(next_steps(reported("mfss"))), "each of its runs ends"
@@ -526,7 +390,7 @@ def test_a_message_waits_and_is_stuck_only_where_it_is(keeps: bool) -> None:
     spec = Spec("silent", 3, workload=ONE, properties=("all-delivered",))
     found = check(spec, protocol=_silent(keeps), selfcheck="off")
     text = joined(report.check_text(found))
-    assert ("m1 has to wait" in text) == keeps == ("Carol m1 waits" in text)
+    assert ("Carol receives m1, which waits" in text) == keeps
     assert ("m1 is stuck in Carol's state." in text) == keeps
     assert ("m1 is no longer in any actor's state." in text) == (not keeps)
     assert "Bob's state" not in text, "Bob has delivered it"
@@ -551,33 +415,16 @@ def test_a_checkpoint_that_could_not_be_written_is_said_so() -> None:
 
 def test_a_witness_that_no_state_shows_is_said_so() -> None:
     text = report.check_text(reported("mfss", messages=1, properties=("witness:waited",)))
-    assert "witness:waited  VIOLATED    no reachable state satisfies it" in text
+    assert "witness:waited   violated   no reachable state satisfies it" in text
 
 
 def test_numbers_have_thousands_separators() -> None:
     result = reported("mfss", actors=3, messages=1)
     counts = Counts(1_234_567, 12_345_678, 1_000, 2_000)
-    large = evolve(result.result, counts=counts, unreduced=None)
-    text = report.check_text(evolve(result, result=large))
-    for number in ("1,234,567", "12,345,678", "1,000", "2,000"):
-        assert number in text
-
-
-def test_a_random_search_reports_distinct_states_seen_and_how_to_repeat_it() -> None:
-    spec = Spec(protocol="mfss", actors=2, messages=2, search="random")
-    options = Options(engine="plain", walks=1_000, seed=7)
-    text = report.check_text(check(spec, options, selfcheck="off"))
-    assert "distinct states seen" in text
-    assert "random, 1,000 walks, seed 7, engine plain" in text
-    assert "Random walks can find a violation but never exclude one" in joined(text)
-
-
-def test_an_incomplete_report_says_which_bound_and_what_to_do() -> None:
-    result = reported("mfss", actors=3, bounds=Bounds(max_states=100))
-    text = joined(report.check_text(result))
-    assert "mfss: INCOMPLETE: --max-states 100 reached" in text
-    assert "some reachable states were not explored, so nothing is proved" in text
-    assert "Raise --max-states or leave it out" in text
+    large = evolve(result, result=evolve(result.result, counts=counts, unreduced=None))
+    for number in ("1,234,567 states", "12,345,677 transitions", "999 steps"):
+        assert number in joined(report.check_text(large))
+    assert "2,000" in report.check_text(large, verbose=True)
 
 
 HOLDS = Expectation()
@@ -677,7 +524,7 @@ def test_a_stream_that_cannot_show_boxes_gets_plain_characters_of_the_same_width
     plain = for_stream(text, Stream("ascii"))
     assert plain.isascii()
     assert [len(row) for row in text.split("\n")] == [len(row) for row in plain.split("\n")]
-    assert "  1    *=Data(m1)=#      |               |   Alice causal-sends m1" in plain
+    assert "  1    *=Data(m1)=#      |               |   Alice sends m1" in plain
 
 
 def test_a_stream_that_can_show_boxes_gets_them() -> None:
@@ -738,7 +585,7 @@ def test_no_width_cuts_a_part_of_the_progress_line(width: int) -> None:
     counts = Counts(123_456_789, 456_789_012, 19, 1)
     levels, nearest = (10_000_000, 18_100_000), (0.123, "--max-states")
     progress = Progress(counts, 18_100_000, 3_723.0, 12_300_000_000, "plain", levels, nearest)
-    whole = "plain:  level 2 (1.81 times level 1)  unique 123M  total 457M  123K states/s  "
+    whole = "plain:  level 2  unique 123M  total 457M  123K states/s  "
     whole += "to explore 18.1M  12.3 GB  1:02:03  12 % of --max-states"
     line = progress_text(progress, width)
     assert len(line) <= width
@@ -746,7 +593,7 @@ def test_no_width_cuts_a_part_of_the_progress_line(width: int) -> None:
 
 
 def test_progress_names_the_level_only_if_levels_are_depths() -> None:
-    assert "level 3 (4.00 times level 2)  " in progress_text(evolve(PROGRESS, levels=(1, 5, 20)))
+    assert "level 3  " in progress_text(evolve(PROGRESS, levels=(1, 5, 20)))
     assert "level 1  " in progress_text(evolve(PROGRESS, levels=(1,)))
     assert progress_text(PROGRESS).startswith("greatest depth 9  ")
 
@@ -768,7 +615,9 @@ def test_an_end_is_estimated_only_if_levels_shrink_faster_and_faster() -> None:
     assert None is seconds_left(shrinking[:4], 10.0)
     assert None is seconds_left((100, 100, 90, 72, 65, 60), 10.0)
     assert None is seconds_left((1, 2, 4, 8, 16, 32), 10.0)
-    assert "about 7.50 s left" in progress_text(evolve(PROGRESS, levels=shrinking, seconds=41.2))
+    assert "estimate: 7.50 s left" in progress_text(
+        evolve(PROGRESS, levels=shrinking, seconds=41.2)
+    )
     share = evolve(PROGRESS, levels=shrinking, nearest=(0.1, "--max-states"))
     assert "left" not in progress_text(share)
 
@@ -779,6 +628,13 @@ def test_an_end_is_estimated_only_if_levels_shrink_faster_and_faster() -> None:
 )
 def test_numbers_are_rounded_to_three_digits(number: int, text: str) -> None:
     assert text == rounded(number)
+
+
+def test_progress_says_nothing_before_the_search_has_begun() -> None:
+    begun = evolve(PROGRESS, counts=Counts(1, 1, 1, 0), frontier=1)
+    stream = Stream()
+    watching(Ticker(stream, now=iter([0.0, 9.0, 9.0]).__next__))(SPEC, begun)
+    assert "" == stream.getvalue()
 
 
 def test_progress_is_silent_when_asked_to_be() -> None:

@@ -109,7 +109,7 @@ def test_every_message_in_flight_is_drawn_and_every_control_packet_is_named(path
     left = [packet for channel in last.channels for packet in channel]
     messages = [packet for packet in left if message_in(packet) is not None]
     stubs = [arrow for arrow in layout.arrows if arrow.end == "in-flight"]
-    assert len(stubs) <= len(messages)
+    assert len(stubs) <= len(left)
     assert len(layout.undrawn) <= len(left) - len(messages)
     if path.system.network.name == "unordered":
         assert len(left) == len(stubs) + len(layout.undrawn)
@@ -341,9 +341,9 @@ def test_every_transition_can_be_linked_to() -> None:
 def test_notes_say_in_few_words_what_happens() -> None:
     path = runs.long_run()
     notes = {row.step: row.note for row in layout_of(path).rows}
-    assert "Carol causal-sends m1 to Alice" == notes[1]
+    assert "Carol sends m1 to Alice" == notes[1]
     assert "Bob delivers m3" == notes[4]
-    assert "Bob causal-sends m5 to Carol; m5 waits" == notes[7]
+    assert "Bob sends m5 to Carol; m5 waits" == notes[7]
     assert "Carol receives Ack from Bob, sends Eager(m9)" == notes[14]
     assert "Bob receives Ack from Alice" == notes[18]
     assert all(Wording.of(path).label(a.label.text) for a in layout_of(path).arrows)
@@ -407,7 +407,8 @@ def test_the_text_of_a_cycle_fits_into_the_drawing_within_a_page() -> None:
     assert layout.loop is not None
     drawn = ElementTree.fromstring(svg.drawing(path, about(path), inside=True))
     wide = float(drawn.attrib["width"])
-    assert layout.notes + text_width(layout.loop.shown, bold=True) <= wide
+    # The drawing writes its width with one decimal.
+    assert round(layout.notes + text_width(layout.loop.shown, bold=True), 1) <= wide
 
 
 def test_nothing_covers_the_hourglass_of_a_message_that_waits() -> None:

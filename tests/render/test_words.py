@@ -12,7 +12,7 @@ INTERNAL = (
     "frontier",
     "kernel",
     "(×",
-    "Parcel",
+    "PickledPacket",
     "Fields",
     "pickled",
     "Out(",
@@ -57,12 +57,12 @@ FILES = ("bug.svg", "bug.html", "bug.txt", "bug.itf.json", "bug.puml", "bug.mmd"
 SMALL = ("--actors", "2", "--messages", "2")
 
 COMMANDS = (
-    ("check", "mfss", *SMALL, "--statistics", "--measures"),
-    ("check", "fifo", "--statistics"),
+    ("check", "mfss", *SMALL, "--verbose"),
+    ("check", "fifo", "--verbose"),
     ("check", "mfss", "--max-states", "50"),
-    ("check", "mfss", *SMALL, "--engine", "plain", "--search", "depth", "--statistics"),
-    ("check", "fifo", *SMALL[:2], "--workload", "endless:1", "--statistics"),
-    ("check", "own.py:Overtakes", *SMALL, "--statistics", "--measures"),
+    ("check", "mfss", *SMALL, "--engine", "plain", "--search", "depth", "--verbose"),
+    ("check", "fifo", *SMALL[:2], "--workload", "endless:1", "--verbose"),
+    ("check", "own.py:Overtakes", *SMALL, "--verbose"),
     ("check", "own.py:Fails", *SMALL),
     ("check", "own.py:Waits", *SMALL),
     ("test", "own.py:Overtakes", *SMALL),

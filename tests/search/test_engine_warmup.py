@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import runpy
-import subprocess
-import sys
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 from attrs import evolve
-from filelock import FileLock
 
 from antecede.checker.check import engine
 from antecede.checker.check.engine import begins_plainly, explorer_at_once, explorer_for
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.engine.compiled import cache
+from antecede.checker.compiled import cache
 from antecede.checker.engine.rows import composites
 from antecede.checker.engine.tabulated import levels_kernels
 from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
@@ -30,8 +30,7 @@ from antecede.checker.search.loop import Progress, explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
-from antecede.checker.support import locks
-from tests.conftest import Command, in_a_process, method
+from tests.conftest import COMMAND, ROOT, Command, begun, in_a_process, method
 from tests.engine.threads.test_local import found, plainly, small
 
 SYSTEMS = [("mfss", 3, 1), ("mfss", 2, 2), ("cykas", 3, 1)]
@@ -111,6 +110,7 @@ def test_the_bounds_on_time_and_states_are_for_both_engines() -> None:
     assert "--max-states 500 reached" == result.stopped_by
 
 
+@pytest.mark.integration
 def test_the_first_engine_only_waits_where_there_are_many_states() -> None:
     search = meanwhile("mfss", 3, 2, 8)
     search.most_states = 300
@@ -128,7 +128,7 @@ def test_without_compiled_kernels_a_check_begins_at_once(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(engine, "kernels_are_compiled", lambda: False)
     monkeypatch.setattr(engine, "started", Never)
-    report = check(Spec(protocol="mfss", actors=3, messages=1))
+    report = check(Spec(protocol="mfss", actors=2, messages=2))
     assert Verdict.HOLDS is report.result.verdict
     assert "explored_plainly" in report.result.statistics
 
@@ -165,27 +165,6 @@ def test_whoever_compiles_second_does_nothing(monkeypatch: pytest.MonkeyPatch) -
     assert compiling.main() is None
 
 
-def test_a_process_that_waited_for_another_leaves_the_rest_to_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A hundred commands that were started together once left a hundred compilers behind."""
-    compiled = list[Path]()
-    lock = locks.locked
-
-    def locked(file: Path, *, waits: bool) -> FileLock | None:
-        compiled.append(tmp_path)  # by the other process, during the wait
-        return lock(file, waits=waits)
-
-    monkeypatch.setattr(locks, "locked", locked)
-    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
-    monkeypatch.setattr(cache, "compiled_in", lambda: compiled[0] if compiled else None)
-    monkeypatch.setattr(subprocess, "Popen", lambda *_asked, **_how: pytest.fail("compiles more"))
-    monkeypatch.setattr(sys, "argv", [compiling.__file__])
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_path(compiling.__file__, run_name="__main__")
-    assert 0 == ended.value.code
-
-
 def test_what_is_explored_to_compile_the_kernels_is_explored_to_its_end() -> None:
     done = compiling.compile_all()
     assert {Verdict.HOLDS} == {result.verdict for result in done}
@@ -197,7 +176,7 @@ def test_what_is_compiled_later_serves_long_rows_and_the_history_full(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(composites, "ROW_BITS", composites.ROW_BITS)
-    done = compiling.compile_more()
+    done = compiling.compile_more()[len(compiling.OTHERS) :]
     assert {Verdict.HOLDS} == {result.verdict for result in done}
     assert {16} == {result.statistics["row_bytes"] for result in done[:-1]}
     versions = set(levels_kernels.expand._known)
@@ -210,26 +189,48 @@ def test_what_is_compiled_later_serves_long_rows_and_the_history_full(
     assert versions == set(levels_kernels.expand._known)
 
 
+QUICK = ("check", "mfss", "--actors", 3, "--messages", 1, "--verbose")
+
+
 @pytest.mark.slow
-def test_kernels_are_compiled_in_the_background_for_the_next_start(tmp_path: Path) -> None:
-    arguments = ("check", "mfss", "--actors", 3, "--messages", 1, "--statistics")
-    first = in_a_process(*arguments, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path))
+def test_kernels_compiled_beforehand_serve_the_next_start(tmp_path: Path) -> None:
+    first = in_a_process(*QUICK, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path))
     assert 0 == first.code
     assert "Until then it searches in plain Python" in first.err
     assert "Explored in plain Python: the search code was not compiled yet." in first.out
-    while not list(tmp_path.glob("antecede/kernels-*/*.kernel")):  # it has the lock
-        time.sleep(0.1)
-    (file,) = tmp_path.glob("antecede/kernels-*/compiling")
-    with FileLock(file):
-        pass
-    second = in_a_process(*arguments, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    assert 0 == in_a_process("compile", cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path)).code
+    second = in_a_process(*QUICK, cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path))
     assert "compiles" not in second.err
     assert "table entries" in second.out
 
 
-FIGURES = re.compile(r"^  (unique states|total states|depth|final states) +([\d,]+)", re.MULTILINE)
+@pytest.mark.integration
+@pytest.mark.parametrize("killed", [False, True], ids=["ends", "is killed"])
+def test_nothing_is_left_of_a_command_that_compiles(tmp_path: Path, killed: bool) -> None:
+    """A relative folder is refused, so the kernels are in a temporary one."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": "relative", "TMPDIR": str(tmp_path)}
+    asked = (*COMMAND, "check", "rst", "--actors", "3", "--messages", "3", "--max-seconds", "9")
+    command = begun(asked, env=environment, cwd=ROOT, start_new_session=True)
+    compiler = waited_for(lambda: psutil.Process(command.pid).children())[0]
+    assert waited_for(lambda: list(tmp_path.iterdir()))
+    command.send_signal(signal.SIGKILL if killed else signal.SIGINT)
+    command.wait()
+    compiler.wait(timeout=60)
+    assert not list(tmp_path.iterdir())
 
 
+def waited_for(found: Callable[[], list[Any]]) -> list[Any]:
+    """Return what there is, as soon as there is something; pytest's time limit ends the wait."""
+    while not (there := found()):
+        time.sleep(0.05)
+    return there
+
+
+FIGURES = re.compile(r"(?<![\d,(])(?<!Explored )[\d,]+ (?:states|transitions|steps)")
+"""The figures of a report that symmetry does not change, nor where a search ended."""
+
+
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "question", [("mfss", 3, 1), ("cykas-secret-mode", 2, 2), ("fifo", 3, 2), ("tree-star", 2, 2)]
 )
@@ -245,10 +246,10 @@ def test_the_first_start_prints_the_counts_of_all_later_ones(
     first, told_first = antecede(*asked).out, json.loads(antecede(*asked, "--json", "-").out)
     assert "the search code was not compiled yet" in first
     assert "the search code was not compiled yet" not in later
-    assert len(FIGURES.findall(first)) == 4
-    assert FIGURES.findall(first) == FIGURES.findall(later)
-    assert told_first["unreduced"] == told_later["unreduced"] is not None
-    assert told_first["unreduced"]["unique_states"] >= told_later["unique_states"]
+    assert FIGURES.findall(first) == FIGURES.findall(later) != []
+    for key in ("unique_states", "total_states", "depth", "final_states"):
+        assert told_first[key] == told_later[key]
+    assert told_first["explored"]["unique_states"] >= told_later["explored"]["unique_states"]
 
 
 class Compiling:

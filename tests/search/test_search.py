@@ -250,8 +250,8 @@ def test_an_engine_whose_path_does_not_replay_is_not_believed() -> None:
 
 
 def test_an_unknown_engine_is_named_with_the_choices() -> None:
-    with pytest.raises(InputError, match="unknown engine 'plane'; did you mean 'plain'"):
-        search("mfss", options=Options(engine="plane"))
+    with pytest.raises(InputError, match="unknown engine 'plian'; did you mean 'plain'"):
+        search("mfss", options=Options(engine="plian"))
 
 
 @define(eq=True, unsafe_hash=True)

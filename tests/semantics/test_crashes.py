@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -17,24 +18,31 @@ from antecede.checker.model import (
     Message,
     Property,
     Protocol,
+    Receive,
     State,
     Step,
+    Timeout,
     What,
     Where,
 )
-from antecede.checker.paths.path import replay
+from antecede.checker.paths.minimise import minimise
+from antecede.checker.paths.path import Path, replay
+from antecede.checker.render import itf
 from antecede.checker.render.advice import next_steps
+from antecede.checker.render.diagram import diagram
+from antecede.checker.render.json import replay_file, trace_text
 from antecede.checker.render.prose import Wording
 from antecede.checker.render.spacetime import layout_of
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict
+from antecede.checker.semantics.crashes import Crashed, cut_of
 from antecede.checker.semantics.judge import undelivered
-from antecede.checker.semantics.transition import state_after
-from antecede.checker.support.errors import InputError
+from antecede.checker.semantics.transition import enabled, initial_state, state_after, successor
+from antecede.checker.support.errors import InputError, ReplayError
 from antecede.checker.support.registry import protocol_named
 from tests.conftest import Command
 from tests.explored import tree_of
-from tests.models import Data, Toy, naive_counts, toy
+from tests.models import Data, Toy, deliver_the_first_copy, naive_counts, toy
 from tests.naive import Crashes
 
 CHAT = toy("chat")
@@ -73,6 +81,25 @@ RESTARTS = evolve(
 """A protocol whose actors recover, and know only how many messages they delivered before."""
 
 
+def _send_twice(_state: Toy, message: Message) -> Step:
+    """Send two packets to each destination, in turn; the second one has the message."""
+    to = message.destinations
+    data = tuple((d, Data(message)) for d in to)
+    return Step(_state, sends=(*((d, Note()) for d in to), *data))
+
+
+@frozen
+class Note:
+    """A packet without a message."""
+
+
+def _deliver_data(state: Toy, _src: int, packet: Data | Note) -> Step:
+    return Step(state, deliveries=(packet.message,) if isinstance(packet, Data) else ())
+
+
+TWICE = toy("twice", causal_send=_send_twice, receive=_deliver_data)
+
+
 def found(protocol: Protocol, engine: str = "plain", **asked: Any) -> Result:
     """Return the result of a check with crashes."""
     spec = Spec(protocol.name, **{"actors": 2, "messages": 1, "crashes": "1", **asked})
@@ -86,8 +113,31 @@ def found(protocol: Protocol, engine: str = "plain", **asked: Any) -> Result:
 def test_the_counts_are_those_that_the_model_derives(
     engine: str, crashes: str, counts: tuple[int, ...]
 ) -> None:
-    result = found(CHAT, engine, workload="script:[[1],[]]", crashes=crashes)
+    asked = {"workload": "script:[[1],[]]", "properties": ("integrity", "all-delivered")}
+    result = found(CHAT, engine, crashes=crashes, **asked)
     assert (astuple(result.counts), result.verdict) == (counts, Verdict.HOLDS)
+
+
+ONE_TO_TWO = "script:[[[1,2]],[],[]]"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("crashes", "counts"),
+    [("0", (5, 6, 4, 1)), ("1:of=0:whole", (10, 15, 5, 3)), ("1:of=0", (14, 19, 5, 5))],
+)
+def test_a_split_broadcast_has_the_counts_that_the_model_derives(
+    engine: str, crashes: str, counts: tuple[int, ...]
+) -> None:
+    asked = {"workload": ONE_TO_TWO, "properties": ("integrity", "all-delivered")}
+    result = found(CHAT, engine, actors=3, crashes=crashes, **asked)
+    assert (astuple(result.counts), result.verdict) == (counts, Verdict.HOLDS)
+    kinds = result.statistics["transitions"]
+    assert kinds["causal-send"]["total"] == 1
+    assert (
+        kinds.get("internal crash", {"total": 0})["total"]
+        == ({"0": 0, "1:of=0:whole": 5, "1:of=0": 7}[crashes])
+    )
 
 
 @pytest.mark.parametrize("to_crashed", ["kept", "lost"])
@@ -100,6 +150,8 @@ def test_the_counts_are_those_that_the_model_derives(
         (WAITS, 3, 1, "fifo", "knowledge", "1:of=0"),
         (RESTARTS, 2, 1, "unordered", "knowledge", "2"),
         (RESTARTS, 2, 2, "fifo", "full", "1"),
+        (RESTARTS, 2, 2, "fifo", "clocks", "1:whole"),
+        (TWICE, 2, 1, "fifo", "full", "2"),
     ],
 )
 def test_engines_agree_with_the_reference_checker(
@@ -111,8 +163,8 @@ def test_engines_agree_with_the_reference_checker(
     crashes: str,
     to_crashed: str,
 ) -> None:
-    of = {int(crashes[-1])} if ":" in crashes else None
-    allowed = Crashes(int(crashes[0]), of, to_crashed == "lost")
+    of = {int(crashes[-1])} if "of" in crashes else None
+    allowed = Crashes(int(crashes[0]), of, to_crashed == "lost", "whole" in crashes)
     asked: dict[str, Any] = {"network": network, "history": history}
     naive = naive_counts(protocol, actors, messages, crashes=allowed, **asked)
     asked |= {"crashes": crashes, "to_crashed": to_crashed}
@@ -297,12 +349,12 @@ def test_other_searches_meet_crashes_too(search: str) -> None:
 
 
 def test_python_takes_a_number_of_crashes() -> None:
-    result = checked("rst", actors=2, messages=1, crashes=1)
+    result = checked("rst", actors=2, messages=1, crashes=1, properties="integrity")
     naive = naive_counts(protocol_named("rst"), 2, 1, crashes=Crashes(1))
     assert (result.verdict, result.counts.unique_states) == ("HOLDS", naive.unique)
 
 
-@pytest.mark.parametrize("crashes", [1, "1", "1:of=0"])
+@pytest.mark.parametrize("crashes", [1, "1", "1:of=0", "1:whole", "1:of=0:whole"])
 def test_a_spec_names_crashes(crashes: Any) -> None:
     spec = spec_from({"protocol": "rst", "crashes": crashes, "to_crashed": "lost"})
     assert (spec.crashes, spec.system.question.crashes) == (str(crashes), str(crashes))
@@ -318,6 +370,9 @@ def test_a_spec_names_crashes(crashes: Any) -> None:
         ({"crashes": "1:of=2"}, "name actor '2'; the actors are 0 to 1"),
         ({"crashes": "0:of=2"}, "name actor '2'; the actors are 0 to 1"),
         ({"crashes": "0:nobody"}, "such as 1:of=0,2"),
+        ({"crashes": "1:whole:of=0"}, "such as 1:of=0,2, or :whole"),
+        ({"crashes": "1:of=0:of=1"}, "such as 1:of=0,2, or :whole"),
+        ({"crashes": "1:of="}, "such as 1:of=0,2, or :whole"),
         ({"crashes": f"1:of={'9' * 5_000}"}, "name actor '999"),
         ({"crashes": "0", "to_crashed": "lost"}, "give --crashes 1, too"),
         ({"workload": "endless:1"}, "the workload is endless"),
@@ -350,13 +405,13 @@ def test_a_disk_that_fails_comes_with_a_run(engine: str) -> None:
     result = checked(broken, actors=2, messages=1, crashes=2, engine=engine)
     assert result.counterexample is not None
     assert (result.verdict, result.counterexample.length) == ("ERROR", 1)
-    assert "crashes" in str(result)
-    assert "does not respect" not in str(result)
+    assert "where: " in str(result)
+    assert "in step 1" in " ".join(str(result).split())
 
 
 def test_explore_steps_through_a_crash_and_a_recovery() -> None:
     tree = tree_of(RESTARTS, crashes="1", workload="script:[[],[0]]")
-    path = tree.path((1, 1))
+    path = tree.path((2, 1))
     assert [Wording.of(path).step(step) for step in path.steps] == [
         "Alice crashes",
         "Alice recovers",
@@ -375,6 +430,174 @@ def test_a_picture_shades_the_time_between_a_crash_and_a_recovery() -> None:
     assert layout_of(replay(system, (CausalSend(1, (0,)),))).spans == ()
 
 
+def cuts_in(protocol: Protocol, **asked: Any) -> list[Any]:
+    """Return the cuts of the first causal-send, in the order of the transitions."""
+    asked = {"actors": 3, "messages": 1, "workload": ONE_TO_TWO, "crashes": "1", **asked}
+    system = system_of(Spec("x", **asked), protocol)
+    transitions = enabled(system, initial_state(system))
+    return [t.cut for t in transitions if isinstance(t, CausalSend) and t.cut is not None]
+
+
+def test_to_each_destination_the_first_packets_get_out() -> None:
+    cuts = [(2,), (2, 2), (1,), (1, 2), (1, 2, 2), (1, 1), (1, 1, 2)]
+    assert cuts_in(TWICE) == cuts
+    assert cuts_in(evolve(TWICE, durable=str, recover=lambda *_: Step(0))) == [(), *cuts]
+    assert cuts_in(TWICE, crashes="1:of=1") == cuts_in(TWICE, crashes="1:whole") == []
+    assert cuts_in(TWICE, workload="script:[[1],[],[]]") == [(1,)]
+    system = system_of(Spec("x", 3, 1, "fifo", ONE_TO_TWO, crashes="1"), TWICE)
+    after = successor(system, initial_state(system), CausalSend(0, (1, 2), cut=(1, 2, 2)))
+    data = Data(Message(0, 1, (1, 2)))
+    assert after.state.channels[1:3] == ((Note(),), (Note(), data))
+    assert (after.state.actors[0], after.state.crashes) == (Crashed(), 0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("network", ["unordered", "duplicating"])
+def test_a_packet_that_is_in_flight_already_is_not_sent_again(engine: str, network: str) -> None:
+    """Where equal packets are one, an action that sends both again can lose neither."""
+
+    def again(state: Toy) -> Step | None:
+        own = [m for m in state.held if m.sender == state.actor]
+        sends = tuple((d, Data(m)) for m in own for d in m.destinations)
+        return Step(state, sends=sends) if sends else None
+
+    def send(state: Toy, message: Message) -> Step:
+        return again(evolve(state, held=(message,))) or Step(state)
+
+    resends = evolve(toy("again", causal_send=send, receive=deliver_the_first_copy), timeout=again)
+    asked: dict[str, Any] = {"actors": 3, "workload": ONE_TO_TWO, "network": network}
+    results = [found(resends, each, crashes="1:of=0", **asked) for each in ("plain", engine)]
+    assert results[0].counts == results[1].counts
+    system = system_of(Spec("x", 3, 1, network, ONE_TO_TWO, crashes="1:of=0"), resends)
+    state = state_after(system, (CausalSend(0, (1, 2)),))
+    (packet,) = state.channels[1]
+    assert [t for t in enabled(system, state) if isinstance(t, Timeout)] == []
+    receipt = Receive(0, 1, packet, stays=network == "duplicating")
+    received = successor(system, state, receipt).state
+    again_to_one = [t for t in enabled(system, received) if isinstance(t, Timeout)]
+    assert [t.cut for t in again_to_one] == ([None] if network == "unordered" else [])
+
+
+@pytest.mark.parametrize("script", ["[[[1,2]],[[0,2]],[]]", "[[[1,2]],[],[[0,1]]]"])
+def test_the_order_in_which_a_broadcast_names_its_receivers_does_not_matter(script: str) -> None:
+    asked: dict[str, Any] = {"actors": 3, "workload": f"script:{script}"}
+    cbcast = protocol_named("cbcast")
+    path = found(cbcast, crashes="1:of=0", **asked).counterexample
+    assert path is not None
+    assert (path.violates, path.length) == ("all-delivered", 4)
+    assert found(cbcast, crashes="1:of=0:whole", **asked).verdict is Verdict.HOLDS
+
+
+def test_without_recoveries_safety_does_not_depend_on_the_middle_of_steps() -> None:
+    """The protocol delivers on arrival, and a broadcast may overtake its cause."""
+    asked: dict[str, Any] = {"actors": 3, "workload": "broadcast"}
+    asked |= {"properties": ("causal-delivery", "integrity")}
+    lengths = []
+    for crashes in ("1", "1:whole"):
+        path = found(CHAT, crashes=crashes, **asked).counterexample
+        assert path is not None
+        lengths.append((path.violates, path.length))
+    assert lengths == [("causal-delivery", 5)] * 2
+
+
+def split_path(protocol: Protocol = CHAT, **asked: Any) -> Path:
+    """Return the run in which actor 0 crashes after its packet to actor 2, which delivers it."""
+    asked = {"workload": ONE_TO_TWO, "crashes": "1", **asked}
+    system = system_of(Spec(protocol.name, 3, 1, **asked), protocol)
+    crash = CausalSend(0, (1, 2), cut=(2,))
+    (packet,) = state_after(system, (crash,)).channels[2]
+    return replay(system, (crash, Receive(0, 2, packet)))
+
+
+@pytest.mark.parametrize(("to_crashed", "rest"), [("kept", ""), ("lost", "; packets to Alice")])
+def test_words_say_after_which_packets_an_actor_crashed(to_crashed: str, rest: str) -> None:
+    path = split_path(to_crashed=to_crashed)
+    words, step = Wording.of(path), path.steps[0]
+    sent = "Alice sends m1 to Bob and Carol"
+    crash = f"and crashes after the packet to Carol{rest}"
+    assert f"{sent}, as Data(m1) to Carol, {crash}" in words.step(step)
+    assert words.transition(step.transition, step.message).startswith(f"{sent}, {crash}")
+    drawn = layout_of(path)
+    assert [mark.kind for mark in drawn.marks if mark.step == 1].count("internal") == 1
+    assert [span.kind for span in drawn.spans] == ["crashed"]
+    brief = crash.replace("after the packet to Carol", "midway")
+    assert drawn.rows[0].note.startswith(f"{sent}, {brief}")
+    assert f"{sent}, {brief}" in "\n".join(diagram(path).lines)
+    assert crash in json.loads(itf.text(path))["states"][1]["transition"]
+
+
+def test_words_count_the_packets_that_got_out() -> None:
+    system = system_of(Spec("x", 3, 1, workload=ONE_TO_TWO, crashes="1"), RESTARTS)
+    path = replay(system, (CausalSend(0, (1, 2), cut=()),))
+    assert Wording.of(path).crash(path.steps[0].transition) == ["crashes before any packet leaves"]
+    words = Wording.about(system)
+    several = words.crash(CausalSend(0, (1, 2), cut=(1, 1, 2)))
+    assert several == ["crashes after 2 packets to Bob and 1 packet to Carol"]
+    assert words.crash(Timeout(0, cut=(1, 2))) == ["crashes after the packets to Bob and Carol"]
+
+
+def test_a_trace_stores_which_packets_got_out(tmp_path: Any) -> None:
+    trace = tmp_path / "run.json"
+    saved = json.loads(trace_text(split_path(protocol_named("unordered"))))
+    assert [entry.get("cut") for entry in saved["transitions"]] == [[2], None]
+    assert "Alice crashes" not in saved["transitions"][0]["text"]
+    trace.write_text(json.dumps(saved))
+    path, _, _ = replay_file(str(trace))
+    assert path.steps[0].transition == CausalSend(0, (1, 2), cut=(2,))
+    del saved["transitions"][0]["cut"]  # as a whole step
+    trace.write_text(json.dumps(saved))
+    path, _, _ = replay_file(str(trace))
+    assert path.steps[0].transition == CausalSend(0, (1, 2))
+    saved["transitions"][0]["cut"] = [1, 2]
+    trace.write_text(json.dumps(saved))
+    with pytest.raises(ReplayError, match=r"after the packets to \[1, 2\], is not enabled"):
+        replay_file(str(trace))
+
+
+def test_a_shortened_run_has_no_crash_that_it_does_not_need() -> None:
+    """Carol delivers m2 before m1, whoever crashes."""
+    system = system_of(Spec("x", 3, 1, workload="broadcast", crashes="2"), CHAT)
+    m1, m2 = Data(Message(0, 1, (1, 2))), Data(Message(1, 1, (0, 2)))
+    run = (
+        *(CausalSend(0, (1, 2)), Receive(0, 1, m1), CausalSend(1, (0, 2), cut=(2,))),
+        *(Receive(1, 2, m2), Receive(0, 2, m1)),
+    )
+    path = evolve(replay(system, run), violates="causal-delivery")
+    assert [cut_of(t) for t in minimise(path).transitions] == [None] * 5
+    cbcast = protocol_named("cbcast")
+    needed = found(cbcast, actors=3, workload="script:[[[1,2]],[[0,2]],[]]").counterexample
+    assert needed is not None
+    assert [cut_of(t) for t in minimise(needed).transitions] == [(1,), None, None, None]
+
+
+def test_advice_follows_a_crash_in_the_middle_of_a_step() -> None:
+    asked: dict[str, Any] = {"actors": 3, "workload": "script:[[[1,2]],[[0,2]],[]]"}
+    spec = Spec("cbcast", crashes="1:of=0", **asked)
+    report = check(spec, ENGINES["plain"], selfcheck="off")
+    text = " ".join(str(next_steps(report)).split())
+    assert "In step 1, Alice crashed before all its packets left. If all the others must" in text
+    spec = Spec("x", 2, workload="script:[[1],[]]", crashes="1", properties=("all-delivered",))
+    report = check(spec, ENGINES["plain"], protocol=RESTARTS, selfcheck="off")
+    text = " ".join(str(next_steps(report)).split())
+    assert "Keep the packets on the disk, and let recover send them again." in text
+
+
+def test_an_own_action_that_is_called_crash_is_no_crash_without_crashes() -> None:
+    """Actors send in this action. A state in which nothing else can happen is not final."""
+
+    def crash(state: Toy) -> Step | None:
+        sends = tuple((m.receiver, Data(m)) for m in state.held)
+        return Step(evolve(state, held=()), sends=sends) if sends else None
+
+    def hold(state: Toy, message: Message) -> Step:
+        return Step(evolve(state, held=(*state.held, message)))
+
+    own = evolve(toy("own", causal_send=hold), actions={"crash": crash})
+    asked = {"properties": ("integrity", "all-delivered")}
+    results = [found(own, engine, crashes="0", **asked) for engine in ENGINES]
+    assert [(r.verdict, r.size.final_states) for r in results] == [(Verdict.HOLDS, 1)] * 2
+
+
 FILE = """
 from tests.semantics.test_crashes import WAITS
 """
@@ -382,12 +605,65 @@ from tests.semantics.test_crashes import WAITS
 
 def test_the_command_draws_a_crash_and_replays_it(antecede: Command, tmp_path: Any) -> None:
     (tmp_path / "waits.py").write_text(FILE)
-    asked = ("--actors", 3, "--workload", "script:[[2],[2],[]]", "--crashes", "1")
+    asked: tuple[Any, ...] = ("--actors", 3, "--workload", "script:[[2],[2],[]]", "--crashes", "1")
+    asked += ("--engine", "plain", "--sarif", tmp_path / "run.sarif")
     files = [arg for end in ("json", "svg", "txt") for arg in ("--trace", tmp_path / f"run.{end}")]
-    ran = antecede("check", f"{tmp_path}/waits.py:WAITS", *asked, "--engine", "plain", *files)
+    ran = antecede("check", f"{tmp_path}/waits.py:WAITS", *asked, *files)
     assert (ran.code, "crashes" in ran.out) == (1, True)
     assert "crashes" in (tmp_path / "run.svg").read_text()
+    assert "crashes" in (tmp_path / "run.sarif").read_text()
     again = antecede("replay", tmp_path / "run.json", "--protocol", f"{tmp_path}/waits.py:WAITS")
     assert (again.code, "Alice crashes" in again.out) == (1, True)
-    refused = antecede("check", "rst", "--crashes", 1, "--measures")
-    assert (refused.code, "leave --crashes out" in refused.err) == (2, True)
+
+
+@frozen
+class Outbox(Toy):
+    """What an actor of LETTERS has sent, and how many messages it has delivered."""
+
+    delivered: int = 0
+
+
+def _note_and_send(state: Any, message: Message) -> Step:
+    sends = ((message.receiver, Data(message)),)
+    return Step(evolve(state, held=(*state.held, message)), sends=sends)
+
+
+def _deliver_next(state: Any, _src: int, packet: Data) -> Step:
+    """Deliver a message in its turn; the network keeps the order, so others are repetitions."""
+    if packet.message.number != state.delivered + 1:
+        return Step(state)
+    return Step(evolve(state, delivered=state.delivered + 1), deliveries=(packet.message,))
+
+
+LETTERS = evolve(
+    toy("letters", causal_send=_note_and_send, receive=_deliver_next),
+    initial=lambda actor, actors: Outbox(actor, actors),
+    durable=lambda state: state,
+    recover=lambda _actor, _actors, state: Step(state),
+)
+SENDS_AGAIN = evolve(
+    LETTERS,
+    recover=lambda _actor, _actors, state: Step(
+        state, sends=tuple((m.receiver, Data(m)) for m in state.held)
+    ),
+)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("to_crashed", ["kept", "lost"])
+def test_only_an_outbox_on_the_disk_survives_a_crash_between_disk_and_network(
+    engine: str, to_crashed: str
+) -> None:
+    """`1:of=0`: only the sender crashes, because packets to a crashed receiver may be lost."""
+    asked: dict[str, Any] = {"workload": "script:[[1,1],[]]", "network": "fifo", "messages": 2}
+    asked |= {"to_crashed": to_crashed, "properties": ("all-delivered", "integrity")}
+    path = found(LETTERS, engine, crashes="2:of=0", **asked).counterexample
+    assert path is not None
+    assert path.length == 4
+    assert () in [cut_of(transition) for transition in path.transitions]
+    assert found(LETTERS, engine, crashes="2:of=0:whole", **asked).verdict is Verdict.HOLDS
+    result = found(SENDS_AGAIN, engine, crashes="2:of=0", **asked)
+    allowed = Crashes(2, {0}, to_crashed == "lost")
+    shared = {"workload": asked["workload"], "network": "fifo"}
+    naive = naive_counts(SENDS_AGAIN, 2, 2, crashes=allowed, **shared)
+    assert (result.verdict, astuple(result.counts)) == (Verdict.HOLDS, tuple(naive[:4]))

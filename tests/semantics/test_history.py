@@ -139,7 +139,6 @@ def carry_out(runs: Sequence[Run], ops: list[Op]) -> Iterator[tuple[Event, list[
             yield Event(op.actor, "deliver", message), judged
 
 
-@settings(max_examples=300)
 @given(operations)
 def test_every_encoding_judges_as_the_definition_does(ops: list[Op]) -> None:
     runs = [Run(encoding) for encoding in ENCODINGS]

@@ -15,16 +15,16 @@ from antecede.checker.check.pipeline import Extras, check
 from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.model import Internal, Message, Protocol, Receive, Step
+from antecede.checker.papers.simulate.handlers import handlers_of
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.render.prose import Wording
-from antecede.checker.render.registry import FORMATS, trace_text
 from antecede.checker.render.text import path_text
+from antecede.checker.render.trace_formats import FORMATS, trace_text
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
-from antecede.checker.simulate.handlers import handlers_of
 from antecede.checker.support.errors import InputError
 from antecede.checker.support.registry import protocol_named
 from tests.conftest import ROOT, Command, counterexample, method, search
@@ -163,9 +163,8 @@ def test_a_packet_from_the_start_was_sent_by_no_step() -> None:
 
 def test_a_trace_of_an_action_is_replayed(antecede: Command, tmp_path: Path) -> None:
     file, trace = ROOT / "specs/examples/token_ring.py", tmp_path / "trace.json"
-    wanted = ["--sample", "longest", "--trace", trace, "--quiet", "--property", "integrity"]
-    bound = ["--actors", 3, "--messages", 1]
-    antecede("check", f"{file}:TOKEN_RING", *bound, *wanted)
+    run = walk(f"{file}:TOKEN_RING", seed=3, most=20, messages=1)
+    trace.write_text(trace_text(run, "json"))
     steps = json.loads(trace.read_text())["transitions"]
     assert {"pass"} == {step["action"] for step in steps if step["kind"] == "internal"}
     found = antecede("replay", trace, "--protocol", f"{file}:TOKEN_RING")
@@ -214,7 +213,7 @@ def test_an_action_that_fails_is_a_finding(engine: str) -> None:
         result.error
     )
     assert result.counterexample is not None
-    assert "takes the action flush, and the protocol fails" in path_text(result.counterexample)
+    assert "the action 'flush' of protocol" in path_text(result.counterexample)
 
 
 @pytest.mark.parametrize("engine", ["plain", "local"])
@@ -223,7 +222,7 @@ def test_an_action_that_fails_is_a_finding(engine: str) -> None:
     [
         ((0, Hello()), "the send 0, which is no (destination, packet) pair"),
         (((5, Hello()),), "give (destination, packet) with a destination from 0 to 1"),
-        (((0, Data(Message(0, 1, (1,)))),), "no actor has causal-sent it at the start"),
+        (((0, Data(Message(0, 1, (1,)))),), "no actor has sent it at the start"),
         (((0, []),), "is a list; use a tuple"),
         (None, "give a tuple"),
     ],

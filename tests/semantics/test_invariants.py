@@ -54,7 +54,7 @@ def test_every_declared_invariant_holds(protocol: Protocol, network: str) -> Non
 
 def posts_without_waiting(state: Mfss) -> Step:
     head, *rest = state.OB
-    after = Mfss(tuple(rest), state.unacknowledged + 1)
+    after = Mfss(tuple(rest), (*state.unacknowledged, head.receiver))
     return Step(after, sends=((head.receiver, Data(head)),))
 
 

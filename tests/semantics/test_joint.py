@@ -16,8 +16,8 @@ from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.explore.judgement import judged
 from antecede.checker.explore.tree import with_witnesses
 from antecede.checker.model import Protocol
-from antecede.checker.render.registry import FORMATS, trace_text
 from antecede.checker.render.text import path_text
+from antecede.checker.render.trace_formats import FORMATS, trace_text
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Verdict
 from antecede.checker.support.errors import InputError
@@ -87,7 +87,7 @@ def test_it_is_checked_unasked_and_the_report_says_how(antecede: Command) -> Non
     found = antecede(*asked)
     assert 1 == found.code
     assert "Explored in plain Python" not in found.out
-    assert "do not together respect one-token" in found.out
+    assert "`one-token` is false for all actors together" in found.out
 
 
 def test_the_counterexample_is_saved_and_replayed(antecede: Command, tmp_path: Path) -> None:
@@ -133,9 +133,9 @@ def test_who_does_not_judge_it_says_so(options: Options) -> None:
 
 @pytest.mark.parametrize("how", ["breadth", "depth", "random"])
 def test_every_search_finds_a_witness_of_all_actors(how: str) -> None:
-    """All three actors wait after their causal-sends, and no actor has taken the token."""
+    """All three actors wait after their sends, and no actor has taken the token."""
     spec = Spec("ring", 3, 1, search=how, properties=(EVERYBODY_WAITS,))
-    # A walk never ends by itself, because the token circulates for ever.
+    # A walk never ends by itself, because the token circulates forever.
     report = check(spec, Options(seed=1), Bounds(max_depth=4), protocol=TOKEN_RING)
     assert Verdict.HOLDS is report.result.verdict
     run = report.result.shown[EVERYBODY_WAITS]

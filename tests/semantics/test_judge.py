@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from itertools import product
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -22,6 +25,7 @@ from antecede.checker.semantics.judge import Fault, fault_of, looks_at_message, 
 from antecede.checker.semantics.transition import System
 from tests.conftest import method
 from tests.models import DIRECT, FORGES, KEEPS, LOSES, PING_PONG, SENDS_TWICE
+from tests.questions import HIDING
 from tests.semantics.test_transition import system_for
 
 TWICE = "script:[[1,1],[]]"
@@ -223,6 +227,9 @@ def test_the_fault_is_what_the_predicate_minds(
         (lambda d: not d.overtaken, True),
         (lambda d: d.expected or d.known or not d.overtaken, True),
         (lambda d: not (d.known and d.message.number > 1 and d.overtaken), True),
+        *((hide(lambda d: not d.overtaken, True), True) for hide in HIDING.values()),
+        (attrgetter("expected"), False),
+        (attrgetter("overtaken"), True),
     ],
 )
 def test_the_history_tracks_the_order_if_a_predicate_may_ask(
@@ -246,6 +253,7 @@ def catches(delivery: Delivery) -> bool:
 
 
 WRONG = Delivery(1, Message(0, 1, (1,)), expected=True, known=False, overtaken=False)
+WRONG_ONES = {WRONG}
 
 
 @pytest.mark.parametrize(
@@ -257,6 +265,15 @@ WRONG = Delivery(1, Message(0, 1, (1,)), expected=True, known=False, overtaken=F
         (catches, True),
         (lambda d: d != WRONG, True),
         (lambda d: d not in {WRONG}, True),
+        (lambda d: d in WRONG_ONES, True),
+        *((hide(lambda d: d.actor != 1, True), True) for hide in HIDING.values()),
+        (lambda d: type(d) is Delivery and d.expected, False),
+        (lambda d: isinstance(d, Delivery) and d.expected, False),
+        (lambda d: "actor=1" not in repr(d), True),
+        (lambda d: pickle.dumps(d) != pickle.dumps(WRONG), True),
+        (lambda d: copy.deepcopy(d).expected, False),
+        (attrgetter("expected"), False),
+        (attrgetter("message.sender"), True),
     ],
 )
 def test_a_predicate_that_may_ask_which_message_is_delivered_is_for_plain_python(
@@ -283,6 +300,7 @@ def pairs_that_cannot_be_judged() -> list[tuple[What, Where]]:
     good.add((What.UNDELIVERED, Where.ON_FAIR_RUNS))
     # Other tests judge these: test_joint.py, and the random systems with properties of users.
     good |= set(product((What.STATE, What.STATES, What.SEQUENCES), tuple(Where)[:4]))
+    good |= set(product((What.PARTLY_DELIVERED,), tuple(Where)[2:5]))
     return [pair for pair in product(What, Where) if pair not in good]
 
 

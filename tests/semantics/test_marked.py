@@ -183,6 +183,7 @@ def test_mfss_delivers_causally_in_runs_of_any_length() -> None:
     assert {} == violated
 
 
+@pytest.mark.integration
 def test_a_violation_needs_no_more_transitions_without_end_than_with_one() -> None:
     finite = explored(with_knowledge(system("unordered", "any", 3, messages=2)))[1]
     endless = explored(system("unordered", "endless:2"), undecided)[1]

@@ -14,8 +14,8 @@ from antecede.checker.check.spec import Spec, load_spec, overridden, spec_from, 
 from antecede.checker.paths.path import for_replay
 from antecede.checker.render.graph import state_graph
 from antecede.checker.render.prose import Wording
-from antecede.checker.render.registry import FORMATS
 from antecede.checker.render.shiviz import hosts_of
+from antecede.checker.render.trace_formats import FORMATS
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.names import Names, names_from
 from antecede.checker.support.errors import InputError
@@ -54,15 +54,15 @@ def test_without_names_they_are_whom_papers_write_of() -> None:
 
 def test_the_report_calls_everything_by_its_name(antecede: Command, spec: Path) -> None:
     found = antecede("check", spec, "--expect", "violated").out
-    assert "the east causal-sends done to north, sends Normal(done)" in found
-    assert "north delivered done (step 8) before ok (step 9)" in found
+    assert 'the east sends "done" to north' in found
+    assert 'north delivers "done" before "ok"' in found
     assert not {"Alice", "Bob", "Carol", "m1"} & set(found.replace(",", " ").split())
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_calls_them_so(name: str, antecede: Command, spec: Path) -> None:
-    file = spec.parent / "trace"
-    wanted = ["--trace", file, "--trace-format", name]
+    file = spec.parent / f"trace{FORMATS[name].endings[0]}"
+    wanted = ["--trace", file]
     assert 0 == antecede("check", spec, "--expect", "violated", "--quiet", *wanted).code
     text = file.read_text(encoding="utf-8")
     assert "north" in text
@@ -80,7 +80,7 @@ def test_a_trace_keeps_the_names_and_its_replay_and_its_page_show_them(
         assert NAMES == json.loads(file.read_text())["names"]
         found = antecede("replay", file)
         assert 0 == found.code - 1, "it still violates"
-        assert "<south> causal-sends ok to north" in found.out
+        assert '<south> sends "ok" to north' in found.out
     again = spec.parent / "again.mmd"
     antecede("replay", trace, "--trace", again)
     assert "participant p0 as north" in again.read_text()
@@ -120,11 +120,11 @@ def test_shiviz_hosts_are_one_word_and_none_is_the_network_by_chance() -> None:
 
 
 def test_names_are_no_part_of_the_question() -> None:
-    bare = Spec("mfss", 2, 1)
+    bare = Spec("mfss", 2, 2)
     named = evolve(bare, names={"actors": ["left", "right"]})
     assert system_of(bare).question == system_of(named).question
-    result = assert_holds("mfss", actors=2, messages=1, names={"actors": ["left", "right"]})
-    assert result.counts == assert_holds("mfss", actors=2, messages=1).counts
+    result = assert_holds("mfss", actors=2, messages=2, names={"actors": ["left", "right"]})
+    assert result.counts == assert_holds("mfss", actors=2, messages=2).counts
     assert ("left", "right") == for_replay(system_of(named)).names.actors
 
 

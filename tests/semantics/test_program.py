@@ -282,10 +282,10 @@ def test_on_request_without_a_program_is_rst() -> None:
 
 def test_the_explanation_says_who_waits_for_what() -> None:
     path = counterexample("mfss", 3, workload=RACE, properties=("finishes",))
-    assert "The run is over, but Bob waits for x, while y" in explain(path).text
+    assert 'The run is over, but Bob waits for "x", while "y"' in explain(path).text
     assert "is first in its inbox" in explain(path).text
     path = counterexample("rst-on-request", 3, workload=AGAINST, properties=("finishes",))
-    assert "Carol waits for z, which does not come" in explain(path).text
+    assert 'Carol waits for "z", which does not come' in explain(path).text
     stuck = text([receive("y"), send("x", 1)], [receive("x"), send("y", 0)], [])
     path = counterexample("mfss", 3, workload=stuck, properties=("finishes",))
     assert 0 == path.length
@@ -300,9 +300,7 @@ def test_can_finish_is_violated_without_a_counterexample(antecede: Command) -> N
     assert 0 == antecede(*arguments, "--expect", "violated").code
 
 
-@pytest.mark.parametrize(
-    "option", ["--no-traces", "--search=depth", "--memory=keep", "--threads=2"]
-)
+@pytest.mark.parametrize("option", ["--search=depth", "--memory=keep", "--threads=2"])
 def test_ends_are_judged_whatever_the_options(option: str, antecede: Command) -> None:
     for prop, written, code in [
         ("can-finish", OVERLAPPING, 0), ("can-finish", NESTED, 1), ("finishes", OVERLAPPING, 1),
@@ -377,6 +375,7 @@ def naive_can_finish(system: System, protocol: Protocol) -> bool:
     return False
 
 
+@pytest.mark.smoke
 @settings(max_examples=80, suppress_health_check=list(HealthCheck))
 @given(
     name=st.sampled_from(["mfss", "cykas", "rst", "rst-on-request", "fifo", "unordered"]),
@@ -399,6 +398,7 @@ def test_every_engine_finds_what_the_naive_checker_finds(
     assert path is None or path.violates in expected.violation
 
 
+@pytest.mark.integration
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems().filter(lambda drawn: drawn.workload.startswith("program")))
 def test_random_tables_come_to_an_end_alike_in_every_engine(drawn: RandomSystem) -> None:
@@ -413,6 +413,7 @@ def test_random_tables_come_to_an_end_alike_in_every_engine(drawn: RandomSystem)
         assert expected == found(searched(system, forget_from=0, threads=2))
 
 
+@pytest.mark.integration
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(
     name=st.sampled_from(["mfss", "cykas", "rst", "rst-on-request", "unordered"]),
@@ -434,6 +435,7 @@ def test_whether_programs_can_finish_is_found_by_every_engine(
                          search="depth", properties=("can-finish",)).verdict  # fmt: skip
 
 
+@pytest.mark.integration
 def test_the_end_of_a_program_is_the_same_on_spark(antecede: Command) -> None:
     for prop, code in (("can-finish", 1), ("finishes", 1), ("all-delivered", 0)):
         arguments = ("check", "mfss", "--workload", NESTED, "--property", prop)

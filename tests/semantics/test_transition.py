@@ -224,6 +224,7 @@ def test_run_of_figure_3_counts_as_the_reference_checker_does(history: str) -> N
     assert expected == explored(system)
 
 
+@pytest.mark.smoke
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(random_systems())
 def test_random_system_counts_as_the_reference_checker_does(drawn: RandomSystem) -> None:
@@ -250,6 +251,7 @@ def test_random_system_counts_as_the_reference_checker_does(drawn: RandomSystem)
     assert whole[0].depth <= whole[1].depth <= whole[2].depth
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("network", ["unordered", "fifo"])
 @pytest.mark.parametrize(("protocol", "actors", "messages"), [(UNORDERED, 2, 2), (MFSS, 3, 1)])
 def test_self_addressed_messages_count_as_the_reference_checker_does(
@@ -299,7 +301,7 @@ def test_causal_send_creates_the_next_message_and_moves_its_actor_only() -> None
     assert ((1, unordered.Data(message)),) == outcome.step.sends
     assert () == outcome.deliveries
     assert (1, 0) == outcome.state.workload
-    assert (mfss.Mfss(unacknowledged=1), mfss.Mfss()) == outcome.state.actors
+    assert (mfss.Mfss(unacknowledged=(1,)), mfss.Mfss()) == outcome.state.actors
     assert ((), (unordered.Data(message),), (), ()) == outcome.state.channels
     assert Message(0, 2, (1,)) == next_message(system, outcome.state, first)
 

@@ -186,6 +186,7 @@ def a_call() -> Iterator[None]:
     thread.join()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("block", [printing_to_stderr, a_call])
 def test_standard_output_is_itself_again_after_two_redirections(
     block: Callable[[], AbstractContextManager[Any]],

@@ -6,6 +6,7 @@ import pytest
 
 from antecede.checker.support.errors import MOST_NAMES, InputError, check_known, unknown
 from antecede.checker.support.registry import protocol_names
+from tests.conftest import Command
 
 
 @pytest.mark.parametrize(
@@ -40,8 +41,15 @@ def test_swapped_letters_are_understood() -> None:
 
 
 def test_a_name_that_is_far_from_all_names_gets_no_guess() -> None:
-    for typed in ("nope", "zzz", "x", "protocol"):
+    for typed in ("nope", "zzz", "x", "protocol", "specs"):
         assert "did you mean" not in str(unknown("protocol", typed, protocol_names()))
+
+
+def test_an_option_suggests_the_options_that_it_begins(antecede: Command) -> None:
+    said = antecede("check", "mfss", "--actor", 3).err
+    assert "--actors" in said
+    assert "--master" not in said
+    assert "Did you mean" not in antecede("check", "mfss", "--zzzz").err
 
 
 @pytest.mark.parametrize("value", ["onn", None, 5, ["on"], {"on": 1}])

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.render import files as formats
 from antecede.checker.support.errors import InputError
 from antecede.checker.support.streams import Escaping
 from antecede.checker.sweep.kept import Kept
 from tests.conftest import COMMAND, ROOT, Command, Ran, in_a_process
 
-CHECK = ("check", "mfss", "--actors", "2", "--messages", "1", "--engine", "plain", "--quiet")
+CHECK = ("check", "mfss", "--actors", "2", "--messages", "2", "--engine", "plain", "--quiet")
 HELD = "mfss: HOLDS\n"
 
 
@@ -34,6 +33,7 @@ def shell(redirection: str, *arguments: str, cwd: Path, **environment: str) -> R
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("arguments", [CHECK, ("list", "mfss"), ("--version",), ("check", "-h")])
 @pytest.mark.parametrize(
     ("redirection", "reason"),
@@ -46,12 +46,14 @@ def test_a_report_that_nobody_can_read_is_an_error(
     assert Ran(2, "", f"Error: cannot write to standard output: {reason}\n") == ran
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full", "<&- 2>&-"])
 def test_the_report_needs_no_standard_error(tmp_path: Path, redirection: str) -> None:
     assert Ran(0, HELD, "") == shell(redirection, *CHECK, cwd=tmp_path)
     assert Ran(2, "", "") == shell(redirection, "check", "nobody", cwd=tmp_path)
 
 
+@pytest.mark.integration
 def test_a_file_that_is_opened_does_not_become_a_standard_stream(tmp_path: Path) -> None:
     asked = (*CHECK, "--json", "found.json")
     assert 2 == shell("<&- >&- 2>&-", *asked, cwd=tmp_path).code
@@ -60,11 +62,13 @@ def test_a_file_that_is_opened_does_not_become_a_standard_stream(tmp_path: Path)
     assert '"HOLDS"' in (tmp_path / "found.json").read_text()
 
 
+@pytest.mark.integration
 def test_a_log_on_a_closed_standard_input_is_empty(tmp_path: Path) -> None:
     ran = shell("<&-", "audit", "-", cwd=tmp_path)
     assert Ran(2, "", "Error: standard input is empty: there is nothing to judge\n") == ran
 
 
+@pytest.mark.integration
 def test_a_deleted_folder_is_said_so(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
@@ -122,6 +126,7 @@ append(sys.argv[1], "y" * 600)
 """
 
 
+@pytest.mark.integration
 def test_what_does_not_fit_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "rows"
     file.touch()
@@ -144,9 +149,10 @@ def test_a_row_for_which_there_is_no_space_ends_the_runs(
     rows = kept.run([1, 2], lambda n: {"number": n}, lambda items: ({"number": n} for n in items))
     next(rows)
     full = Path("/dev/full").open("ab")  # noqa: SIM115
-    monkeypatch.setattr(formats, "open", lambda *_: full, raising=False)
-    with pytest.raises(InputError, match="No space left on device"):
-        next(rows)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", lambda *_: full)
+        with pytest.raises(InputError, match="No space left on device"):
+            next(rows)
     assert [{"number": 1}] == kept.rows()
 
 
@@ -239,6 +245,7 @@ def obeyed(ran: Ran) -> list[str]:
     return [line for line in found if "title=antecede%3A " not in line]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", IN_JOB)
 def test_no_text_from_outside_is_a_command_in_a_job_of_github(tmp_path: Path, name: str) -> None:
     files(tmp_path)
@@ -247,19 +254,22 @@ def test_no_text_from_outside_is_a_command_in_a_job_of_github(tmp_path: Path, na
     assert [] == obeyed(ran)
 
 
+@pytest.mark.integration
 def test_what_a_worker_prints_is_printed_and_escaped(tmp_path: Path) -> None:
     files(tmp_path)
     ran = in_a_process(*IN_JOB["sweep"], cwd=tmp_path, GITHUB_ACTIONS="true")
     assert r":\u003awarning::printed" in ran.err
 
 
-def test_github_is_an_option_too_and_marks_are_commands(tmp_path: Path) -> None:
+@pytest.mark.integration
+def test_marks_are_commands_in_a_job(tmp_path: Path) -> None:
     files(tmp_path)
-    ran = in_a_process(*IN_JOB["check"], "--github", cwd=tmp_path)
+    ran = in_a_process(*IN_JOB["check"], cwd=tmp_path, GITHUB_ACTIONS="true")
     assert [] == obeyed(ran)
     assert 1 == len([line for line in ran.out.splitlines() if line.startswith("::error ")])
 
 
+@pytest.mark.integration
 def test_outside_of_jobs_nothing_is_escaped(tmp_path: Path) -> None:
     files(tmp_path)
     ran = in_a_process(*IN_JOB["check"], cwd=tmp_path)

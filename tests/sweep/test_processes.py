@@ -24,6 +24,7 @@ def dying_at_two(number: int) -> int:
     return number * number
 
 
+@pytest.mark.integration
 def test_a_killed_worker_is_one_failure_among_results() -> None:
     with Workers(2) as workers:
         found = dict(workers.spread(dying_at_two, [1, 2, 3, 4]))
@@ -82,6 +83,7 @@ with Workers(2) as workers:  # no worker runs this program again
 """
 
 
+@pytest.mark.integration
 def test_workers_end_with_whoever_started_them_even_if_it_is_killed(tmp_path: Path) -> None:
     (tmp_path / "busy.py").write_text(BUSY)
     (tmp_path / "work.py").write_text(WORK)
@@ -96,6 +98,7 @@ def test_workers_end_with_whoever_started_them_even_if_it_is_killed(tmp_path: Pa
     until(lambda: not any(is_alive(int(file.name)) for file in pids.iterdir()))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_sweep_that_is_ended_leaves_nobody_computing(
     tmp_path: Path, number: signal.Signals
@@ -132,10 +135,11 @@ def ran_in(folder: Path, *arguments: str) -> int:
     return subprocess.run(command, cwd=folder, capture_output=True, timeout=600).returncode
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "command",
     [
-        "sweep --protocol fifo --actors 2 --messages 1",
+        "sweep --protocol fifo --actors 2 --messages 2",
         "simulate fifo --actors 3 --messages 2 --seeds 2",
     ],
 )
@@ -144,6 +148,7 @@ def test_no_file_of_the_current_folder_is_imported(hostile: Path, command: str) 
     assert not (hostile / "RAN").exists()
 
 
+@pytest.mark.integration
 def test_no_worker_of_spark_imports_a_file_of_the_current_folder(hostile: Path) -> None:
     pytest.importorskip("pyspark")
     cluster = ("--engine", "spark", "--spark-threshold", "50", "--master", "local[1]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,14 @@ from antecede.checker.sweep.smallest import (
     renaming,
     rows_of,
     scripts,
+    share,
     size,
     smallest,
     text,
 )
-from antecede.checker.sweep.sweep import kept_in
+from antecede.checker.sweep.sweep import columns_of, kept_in
 from antecede.protocols.cykas_yct_acked import CYKAS_YCT_ACKED
-from tests.conftest import Command
+from tests.conftest import ROOT, Command
 from tests.mutants.mutant import FILES, mutants_in, mutated
 
 PLAIN = Options(engine="plain")
@@ -63,6 +65,8 @@ def found_in(
                     "actors": one.actors,
                     "messages": one.messages,
                     "verdict": str(result.verdict),
+                    "vacuous": ",".join(result.vacuous),
+                    "cannot_fail": ",".join(n for n in result.vacuous if n in result.empty),
                     "violates": path and path.violates,
                     "counterexample_length": path and path.length,
                     "unique_states": result.counts.unique_states,
@@ -269,7 +273,8 @@ def test_five_actors_are_renamed_as_they_are_compared() -> None:
 def test_fifo_fails_with_three_messages_among_three_actors() -> None:
     found = found_in(Spec("fifo"), (2, 3, 4), 4)
     assert (3, 3, "script:[[2,1],[2],[]]", 6) == bound_of(found)
-    assert {row["verdict"] for row in found.explored} == {"HOLDS"}
+    assert {row["verdict"] for row in found.explored} == {"HOLDS", "VACUOUS"}
+    assert not found.vacuous, "these checks cannot fail"
     assert found.decided
 
 
@@ -283,6 +288,7 @@ def test_a_seeded_mutant_fails_with_two_messages_of_one_actor() -> None:
     assert found_in(spec, (2, 3), 3).row is None
 
 
+@pytest.mark.integration
 def test_four_messages_of_one_actor_reveal_what_three_of_each_do_not() -> None:
     """Free choice of 3 x 3 has a million states; the scripts up to this one have 3,000."""
     found = found_in(Spec("cykas"), (3,), 4, CYKAS_YCT_ACKED)
@@ -315,6 +321,9 @@ LEVEL = Level(1, 2, (Spec("mfss", actors=2, messages=1, workload="script:[[1],[]
         ([row("INCOMPLETE")], False),
         ([row("GAVE UP")], False),
         ([row("VACUOUS")], False),
+        ([row("VACUOUS", vacuous="a", cannot_fail="a")], False),
+        ([row("VACUOUS", vacuous="a", cannot_fail="a"), row("HOLDS")], True),
+        ([row("VACUOUS", vacuous="a,b", cannot_fail="a"), row("HOLDS")], False),
         ([row("HOLDS"), row("VIOLATED", counterexample_length=2, violates="x")], True),
     ],
 )
@@ -371,6 +380,7 @@ def test_a_bound_is_told_in_words() -> None:
 ASKED = ("--smallest", "--engine", "plain", "--workers", 1)
 
 
+@pytest.mark.integration
 def test_the_command_names_the_bound_and_keeps_every_check(
     antecede: Command, tmp_path: Path
 ) -> None:
@@ -380,7 +390,7 @@ def test_the_command_names_the_bound_and_keeps_every_check(
     assert "fifo on unordered: VIOLATED at 3 messages among 3 actors" in ran.out
     assert "script:[[2,1],[2],[]] violates causal-delivery after 6 transitions." in ran.out
     assert "No smaller bound is violated: 6 checks, " in ran.out
-    assert "fifo, 3 messages among 3 actors: 13 HOLDS, 1 VIOLATED" in ran.err
+    assert "fifo, 3 messages among 3 actors: 8 HOLDS, 5 that cannot fail, 1 VIOLATED" in ran.err
     rows = kept_in(tmp_path / "sweep.jsonl").rows()
     assert 1 + 5 + 14 == len(rows)
     again = antecede(*asked, "--quiet", cwd=tmp_path)
@@ -393,6 +403,41 @@ def test_nothing_violated_within_the_limits_is_a_result(antecede: Command, tmp_p
     ran = antecede(*asked, cwd=tmp_path)
     assert (0, "") == (ran.code, ran.err)
     assert "mfss on unordered: no violation up to 2 messages among 2 actors (3 checks, " in ran.out
+    assert "In 2 of these checks, no order of the messages can violate causal-delivery." in ran.out
+    assert ran.out.endswith(
+        "  35 % of the bugs of our collection show within this bound (docs/bounds.md).\n"
+    )
+
+
+def test_checks_that_cannot_fail_alone_decide_nothing(antecede: Command, tmp_path: Path) -> None:
+    asked = ("sweep", "mfss", *ASKED, "--actors", 2, "--max-messages", 1, "--quiet")
+    ran = antecede(*asked, cwd=tmp_path)
+    assert (3, "") == (ran.code, ran.err)
+    assert "In 1 of these checks, no order of the messages can violate" in ran.out
+
+
+def test_the_share_of_known_bugs_is_the_one_of_the_page() -> None:
+    page = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8")
+    _, _, table = page.partition("| messages | 2 actors |")
+    rows = [line.split("|")[1:5] for line in table.splitlines()[2:7]]
+    assert [*range(1, 6)] == [int(messages) for messages, *_ in rows]
+    for messages, *shares in rows:
+        for actors, percent in enumerate(shares, 2):
+            assert f"{100 * share([(int(messages), actors)]):.0f} %" == percent.strip()
+
+
+def test_several_bounds_show_what_one_of_them_shows() -> None:
+    few, wide = (4, 2), (3, 4)
+    assert share([few, wide]) >= max(share([few]), share([wide])) > share([(1, 2)]) > 0
+    assert 0 == share([])
+
+
+def test_rows_of_an_older_version_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their verdict was HOLDS where no protocol can fail."""
+    columns = partial(columns_of, Spec("mfss"), PLAIN, Bounds())
+    now = columns()
+    monkeypatch.setattr("antecede.checker.sweep.sweep.ROWS", 1)
+    assert now["digest"] != columns()["digest"]
 
 
 @pytest.mark.parametrize(

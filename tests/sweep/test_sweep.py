@@ -106,7 +106,7 @@ def test_a_sweep_reports_its_checks_to_the_ticker() -> None:
 
 
 def test_a_quiet_sweep_writes_nothing_but_the_matrix(antecede: Command, tmp_path: Path) -> None:
-    asked = ("sweep", "mfss", "--actors", 2, "--messages", 1, "--engine", "plain", "--quiet")
+    asked = ("sweep", "mfss", "--actors", 2, "--messages", 2, "--engine", "plain", "--quiet")
     ran = antecede(*asked, "--output", tmp_path / "rows.jsonl")
     assert (0, "") == (ran.code, ran.err)
 
@@ -161,7 +161,7 @@ def test_a_matrix_has_a_line_for_each_number_of_crashes(tmp_path: Path) -> None:
     rows = swept(combined([Spec(protocol="fifo", actors=2, messages=1)], axes), tmp_path / "rows")
     lines = [line.split() for line in matrix(rows).splitlines()[1:7]]
     assert [
-        f"fifo unordered any knowledge sends {sends} crashes {crashes} HOLDS".split()
+        f"fifo unordered any knowledge sends {sends} crashes {crashes} VACUOUS".split()
         for sends in ("joint", "split")
         for crashes in ("0", "1", "1:of=0")
     ] == [line[:-1] for line in lines]
@@ -187,6 +187,7 @@ PROTOCOL = {name}
 """
 
 
+@pytest.mark.integration
 def test_a_row_of_a_protocol_that_was_changed_since_is_run_again(
     antecede: Command, tmp_path: Path
 ) -> None:
@@ -207,7 +208,7 @@ def test_a_row_of_a_protocol_that_was_changed_since_is_run_again(
 def test_a_row_that_a_bound_ended_is_run_again_without_it(
     antecede: Command, tmp_path: Path
 ) -> None:
-    asked = ("sweep", "mfss", "--actors", 2, "--messages", 1, "--engine", "plain")
+    asked = ("sweep", "mfss", "--actors", 2, "--messages", 2, "--engine", "plain")
     assert 3 == antecede(*asked, "--max-states", 5, cwd=tmp_path).code
     ran = antecede(*asked, cwd=tmp_path)
     assert 0 == ran.code
@@ -259,14 +260,15 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert '{"a": 1}\n{"b": 2}\n' == file.read_text()
 
 
+@pytest.mark.integration
 def test_the_command_prints_a_matrix(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    asked = ("sweep", "--protocol", "mfss,unordered", "--actors", "2", "--messages", "1,2")
+    asked = ("sweep", "--protocol", "mfss,unordered", "--actors", "2", "--messages", "2,3")
     ran = in_a_process(*asked, "--engine", "plain", "--output", file, "--quiet", cwd=ROOT)
     assert 0 == ran.code
     head, mfss, unordered, *_ = ran.out.splitlines()
-    assert ["2x1", "2x2"] == head.split()
-    assert ["mfss", "unordered", "any", "knowledge", "HOLDS", "16", "HOLDS", "81"] == mfss.split()
+    assert ["2x2", "2x3"] == head.split()
+    assert ["mfss", "unordered", "any", "knowledge", "HOLDS", "81", "HOLDS", "256"] == mfss.split()
     assert "VIOLATED (4)" in unordered
     assert 4 == len([json.loads(line) for line in file.read_text().splitlines()])
 
@@ -285,6 +287,7 @@ PROTOCOL = evolve(mfss.MFSS, name="deadly", initial=die)
 """
 
 
+@pytest.mark.integration
 def test_on_spark_a_check_that_kills_its_worker_is_tried_again_by_the_next_run(
     tmp_path: Path,
 ) -> None:
@@ -303,34 +306,36 @@ def test_on_spark_a_check_that_kills_its_worker_is_tried_again_by_the_next_run(
     assert "2 of 3 rows are in sweep.jsonl already" in again.err
 
 
+@pytest.mark.integration
 @pytest.mark.slow
 def test_on_spark_ctrl_c_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    asked = ("sweep", "--protocol", "mfss", "--messages", "1,9", "--history", "full")
+    asked = ("sweep", "--protocol", "mfss", "--messages", "2,9", "--history", "full")
     process = begun(
         [*COMMAND, *asked, "--on", "spark", "--master", "local[2]", "--output", str(file)],
         cwd=tmp_path,
     )
     assert process.stderr is not None
-    assert any("mfss 3x1 unordered any full: HOLDS" in line for line in process.stderr)
+    assert any("mfss 3x2 unordered any full: HOLDS" in line for line in process.stderr)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=300)
     assert 3 == process.returncode
     assert f"Interrupted; the rows so far are in {file}, and the same command goes on" in err
     assert 1 == len([line for line in err.strip().splitlines() if "done;" not in line])
-    assert [1] == [row["messages"] for row in kept_in(file).rows()]
+    assert [2] == [row["messages"] for row in kept_in(file).rows()]
 
 
+@pytest.mark.integration
 def test_a_closed_terminal_keeps_the_rows_that_are_there(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    asked = ("sweep", "--protocol", "mfss", "--messages", "1,9", "--history", "full")
+    asked = ("sweep", "--protocol", "mfss", "--messages", "2,9", "--history", "full")
     process = begun(
         [*COMMAND, *asked, "--workers", "2", "--output", str(file)],
         cwd=tmp_path,
         start_new_session=True,
     )
     assert process.stderr is not None
-    assert any("mfss 3x1 unordered any full: HOLDS" in line for line in process.stderr)
+    assert any("mfss 3x2 unordered any full: HOLDS" in line for line in process.stderr)
     os.killpg(process.pid, signal.SIGHUP)
     _, err = process.communicate(timeout=300)
     assert 3 == process.returncode
@@ -341,6 +346,7 @@ def test_a_closed_terminal_keeps_the_rows_that_are_there(tmp_path: Path) -> None
 # Parquet
 
 
+@pytest.mark.integration
 def test_rows_can_be_read_back_from_parquet(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     from pyarrow import parquet as reader
@@ -371,7 +377,7 @@ def test_without_the_library_for_parquet_the_command_says_how_to_get_it(
     ("arguments", "text"),
     [
         (("mfss", "--on", "spark", "--workers", "2"), "--workers is for --on here"),
-        (("mfss", "--master", "local"), "--master and --spark-log are for --on spark"),
+        (("mfss", "--master", "local"), "--master is for --on spark"),
         ((), "there is nothing to check"),
         (("mfss", "--actors", "2,x"), "actors is 'x'; it must be a whole number"),
         (("mfss", "--output", "no/rows.jsonl"), "cannot write to 'no/rows.jsonl'"),

@@ -131,6 +131,7 @@ WEIGHED = [
 ]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("symmetry", [False, True])
 @pytest.mark.parametrize(("name", "options", "weights"), WEIGHED, ids=str)
 def test_where_weights_say_so_states_are_forgotten_by_their_sum_and_keep_their_least_depth(
@@ -154,6 +155,7 @@ def test_a_search_goes_by_weight_once_it_is_large() -> None:
         assert counts == result.counts
 
 
+@pytest.mark.integration
 def test_what_is_violated_is_found_again_by_depth() -> None:
     system = small("cykas-secret-mode", 3, 2)
     search = explorer(system, threads=2)
@@ -192,6 +194,7 @@ def test_levels_by_weight_survive_wider_rows(monkeypatch: pytest.MonkeyPatch) ->
     assert plainly(system).counts == result.counts
 
 
+@pytest.mark.integration
 def test_a_search_by_weight_goes_on_from_a_checkpoint(tmp_path: Path) -> None:
     system = small("cykas", 3, 3, **SCRIPT)
     first = explorer(system, checkpoint=tmp_path, threads=2)
@@ -265,6 +268,7 @@ def winding(ways: tuple[int, ...]) -> Protocol:
     )
 
 
+@pytest.mark.integration
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(
     ways=st.lists(st.integers(0, 3), min_size=1, max_size=3).map(tuple),
@@ -293,6 +297,7 @@ def test_the_longest_way_weighs_least() -> None:
     assert plainly(system).counts == result.counts
 
 
+@pytest.mark.integration
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems())
 def test_ranks_are_right_of_random_systems(drawn: RandomSystem) -> None:
@@ -407,6 +412,7 @@ def test_one_depth_is_asked_of_the_whole_graph() -> None:
     )
 
 
+@pytest.mark.integration
 def test_a_search_that_may_use_little_memory_forgets_earlier(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

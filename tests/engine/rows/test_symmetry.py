@@ -97,6 +97,7 @@ def by_number(message: Message) -> int:
     return message.number
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("way", ["directly", "relayed"])
 def test_the_order_of_network_sends_to_different_actors_is_related(way: str) -> None:
     """It decides the stamps: reduced without a look at it, a violation may be missed or no path."""
@@ -203,6 +204,7 @@ def test_actors_that_differ_only_in_a_late_call_turn_symmetry_off(
     assert reason == result.statistics["symmetry"].get("reason")
 
 
+@pytest.mark.integration
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(table=tables(), credit=st.integers(0, 1), clock_at=st.sampled_from(list(CLOCK_AT)))
 def test_random_protocols_are_reduced_only_where_actors_are_alike(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from attrs import define, evolve, field
 
-from antecede.checker.engine.spark import tasks
+from antecede.checker.engine.spark import repartition, tasks
 from antecede.checker.engine.spark.cluster import Cluster
 from antecede.checker.engine.spark.jobs import Jobs
 from antecede.checker.engine.spark.partition import Partition
@@ -59,6 +59,7 @@ class SparkSearch(TabulatedSearch):
 
 
 def on_spark(system: System, threshold: int = 1, **options: Any) -> tuple[Result, Any]:
+    options = {"partitions": 2, **options}
     explorer = SparkSearch(
         system,
         max_depth=options.pop("max_depth", None),
@@ -86,6 +87,9 @@ class Nowhere:
     """A context of no cluster, for searches whose partitions stay in the driver."""
 
     master, defaultParallelism = "nowhere", 2
+
+    def getConf(self) -> dict[str, str]:
+        return {}
 
     def broadcast(self, value: Any) -> Any:
         return SimpleNamespace(value=value)
@@ -120,7 +124,7 @@ def here(
     """
     chosen = {"threads": 2, "partitions": system.actors, "spark_threshold": threshold}
     with without_cluster(apart=apart):
-        explorer = SparkSearch(system, options=method(engine="spark", **chosen, **options))
+        explorer = SparkSearch(system, options=method(engine="spark", **(chosen | options)))
         return explore(system, explorer), explorer
 
 
@@ -140,26 +144,17 @@ class Processes:
 
     def replace_driver(self, patch: pytest.MonkeyPatch) -> None:
         """Let the tasks use these composites in place of the driver's."""
-        numbering, on = SharedTables._numbering, DriverPartitions._on
-        merge_task, own_composites = tasks.merge_task, tasks.own_composites
+        numbering, run = SharedTables._numbering, DriverPartitions._run
+        own_composites = tasks.own_composites
 
         def noted(tables: SharedTables, growth: TableUpdate) -> TableUpdate:
             update = numbering(tables, growth)
             self.updates.setdefault(tables.own, []).append(update)
             return update
 
-        def on_partition(partitions: DriverPartitions, number: int, task: Any) -> Any:
+        def on_partition(partitions: DriverPartitions, number: int, *task: Any) -> Any:
             self.number = number
-            return on(partitions, number, task)
-
-        def merging(*given: Any) -> Any:
-            task = merge_task(*given)
-
-            def merge(number: int, parts: Iterator[Any]) -> Iterator[Any]:
-                self.number = number
-                return task(number, parts)
-
-            return merge
+            return run(partitions, number, *task)
 
         def of_partition(run: str, growths: Any) -> WorkerComposites:
             driver = own_composites(run, growths)
@@ -171,9 +166,9 @@ class Processes:
             return own
 
         patch.setattr(SharedTables, "_numbering", noted)
-        patch.setattr(DriverPartitions, "_on", on_partition)
-        patch.setattr(tasks, "merge_task", merging)
+        patch.setattr(DriverPartitions, "_run", on_partition)
         patch.setattr(tasks, "own_composites", of_partition)
+        patch.setattr(repartition, "own_composites", of_partition)
 
 
 @contextmanager

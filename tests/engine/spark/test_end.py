@@ -24,7 +24,7 @@ def searching(folder: Path) -> subprocess.Popen[str]:
     asked = ("check", "mfss", "--actors", "3", "--messages", "4", "--history", "full")
     options = ("--no-symmetry", "--engine", "spark", "--master", "local[1]")
     return begun(
-        [*COMMAND, *asked, *options, "--spark-threshold", "200", "--partitions", "1"],
+        [*COMMAND, *asked, *options, "--spark-threshold", "200"],
         cwd=folder.parent,
         env={**os.environ, "TMPDIR": str(folder), "PYTHONPATH": str(ROOT / "src")},
         start_new_session=True,
@@ -64,6 +64,7 @@ def ended(process: subprocess.Popen[str], folder: Path) -> str:
     return out
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ended_while_java_starts(tmp_path: Path, number: signal.Signals) -> None:
     folder = tmp_path / "temporary"
@@ -74,6 +75,7 @@ def test_ended_while_java_starts(tmp_path: Path, number: signal.Signals) -> None
     assert "mfss: INCOMPLETE: " in ended(process, folder)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "victim",
     [
@@ -111,6 +113,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.integration
 def test_the_next_start_removes_what_a_killed_run_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from pyspark import SparkContext, TaskContext
@@ -27,7 +28,7 @@ from antecede.checker.search.options import Bounds
 from antecede.checker.search.result import Verdict
 from antecede.checker.support.errors import ClusterError
 from tests.conftest import ROOT, method
-from tests.engine.spark.common import SparkSearch, found, locally, on_spark
+from tests.engine.spark.common import Nowhere, SparkSearch, found, keep, locally, on_spark
 from tests.engine.threads.test_local import small
 
 
@@ -57,6 +58,7 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "how",
     [pytest.param(fail, marks=pytest.mark.slow), die],
@@ -72,6 +74,7 @@ def test_a_task_that_is_run_twice_counts_once(
     assert found(locally(system)) == found(result)
 
 
+@pytest.mark.integration
 def test_a_job_that_fails_for_good_is_incomplete_and_says_so(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +87,14 @@ def test_a_job_that_fails_for_good_is_incomplete_and_says_so(
     assert "Spark gave up: ZeroDivisionError: integer division or modulo by zero" == (
         result.stopped_by
     )
+
+
+def test_tasks_that_did_not_report_are_counted() -> None:
+    jobs: Any = spark.Jobs(cast(Any, SimpleNamespace(sc=Nowhere())), 3, number=7)
+    keep(jobs, [])
+    jobs.partitions.value = {(7, 0): {1: "of this job"}, (6, 0): {0: "of another job"}}
+    with pytest.raises(ClusterError, match="2 of 3 Spark tasks did not report"):
+        jobs._taken(0, 3)
 
 
 def wrapped(real: Callable[..., Any], around: Callable[..., Any]) -> Callable[..., Any]:
@@ -103,6 +114,7 @@ def on_a_full_disk(job: Any, partition: int, task: Any, parts: Any) -> Iterator[
     yield from found
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("task", ["expand", pytest.param("merge", marks=pytest.mark.slow)])
 def test_a_full_disk_is_incomplete_and_never_a_verdict(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch, task: str
@@ -126,6 +138,7 @@ def full_disk() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("owner", "name"), [(SparkContext, "broadcast"), (spark.Jobs, "give")], ids=["tables", "states"]
 )
@@ -145,6 +158,7 @@ def test_a_full_disk_of_the_driver_is_incomplete_and_never_a_verdict(
     assert "Spark gave up: the disk is full (File too large); free space" in str(result.stopped_by)
 
 
+@pytest.mark.integration
 def test_a_full_disk_loses_a_checkpoint_and_not_the_search(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -171,6 +185,7 @@ def without_the_first(job: Any, partition: int, task: Any, parts: Any) -> Iterat
     yield from found[partition % 2 :]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("task", ["expand", "merge"])
 def test_what_is_lost_between_two_tasks_is_noticed(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch, task: str
@@ -182,6 +197,7 @@ def test_what_is_lost_between_two_tasks_is_noticed(
     assert "lost between two tasks" in str(result.stopped_by)
 
 
+@pytest.mark.integration
 def test_a_lost_java_process_is_explained() -> None:
     gone = clusters.first_line(RuntimeError("An error occurred while calling o316.count."))
     assert gone.startswith("its Java process has ended, most likely for want of memory")
@@ -225,6 +241,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.integration
 @pytest.mark.slow  # test_standalone kills a worker with all its executors
 def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "kill.py").write_text(KILL)
@@ -240,6 +257,7 @@ def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
     assert f"1 HOLDS {expected} None" == done.stdout.strip(), done.stderr[-2000:]
 
 
+@pytest.mark.integration
 def test_a_bound_ends_a_round_that_takes_long(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,7 +266,7 @@ def test_a_bound_ends_a_round_that_takes_long(
 
     monkeypatch.setattr(spark, "expand_task", tasks)
     system = small("mfss", 2, 2)
-    explorer = SparkSearch(system, options=method(engine="spark", spark_threshold=5))
+    explorer = SparkSearch(system, options=method(engine="spark", partitions=2, spark_threshold=5))
     result = explore(system, explorer, Bounds(max_seconds=2))
     assert Verdict.INCOMPLETE is result.verdict
     assert "--max-seconds 2 reached" == result.stopped_by
@@ -265,14 +283,18 @@ class Waiting:
     def addJobTag(self, tag: str) -> None:
         pass
 
+    def setJobDescription(self, name: str) -> None:
+        pass
+
     def cancelJobsWithTag(self, tag: str) -> None:
         self.cancelled.set()
 
 
+@pytest.mark.integration
 def test_a_cluster_without_executors_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clusters, "_block_managers", lambda sc: 1)
     monkeypatch.setattr(clusters, "PATIENCE", 1.5)
     waiting = Waiting()
     with pytest.raises(ClusterError, match="no executor of spark://somewhere:7077 for"):
-        wait_for(waiting, waiting.cancelled.wait)
+        wait_for(waiting, waiting.cancelled.wait, name="wait")
     assert waiting.cancelled.is_set()

@@ -12,12 +12,12 @@ from antecede.checker.model import Protocol
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.transition import System
 from tests.engine.spark.common import found, locally, on_spark
-from tests.search.test_coverage import NEVER_DELIVERS
+from tests.search.test_never_seen import NEVER_DELIVERS
 from tests.semantics.test_internal import GREETS_AND_COLLECTS, WRONG_ORDER
 from tests.semantics.test_internal import system as system_with
 from tests.semantics.test_values import UNTOLD, Other, Outer, sends_first
 
-pytestmark = pytest.mark.usefixtures("context")
+pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("context")]
 
 
 @pytest.mark.parametrize(("protocol", "threshold"), [(GREETS_AND_COLLECTS, 24), (WRONG_ORDER, 16)])

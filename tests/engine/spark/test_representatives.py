@@ -99,6 +99,7 @@ def compare_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("history", HISTORIES)
 @pytest.mark.parametrize("name", ["cykas", "mfss"])
 @pytest.mark.parametrize("keys", ["age and hash", "equal", "numbers of a process"])
@@ -125,6 +126,7 @@ def test_two_processes_choose_the_same_representative_of_every_state(
     assert count == len(np.unique(of_each[0], axis=0))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("bug", [False, True])
 @pytest.mark.parametrize(
     ("name", "messages", "options", "memory"),

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark import RDD, SparkContext
 
+from antecede.checker.api.arguments import converted
 from antecede.checker.check.spec import Spec, system_of
 from antecede.checker.engine.rows import tabulate
 from antecede.checker.engine.rows.table_filler import wrapping
@@ -22,7 +23,12 @@ from antecede.checker.engine.spark import flat_kernels, migrate, tables
 from antecede.checker.engine.spark import partition as travelling
 from antecede.checker.engine.spark import rows as blocks
 from antecede.checker.engine.spark import tasks as on_workers
-from antecede.checker.engine.spark.cluster import Cluster, provide_java
+from antecede.checker.engine.spark.cluster import (
+    Cluster,
+    provide_java,
+    settings_in,
+    settings_of_cluster,
+)
 from antecede.checker.engine.spark.codec import Codec, widened
 from antecede.checker.engine.spark.distinct import NOTHING, Part, Scratch, unseen
 from antecede.checker.engine.spark.jobs import Jobs
@@ -34,8 +40,10 @@ from antecede.checker.engine.spark.transport import SparkTransport
 from antecede.checker.engine.storage.files import INCOMPLETE
 from antecede.checker.engine.threads.transport import search_on_threads
 from antecede.checker.model import Protocol, Step
+from antecede.checker.render.progress import progress_text
 from antecede.checker.render.statistics import rounds_on_spark_text
 from antecede.checker.search.loop import Stop, explore
+from antecede.checker.search.options import Options
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.support.errors import InputError, ReplayError
 from antecede.checker.support.registry import property_named
@@ -55,6 +63,7 @@ from tests.random_systems import RandomSystem, random_systems
 from tests.semantics.test_transition import system_for
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("partitions", "files"), [(1, True), (3, False), (5, True)])
 def test_counts_do_not_depend_on_partitions(
     context: SparkContext, partitions: int, files: bool
@@ -76,6 +85,7 @@ def listening(process: str) -> Iterator[str]:
                 yield address.partition(":")[0]
 
 
+@pytest.mark.integration
 def test_other_users_of_the_machine_have_no_way_in(context: SparkContext) -> None:
     assert "true" == context.getConf().get("spark.authenticate")
     folder = Path(str(context.getConf().get("spark.local.dir"))).parent
@@ -85,6 +95,26 @@ def test_other_users_of_the_machine_have_no_way_in(context: SparkContext) -> Non
     loopback = {"0100007F", "0000000000000000FFFF00000100007F"}
     assert addresses
     assert addresses <= loopback
+
+
+def test_progress_says_that_spark_starts() -> None:
+    system = small("mfss", 2, 2)
+    said: list[str] = []
+    with without_cluster():
+        start = Cluster.start
+
+        def starting(*given: Any, tick: Any) -> Cluster:
+            tick()
+            return start(*given)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Cluster, "start", starting)
+            explorer = SparkSearch(system, options=method(engine="spark", spark_threshold=5))
+            explore(system, explorer, watch=lambda progress: said.append(progress_text(progress)))
+    waiting = [line.startswith("starting Spark:  level ") for line in said]
+    assert True in waiting
+    assert [True] * sum(waiting) == waiting[waiting.index(True) :][: sum(waiting)]
+    assert not waiting[-1]
 
 
 class Tidy(SparkSearch):
@@ -102,6 +132,7 @@ SEVERAL_DEPTHS = ("hybrid-basic", 2, 1, {"network": "duplicating+lossy"})
 """A system with states of several depths, which are kept on the cluster."""
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "actors", "messages", "options"), [("mfss", 3, 1, {}), SEVERAL_DEPTHS]
 )
@@ -109,7 +140,7 @@ def test_blocks_in_files_are_released_as_soon_as_they_are_used(
     context: SparkContext, name: str, actors: int, messages: int, options: dict[str, Any]
 ) -> None:
     system = small(name, actors, messages, **options)
-    explorer = Tidy(system, options=method(engine="spark", spark_threshold=30))
+    explorer = Tidy(system, options=method(engine="spark", partitions=2, spark_threshold=30))
     result = explore(system, explorer)
     assert 3 < sum(r["where"] == "cluster" for r in explorer.rounds)
     assert (name == "mfss") == explorer.statistics()["graded"]["on"]
@@ -118,6 +149,7 @@ def test_blocks_in_files_are_released_as_soon_as_they_are_used(
     assert not Path(explorer.jobs.folder or "").exists()
 
 
+@pytest.mark.integration
 def test_nothing_but_the_tasks_reads_what_is_sent(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,17 +190,21 @@ def test_the_files_of_a_job_are_overwritten_but_for_links(tmp_path: Path) -> Non
         received(first[0])
 
 
-@pytest.mark.parametrize("dtype", [np.uint32, np.int64])
-def test_an_outbox_gets_more_room_before_it_is_full(dtype: Any) -> None:
-    rows, notes = np.arange(16), np.arange(8, dtype=dtype)
-    outbox = flat_kernels.FlatOutbox(rows, notes, np.array([4, 1]), 4, 2)
-    assert outbox is blocks.with_room(outbox, 0)
-    larger = blocks.with_room(outbox, 1)
-    assert 5 <= larger.room
-    assert (2 * 2 * larger.room, 2 * larger.room) == (len(larger.rows), len(larger.notes))
-    assert (rows.reshape(2, -1) == larger.rows.reshape(2, -1)[:, :8]).all()
-    assert (notes.reshape(2, -1) == larger.notes.reshape(2, -1)[:, :4]).all()
-    assert larger.notes.dtype == dtype
+def test_outboxes_that_are_full_are_emptied_in_the_middle_of_a_chunk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent, real = list[int](), flat_kernels.dispatch
+
+    def dispatch(entries: Any, count: int, *given: Any) -> None:
+        sent.append(count)
+        real(entries, count, *given)
+
+    monkeypatch.setattr(flat_kernels, "dispatch", dispatch)
+    monkeypatch.setattr(blocks, "PARCEL", 2)
+    system = small("mfss", 3, 1)
+    result, _ = here(system, 30)
+    assert 4 == max(sent)
+    assert found(locally(system)) == found(result)
 
 
 @pytest.mark.parametrize("threshold", [1, 2, 10])
@@ -227,6 +263,7 @@ def test_arrays_are_handed_over_as_they_are_without_a_folder(tmp_path: Path) -> 
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "actors", "messages", "options", "threshold"),
     [
@@ -264,17 +301,30 @@ def test_an_entry_that_the_driver_foresaw_and_a_worker_misses_is_made_once(
     assert again == (locally(system).counts != result.counts)
 
 
+def names_of_jobs(context: Any) -> set[str]:
+    """Return what Spark's UI calls the jobs of a context."""
+    jobs = context._jsc.sc().statusStore().jobsList(None)
+    named = (jobs.apply(k).description() for k in range(jobs.size()))
+    return {name.get() for name in named if name.isDefined()}
+
+
+@pytest.mark.integration
+@pytest.mark.smoke
 def test_the_shortest_counterexample_is_traced_back_over_the_rounds(
     context: SparkContext,
 ) -> None:
     system = small("cykas-secret-mode", 3, 2, history="clocks")
-    result, _ = on_spark(system, 1_000, memory="keep")
+    result, explorer = on_spark(system, 1_000, memory="keep")
     assert Verdict.VIOLATED is result.verdict
     assert found(locally(system)) == found(result)
     assert result.counterexample is not None
     assert 9 == result.counterexample.length
+    levels = {r["depth"] for r in explorer.rounds if r["where"] == "cluster"}
+    assert levels
+    assert {f"level {depth}: expand, then merge" for depth in levels} <= names_of_jobs(context)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("forgotten", [False, True])
 def test_a_counterexample_is_traced_back_when_notes_count_from_several_rows(
     forgotten: bool, monkeypatch: pytest.MonkeyPatch
@@ -299,6 +349,7 @@ def test_a_counterexample_is_traced_back_when_notes_count_from_several_rows(
     assert found(locally(system)) == found(result)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("threshold", [1, 10**6])
 def test_ways_back_are_looked_for_on_the_graph_of_the_local_engine(
     context: SparkContext, threshold: int
@@ -312,6 +363,7 @@ def test_ways_back_are_looked_for_on_the_graph_of_the_local_engine(
     assert locally(system).statistics["graph"]["states"] == result.statistics["graph"]["states"]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "actors", "messages", "options", "threshold"),
     [
@@ -342,6 +394,7 @@ def test_symmetry_keeps_the_representatives_that_the_local_engine_counts(
         assert locally(system).counts == result.unreduced
 
 
+@pytest.mark.integration
 def test_a_counterexample_among_representatives_is_told_in_original_names(
     context: SparkContext,
 ) -> None:
@@ -355,6 +408,7 @@ def test_a_counterexample_among_representatives_is_told_in_original_names(
         assert locally(system).counts == result.unreduced
 
 
+@pytest.mark.integration
 def test_without_symmetry_the_search_begins_again(context: SparkContext) -> None:
     """That actors are not alike shows at the first acknowledgement, in the third transition."""
     system = small("cykas", 3, 1)
@@ -365,12 +419,14 @@ def test_without_symmetry_the_search_begins_again(context: SparkContext) -> None
     assert found(locally(favoured, 6)) == found(result)
 
 
+@pytest.mark.integration
 def test_without_links_a_second_search_finds_the_counterexample(context: SparkContext) -> None:
     system = small("unordered", 3, 1, history="clocks")
     result, _ = on_spark(system, 40, traces=False)
     assert found(locally(system)) == found(result)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "actors", "messages", "options", "threshold"),
     [(*SEVERAL_DEPTHS, 30), ("mfss", 3, 2, {}, 900)],
@@ -395,6 +451,7 @@ def test_rows_that_miss_table_entries_are_expanded_here_or_in_a_second_job(
     assert found(locally(system)) == found(here) == found(again)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "actors", "messages", "options", "threshold", "most"),
     [
@@ -422,6 +479,7 @@ def test_rows_become_flat_when_too_many_composites_have_numbers(
     assert found(locally(system)) == found(result)
 
 
+@pytest.mark.integration
 def test_a_composite_that_is_never_numbered_is_noticed(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -441,6 +499,7 @@ class Moving(SparkSearch):
         super().round(tick)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "actors", "messages", "options", "symmetry"),
     [(*SEVERAL_DEPTHS, True), ("mfss", 3, 1, {}, False), ("unordered", 3, 2, {}, True)],
@@ -475,6 +534,7 @@ class MostlyHere(SparkSearch):
         super().round(tick)
 
 
+@pytest.mark.integration
 @pytest.mark.slow
 @settings(max_examples=4, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems(), seed=st.integers(0, 1000), joint=st.booleans())
@@ -504,6 +564,7 @@ def test_random_predicates_on_all_actors_are_judged_as_plainly(
     assert plain.counts == (result.unreduced or result.counts)
 
 
+@pytest.mark.integration
 def test_a_second_token_is_found_on_the_cluster(context: SparkContext) -> None:
     """The invariant is one of all actors at once, which workers know only by numbers."""
     spec = Spec("ring", 3, 1, properties=("invariant:one-token", "causal-delivery"))
@@ -517,6 +578,7 @@ def test_a_second_token_is_found_on_the_cluster(context: SparkContext) -> None:
     assert 2 == sum(tokens)
 
 
+@pytest.mark.integration
 @pytest.mark.slow
 def test_a_level_that_is_not_judged_is_missed(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch
@@ -545,6 +607,7 @@ def test_a_partition_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
     assert 1 == len(list(nothing.pieces(2, 2)))
 
 
+@pytest.mark.integration
 def test_a_bound_on_the_depth_is_kept(context: SparkContext) -> None:
     system = small("mfss", 3, 2)
     for depth in (5, 7):
@@ -553,6 +616,7 @@ def test_a_bound_on_the_depth_is_kept(context: SparkContext) -> None:
         assert Verdict.INCOMPLETE is result.verdict
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("symmetry", [False, True])
 def test_rows_that_come_late_before_a_bound_need_no_second_job(
     context: SparkContext, monkeypatch: pytest.MonkeyPatch, symmetry: bool
@@ -592,7 +656,7 @@ def test_a_search_that_ends_on_its_way_to_spark_counts_what_it_has_found(
     system = small("mfss", 3, 2)
     with without_cluster(), monkeypatch.context() as patch:
         patch.setattr(*moment, end)
-        options = method(engine="spark", spark_threshold=50, symmetry=symmetry)
+        options = method(engine="spark", partitions=2, spark_threshold=50, symmetry=symmetry)
         result = explore(system, SparkSearch(system, options=options))
     assert Verdict.INCOMPLETE is result.verdict
     levels = result.statistics["states_per_depth"]
@@ -615,7 +679,7 @@ def test_a_search_that_ends_while_spark_starts_is_saved(
     def end(*_args: Any, **_options: Any) -> None:
         raise Stop("that is enough")
 
-    system, options = small("mfss", 3, 2), method(engine="spark", spark_threshold=50)
+    system, options = small("mfss", 3, 2), method(engine="spark", partitions=2, spark_threshold=50)
     with without_cluster(), monkeypatch.context() as patch:
         patch.setattr(Cluster, "start", end)
         stopped = explore(system, SparkSearch(system, options=evolve(options, checkpoint=tmp_path)))
@@ -625,6 +689,7 @@ def test_a_search_that_ends_while_spark_starts_is_saved(
         assert found(locally(system)) == found(explore(system, again))
 
 
+@pytest.mark.integration
 def test_a_master_that_does_not_answer_is_refused_at_the_start(tmp_path: Path) -> None:
     """Though no level of this check would ever need it."""
     asked = ("check", "mfss", "--actors", "2", "--messages", "1", "--engine", "spark")
@@ -703,15 +768,29 @@ def test_the_best_line_of_the_log_says_why_spark_did_not_start(log: str, reason:
     assert reason == clusters._reason(log)
 
 
+def test_settings_of_the_cluster_are_seen_before_java_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
+    assert {} == settings_of_cluster()
+    text = "# spark.a 1\nspark.ui.enabled   true\n\nspark.b=2 3\n\tspark.c : x=y\nother 4\n"
+    (tmp_path / "spark-defaults.conf").write_text(text)
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--conf spark.b=5 --name 'a b=c' pyspark-shell")
+    expected = {"spark.ui.enabled": "true", "spark.b": "5", "spark.c": "x=y"}
+    assert expected == settings_of_cluster()
+
+
 def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(InputError, match="no bin/java in it"):
         provide_java(tmp_path)
 
 
+@pytest.mark.integration
 def test_the_command_is_quiet_and_says_what_it_did() -> None:
     asked = ("check", "mfss", "--actors", "2", "--messages", "2", "--engine", "spark")
-    options = ("--spark-threshold", "20", "--statistics", "--master", "local[2]")
+    options = ("--spark-threshold", "20", "--verbose", "--master", "local[2]")
     ran = in_a_process(*asked, *options, cwd=ROOT)
     assert 0 == ran.code
     assert "engine spark" in ran.out
@@ -719,6 +798,7 @@ def test_the_command_is_quiet_and_says_what_it_did() -> None:
     assert "" == without_progress(ran.err)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -732,6 +812,32 @@ def test_what_spark_cannot_do_is_refused(arguments: tuple[str, ...], text: str) 
     ran = in_a_process("check", "mfss", "--engine", "spark", *arguments, cwd=ROOT)
     assert 2 == ran.code
     assert text in ran.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "text"),
+    [
+        ("spark.executor.memory", "'spark.executor.memory' is no setting of Spark; give KEY=VALUE"),
+        ("executor.memory=4g", "is no setting of Spark"),
+        ("spark.a..b=4", "is no setting of Spark"),
+        ("spark.master=local", "cannot set spark.master: give --master instead"),
+        ("spark.executorEnv.PYTHONPATH=/", "the variable PYTHONPATH, which it extends"),
+    ],
+)
+def test_settings_that_spark_or_antecede_cannot_use_are_refused(
+    antecede: Command, setting: str, text: str
+) -> None:
+    ran = antecede("check", "mfss", "--engine", "spark", "--spark-conf", setting)
+    assert 2 == ran.code
+    assert text in " ".join(ran.err.split())
+    ran = antecede("check", "mfss", "--spark-conf", setting)
+    assert "--spark-conf is for --engine spark" in ran.err
+
+
+def test_settings_may_have_commas_and_be_a_mapping_in_python() -> None:
+    given = converted(Options, {"spark_conf": {"spark.a": "b,c", "spark.ui.enabled": True}})
+    assert ("spark.a=b,c", "spark.ui.enabled=true") == given["spark_conf"]
+    assert {"spark.a": "b,c=d", "spark.b": ""} == settings_in(["spark.a=b,c=d", "spark.b="])
 
 
 def test_a_master_without_spark_is_refused(antecede: Command) -> None:

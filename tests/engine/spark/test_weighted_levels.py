@@ -67,6 +67,7 @@ def test_what_is_violated_is_found_again_by_depth() -> None:
     assert result.counterexample is not None
 
 
+@pytest.mark.integration
 @settings(max_examples=12, suppress_health_check=list(HealthCheck))
 @given(
     ways=st.lists(st.integers(0, 3), min_size=1, max_size=3).map(tuple),

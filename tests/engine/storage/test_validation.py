@@ -100,6 +100,7 @@ def test_a_number_that_cannot_be_right_is_named(
 SYMMETRIC = small("mfss", 3, 2, history="full")
 
 
+@pytest.mark.integration
 def test_an_index_that_is_too_great_is_refused_in_every_array(tmp_path: Path) -> None:
     folder = tmp_path / "saved"
     stopped_after(300, SYMMETRIC, folder)
@@ -131,6 +132,7 @@ def renew(saved: Path, name: str) -> None:
     file.write_text(f"{text}\n{zlib.crc32(text.encode()):08x}\n")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", range(3))
 def test_a_search_survives_any_changed_number(tmp_path: Path, number: int) -> None:
     assert [] == changed_checkpoints.changed_checkpoint(random.Random(f"v/{number}"), tmp_path)

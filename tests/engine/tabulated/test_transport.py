@@ -162,7 +162,11 @@ class OneSet:
 
 @pytest.mark.parametrize(
     ("name", "actors", "messages", "history"),
-    [("mfss", 2, 2, "clocks"), ("cykas-secret-mode", 3, 2, "knowledge"), ("fifo", 3, 1, "full")],
+    [
+        ("mfss", 2, 2, "clocks"),
+        pytest.param("cykas-secret-mode", 3, 2, "knowledge", marks=pytest.mark.integration),
+        ("fifo", 3, 1, "full"),
+    ],
 )
 @pytest.mark.parametrize("traces", [True, False])
 def test_a_search_on_a_third_transport_finds_what_the_plain_engine_finds(

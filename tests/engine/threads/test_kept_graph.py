@@ -117,6 +117,7 @@ def test_symmetry_leaves_the_verdict_and_the_length(
     assert expected == (local.counterexample and local.counterexample.length)
 
 
+@pytest.mark.integration
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems())
 def test_random_systems_are_judged_as_by_the_plain_engine(drawn: RandomSystem) -> None:
@@ -130,6 +131,7 @@ def test_random_systems_are_judged_as_by_the_plain_engine(drawn: RandomSystem) -
     search.close()
 
 
+@pytest.mark.integration
 def test_every_small_spec_that_asks_for_ways_back_is_judged_alike() -> None:
     for file in sorted((ROOT / "specs" / "protocols").glob("*-recovers.toml")):
         reports = [check(load_spec(file), method(engine=engine)) for engine in ("local", "plain")]

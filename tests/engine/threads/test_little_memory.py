@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from antecede.checker.audit import audit as audits
-from antecede.checker.audit.audit import audit
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.check.spec import Spec, system_of
-from antecede.checker.engine.compiled import cache
+from antecede.checker.compiled import cache, jit
+from antecede.checker.logs import audit as audits
+from antecede.checker.logs.audit import audit
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.support import memory
@@ -32,7 +32,7 @@ LITTLE = 500 << 20
 def checked_with_little(*options: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a small check with little address space."""
     return subprocess.run(
-        [*COMMAND, "check", "mfss", "--actors", "2", "--messages", "1", *options],
+        [*COMMAND, "check", "mfss", "--actors", "2", "--messages", "2", *options],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -41,6 +41,7 @@ def checked_with_little(*options: str, folder: Path) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("search", ["breadth", "depth", "random"])
 def test_plain_python_explores_and_says_so(search: str, tmp_path: Path) -> None:
     done = checked_with_little("--search", search, "--walks", "5", folder=tmp_path)
@@ -51,6 +52,7 @@ def test_plain_python_explores_and_says_so(search: str, tmp_path: Path) -> None:
     assert "MB of address space (ulimit -v) are needed, and" in said
 
 
+@pytest.mark.integration
 def test_kernels_are_not_compiled_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     done = checked_with_little(folder=tmp_path)
@@ -59,6 +61,7 @@ def test_kernels_are_not_compiled_either(tmp_path: Path, monkeypatch: pytest.Mon
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("options", "named"),
     [
@@ -108,6 +111,7 @@ except CapacityError as error:
 """
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(jit_is_off(), reason="nothing is compiled")
 @pytest.mark.parametrize("left", [cache.EACH - 1, cache.EACH_COMPILED - 1])
 def test_one_more_kernel_is_refused_when_the_memory_is_nearly_gone(
@@ -134,11 +138,11 @@ def test_plain_python_audits_large_logs_and_says_so(
     log.write_text(LOG)
     monkeypatch.setattr(audits, "LARGE", 1)
     monkeypatch.setattr(cache, "lacking", lambda **_home: "too little memory to load kernels")
-    monkeypatch.setattr(audits, "_compiled", lambda *_arguments: pytest.fail("it was loaded"))
+    monkeypatch.setattr(jit.Kernel, "__call__", lambda *_: pytest.fail("it was loaded"))
     assert not audit([str(log)]).findings
     assert "too little memory to load kernels; plain Python judges" in capsys.readouterr().err
     with pytest.raises(CapacityError, match="too little memory to load kernels"):
-        audit([str(log)], judge="compiled")
+        audit([str(log)], compiled=True)
 
 
 def refuse(_thread: threading.Thread) -> None:
@@ -157,7 +161,5 @@ def test_a_command_that_gets_no_thread_ends_with_a_sentence(
 ) -> None:
     monkeypatch.setattr(threading.Thread, "start", refuse)
     ran = antecede("check", "mfss", "--messages", "1")
-    assert (3, "Error: too little memory: no further thread can be started\n") == (
-        ran.code,
-        ran.err,
-    )
+    said = "mfss: INCOMPLETE: too little memory: no further thread can be started"
+    assert (3, said, "") == (ran.code, ran.out.partition("\n")[0], ran.err)

@@ -140,6 +140,7 @@ def system_drawn(drawn: RandomSystem, history: str) -> System:
     )
 
 
+@pytest.mark.smoke
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems())
 def test_agrees_on_random_systems(drawn: RandomSystem) -> None:
@@ -454,6 +455,7 @@ walked(small("mfss", 2, 1), walks=3)
 """
 
 
+@pytest.mark.integration
 def test_kernels_work_without_the_compiler() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", WITHOUT_JIT],

@@ -55,6 +55,7 @@ def agree(asked: System, depth: int | None = None) -> Result:
     return local
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("protocol", "workload", "actors", "network", "depth"),
     [
@@ -133,6 +134,7 @@ def test_the_kept_graph_and_its_lassos_are_those_of_the_plain_explorer(
     same_graph(asked_of(protocol, workload, actors, network), 7)
 
 
+@pytest.mark.integration
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(drawn=random_systems(), buffer=st.integers(1, 2), rounds=st.integers(3, 6))
 def test_random_systems_starve_alike(drawn: RandomSystem, buffer: int, rounds: int) -> None:
@@ -171,7 +173,7 @@ def test_a_search_pauses_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FIRST, "local", 50)
     spec = Spec(protocol="mfss", workload="endless:1")
     paused = check(spec, Options(engine="local", threads=2, block=64)).result
-    assert Verdict.HOLDS is paused.verdict
+    assert Verdict.HOLDS is paused.of_this_search.verdict
     assert 2_673 == paused.counts.unique_states
 
 
@@ -195,7 +197,7 @@ def test_a_graph_has_names_for_so_many_transitions(monkeypatch: pytest.MonkeyPat
 
 def test_safety_alone_is_explored_on_the_tables(antecede: Command) -> None:
     asked = ("check", "mfss", "--workload", "endless:2", "--property", "causal-delivery")
-    ran = antecede(*asked)
+    ran = antecede(*asked, "--verbose")
     assert 0 == ran.code
     assert "engine local" in ran.out
     assert "56,889" in ran.out

@@ -29,7 +29,7 @@ from antecede.checker.engine.threads import shard as shards
 from antecede.checker.engine.threads.expansion import Expansion
 from antecede.checker.engine.threads.shard import VISITED, Level, repack_level
 from antecede.checker.engine.threads.transport import search_on_threads
-from antecede.checker.engine.visited.visited import SMALLEST, TAIL
+from antecede.checker.engine.visited.visited import SMALLEST
 from antecede.checker.model import Transition
 from antecede.checker.search.loop import Progress, Stop, explore
 from antecede.checker.search.options import Bounds, Options
@@ -243,11 +243,10 @@ def test_only_what_is_meant_for_files_is_spilled(tmp_path: Path) -> None:
 # Whole searches
 
 
-@pytest.mark.parametrize("spill_visited", [False, True])
-def test_spilling_changes_nothing_but_where_things_are(spilled: Path, spill_visited: bool) -> None:
+def test_spilling_changes_nothing_but_where_things_are(spilled: Path) -> None:
     asked = system()
     kept = checked(asked)
-    result = checked(asked, spill=spilled, spill_visited=spill_visited)
+    result = checked(asked, spill=spilled)
     assert Verdict.HOLDS is kept.verdict is result.verdict
     assert kept.counts == result.counts
     assert kept.statistics["states_per_depth"] == result.statistics["states_per_depth"]
@@ -257,7 +256,7 @@ def test_spilling_changes_nothing_but_where_things_are(spilled: Path, spill_visi
 @pytest.mark.skipif(jit_is_off(), reason="takes minutes without the JIT")
 def test_a_spilled_visited_set_grows(spilled: Path) -> None:
     asked = system("mfss", 3, 2, "clocks")
-    result = checked(asked, spill=spilled, spill_visited=True, block=1 << 12)
+    result = checked(asked, spill=spilled, block=1 << 12)
     assert result.counts.unique_states > 4 * SMALLEST
     assert checked(asked, block=1 << 12).counts == result.counts
 
@@ -286,6 +285,7 @@ def give_back_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arena, "KEPT", 0)
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(jit_is_off(), reason="takes minutes without the JIT")
 @pytest.mark.parametrize(
     ("name", "history", "options"),
@@ -326,7 +326,7 @@ def test_no_thread_is_left_when_a_search_ends() -> None:
 
 def test_a_counterexample_is_traced_back_through_files(spilled: Path) -> None:
     asked = system("fifo", 3, 2, "knowledge")
-    kept, result = checked(asked), checked(asked, spill=spilled, spill_visited=True)
+    kept, result = checked(asked), checked(asked, spill=spilled)
     assert Verdict.VIOLATED is result.verdict
     assert transitions_of(kept) == transitions_of(result)
 
@@ -369,7 +369,7 @@ def test_files_are_gone_when_the_protocol_fails_at_the_start(
 
 def test_two_searches_may_spill_to_one_folder(spilled: Path) -> None:
     asked = system()
-    options = method(threads=2, block=64, spill=spilled, spill_visited=True)
+    options = method(threads=2, block=64, spill=spilled)
     first, second = (search_on_threads(asked, options=options) for _ in range(2))
     assert checked(asked).counts == explore(asked, first).counts == explore(asked, second).counts
 
@@ -395,37 +395,27 @@ def small_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return limit
 
 
-VISITED_PAGES = 2 * (SMALLEST + TAIL) * 8 // PAGE
-"""What two shards' visited sets take at first."""
-
-
-@pytest.mark.parametrize(
-    ("spill_visited", "pages", "what"),
-    [(False, 4, "frontiers|parents|places"), (True, VISITED_PAGES + 4, "frontiers|parents|places")],
-)
 def test_a_disk_that_gets_full_ends_the_search_without_a_verdict(
     spilled: Path,
     small_disk: Callable[[int], None],
-    spill_visited: bool,
-    pages: int,
-    what: str,
 ) -> None:
     """Four pages hold what the first shard found, but not what the second one finds."""
-    small_disk(pages * PAGE)
-    result = checked(system(), spill=spilled, spill_visited=spill_visited)
+    small_disk(4 * PAGE)
+    result = checked(system(), spill=spilled)
     assert Verdict.INCOMPLETE is result.verdict
     assert {Verdict.INCOMPLETE} == set(result.properties.values())
     assert result.stopped_by is not None
-    assert re.match(f"the disk is full: the ({what}) in .* give another --spill", result.stopped_by)
+    what = "the (frontiers|parents|places) in"
+    assert re.match(f"the disk is full: {what} .* give another --spill", result.stopped_by)
     assert [] == open_files_in(spilled)
 
 
 def test_a_disk_that_is_full_at_the_start_is_said_to_be(
     spilled: Path, small_disk: Callable[[int], None]
 ) -> None:
-    small_disk((VISITED_PAGES - 1) * PAGE)
-    with pytest.raises(CapacityError, match="the disk is full: the visited states in"):
-        checked(system(), spill=spilled, spill_visited=True)
+    small_disk(0)
+    with pytest.raises(CapacityError, match="the disk is full: the "):
+        checked(system(), spill=spilled)
     assert [] == open_files_in(spilled)
 
 
@@ -442,6 +432,7 @@ def test_the_last_pages_of_a_disk_are_used(
     made.close()
 
 
+@pytest.mark.integration
 def test_a_file_system_that_really_is_full_ends_the_search(tmp_path: Path) -> None:
     """On a disk of 6 MB, which only root can make."""
     disk = tmp_path / "disk"
@@ -451,7 +442,7 @@ def test_a_file_system_that_really_is_full_ends_the_search(tmp_path: Path) -> No
         pytest.skip("no small file system can be mounted here")
     try:
         asked = system("mfss", 3, 2, "knowledge" if jit_is_off() else "full")
-        result = checked(asked, spill=disk, spill_visited=True, block=1 << 12)
+        result = checked(asked, spill=disk, block=1 << 12)
         assert Verdict.INCOMPLETE is result.verdict
         assert result.stopped_by is not None
         assert "the disk is full: the " in result.stopped_by
@@ -494,6 +485,7 @@ for megabytes in (100, 20):
 """
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(jit_is_off(), reason="takes minutes without the JIT")
 def test_a_process_with_little_address_space_comes_to_a_clear_end() -> None:
     done = subprocess.run(
@@ -591,19 +583,16 @@ def test_a_second_search_without_memory_says_what_is_known(
 
 
 def test_the_engine_passes_the_options_on(spilled: Path) -> None:
-    options = Options(spill=spilled, spill_visited=True, traces=False, threads=1)
+    options = Options(spill=spilled, traces=False, threads=1)
     explorer = explorer_for(system(), options)
     assert isinstance(explorer, TabulatedSearch)
-    expected = (spilled, True, False)
-    passed = explorer.options
-    assert expected == (passed.spill, passed.spill_visited, passed.traces)
+    assert (spilled, False) == (explorer.options.spill, explorer.options.traces)
     explorer.close()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (Options(spill_visited=True), "give --spill"),
         (Options(engine="plain", spill=Path("x")), "--spill is for breadth-first search by the"),
         (Options(search="random", checkpoint=Path("x")), "this is random-first search"),
         (Options(search="depth", resume=Path("x")), "--resume is for breadth-first search"),
