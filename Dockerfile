@@ -10,8 +10,7 @@ COPY --from=build /installed /usr/local
 RUN useradd --create-home --uid 1000 user
 USER 1000
 # The compiled search code is kept in the image, so that the first check is as fast as all others.
-RUN antecede check mfss --actors 3 --messages 2 --statistics --checkpoint /tmp/saved --quiet \
-    && rm -r /tmp/saved
+RUN antecede compile
 WORKDIR /work
 ENTRYPOINT ["antecede"]
 CMD ["--help"]

@@ -8,26 +8,31 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 INSTALL = $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $(1)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test ready slow portable bench mutants notebooks random soak lint types site chromium plantuml graphviz clean
+.PHONY: demo test integration ready slow bench mutants code-mutants notebooks random soak lint types site chromium plantuml graphviz spin clean
 
-demo: $(VENV)/installed ## the three protocols of the paper's table; the last one is broken
+demo: $(VENV)/installed-spark ## the three protocols of the paper's table, one also on Spark; the last one is broken
 	$(BIN)/antecede check mfss --actors 3 --messages 2
 	@echo
 	$(BIN)/antecede check cykas --actors 3 --messages 2
 	@echo
 	$(BIN)/antecede check cykas-secret-mode --actors 3 --messages 2 --expect violated
+	@echo
+	@echo 'Now Cykas on Spark, with two worker processes: the counts must equal those of Cykas above.'
+	$(BIN)/antecede check cykas --actors 3 --messages 2 --engine spark --master 'local[2,4]' --spark-threshold 100
 
-test: ready ## side by side on all cores; a file's tests stay together
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+PYTEST := $(BIN)/python -m pytest
+SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist loadfile # a file's tests stay together
 
-slow: ready
-	$(BIN)/python -m pytest -m slow --timeout 7200
+test: ready ## everything that is cheap, and one test of each costly kind: at most ten minutes on two cores
+	$(PYTEST) $(SIDE_BY_SIDE) -m '(smoke or not integration) and not slow'
 
-portable: $(VENV)/installed-dev ## a part of the tests on a simulated macOS and a simulated Windows
-	$(BIN)/python -m pytest -m 'slow or not slow' tests/test_platforms.py
-	for system in macos windows; do $(BIN)/python -m tests.platforms $$system || exit 1; done
+integration: ready ## Spark, browsers, processes, signals, campaigns: what `make test` leaves out
+	$(PYTEST) $(SIDE_BY_SIDE) -m 'integration and not smoke and not slow'
 
-ready: $(VENV)/installed-dev chromium plantuml graphviz ## all that the tests need
+slow: ready ## minutes to an hour each
+	$(PYTEST) -m slow --timeout 7200
+
+ready: $(VENV)/installed-dev chromium plantuml graphviz spin ## all that the tests need
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/run.py
@@ -35,7 +40,10 @@ bench: $(VENV)/installed
 mutants: $(VENV)/installed-dev ## would the checks notice? writes docs/mutants.md
 	$(BIN)/python -m tests.mutants.run
 
-notebooks: $(VENV)/installed-dev ## runs the notebooks, and stores what they show
+code-mutants: ready ## would the tests notice bugs in the checker? over night; MUTANTS=300 and a SEED
+	$(BIN)/python -m tests.mutants.code --mutants $(or $(MUTANTS),300) $(if $(SEED),--seed $(SEED))
+
+notebooks: $(VENV)/installed-dev ## removes the outputs, which the site has
 	$(BIN)/python -m tests.notebooks
 
 chromium: ## for the tests in a browser; where it cannot be installed, they are skipped
@@ -47,6 +55,11 @@ plantuml: ## for the tests that let PlantUML draw; where it cannot be installed,
 	@command -v plantuml >/dev/null || { \
 	  echo 'PlantUML is not installed; it is being installed now.'; $(call INSTALL,plantuml); \
 	} || echo 'PlantUML could not be installed, so the tests that let it draw will be skipped.'
+
+spin: ## for the tests that check exported systems again; where it cannot be installed, they are skipped
+	@command -v spin >/dev/null || { \
+	  echo 'Spin is not installed; it is being installed now.'; $(call INSTALL,spin); \
+	} || echo 'Spin could not be installed, so the tests that check exported systems again will be skipped.'
 
 graphviz: ## for the tests that let Graphviz draw; where it cannot be installed, they are skipped
 	@command -v dot >/dev/null || { \
@@ -79,6 +92,10 @@ $(VENV)/installed: pyproject.toml | $(BIN)/pip
 
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/pip
 	$(PIP) install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/installed $(VENV)/installed-spark
+
+$(VENV)/installed-spark: pyproject.toml | $(BIN)/pip ## with Spark and Java
+	$(PIP) install --quiet --editable '.[spark]'
 	@touch $@ $(VENV)/installed
 
 $(BIN)/pip:

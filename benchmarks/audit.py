@@ -1,10 +1,10 @@
-"""The speed and memory of `antecede audit`: the compiled judge, and its ratio to the plain one.
+"""The speed and memory of `antecede audit`: the kernels compiled, and their ratio to plain Python.
 
     python benchmarks/audit.py [EVENTS [SHAPE ...]]
 
 The logs are generated in a temporary folder: a queue of messages in transit, delivered in order.
 Each log is judged three times in new processes, and the table has the fastest run. The compiled
-kernels are loaded before the time starts. The plain judge gets 100,000 events at most. By default,
+kernels are loaded before the time starts. Plain Python gets 100,000 events at most. By default,
 there are a million events, and all shapes are measured.
 """
 
@@ -21,7 +21,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from antecede.checker.audit.audit import How, audit
+from antecede.checker.logs.audit import audit
+from antecede.checker.logs.judge.findings import How
 
 SHAPES = {
     "20 actors": (20, 50, False),
@@ -34,7 +35,7 @@ SHAPES = {
 
 RUNS = 3
 MOST_PLAIN = 100_000
-"""The most events for the plain judge."""
+"""The most events for plain Python."""
 
 
 def lines(actors: int, transit: int, events: int) -> Iterator[tuple[int, str]]:
@@ -64,17 +65,17 @@ def write(path: Path, shape: str, events: int) -> Path:
     return path
 
 
-def measured(path: Path, first: Path, judge: str) -> tuple[float, float, float]:
+def measured(path: Path, first: Path, compiled: bool) -> tuple[float, float, float]:
     """Return the seconds, the CPU seconds and the peak MB of an audit.
 
     Args:
         path: the log.
         first: a small log, which is judged before the time starts.
-        judge: `compiled` or `plain`.
+        compiled: the kernels are machine code.
     """
-    audit([str(first)], how=How(unfinished=True), judge=judge)
+    audit([str(first)], how=How(unfinished=True), compiled=compiled)
     begin, cpu = time.perf_counter(), time.process_time()
-    audit([str(path)], how=How(unfinished=True), judge=judge)
+    audit([str(path)], how=How(unfinished=True), compiled=compiled)
     seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
     return seconds, cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
@@ -97,9 +98,9 @@ def main() -> None:
             small = write(Path(folder) / "small.jsonl", shape, few)
             large = write(Path(folder) / "large.jsonl", shape, events)
             with context.Pool(1, maxtasksperchild=1) as pool:
-                jobs = [(large, small, "compiled")] * RUNS
+                jobs = [(large, small, True)] * RUNS
                 seconds, cpu, peak = min(pool.starmap(measured, jobs, 1))
-                slow = min(pool.starmap(measured, [(small, small, "plain")], 1))[0]
+                slow = min(pool.starmap(measured, [(small, small, False)], 1))[0]
             fast, slow = events / seconds, few / slow
             print(
                 f"| {shape} | {events:,} | {fast:,.0f} | {cpu / events * 1e6:.2f} | {peak:,.0f} "

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from antecede.checker.audit import on_spark
-from antecede.checker.audit.audit import How, audit
-from antecede.checker.audit.findings import Audit
 from antecede.checker.engine.spark.cluster import Cluster
+from antecede.checker.logs.audit import audit
+from antecede.checker.logs.judge.findings import Audit, How
+from antecede.checker.logs.spark import on_spark
 
 PART = 1_000_000
 
@@ -112,7 +112,7 @@ def main() -> None:
         finally:
             cluster.stop()
         begin, cpu = time.monotonic(), time.process_time()
-        here = audit([str(folder)], how=How(unfinished=True), judge="compiled")
+        here = audit([str(folder)], how=How(unfinished=True), compiled=True)
         print("Here: ", told(here, time.monotonic() - begin))
         print(f"  {time.process_time() - cpu:.0f} s of CPU")
         print("  the findings are", "the same" if here == found else "NOT the same")

@@ -30,9 +30,7 @@ UNEXPLAINED = {
     "states per depth",
 }
 """Lines of the statistics that docs/engine.md does not explain."""
-TIMES = re.compile(
-    r"(time|total states/s|peak memory) +[\d.,:]+( [a-zA-Z]+)? +(?=\w)|\d+\.\d+, \d+% of the time"
-)
+TIMES = re.compile(r"\d+\.\d+, \d+% of the time|\bin [\d.:]+( s)?( and [\d.]+ [MG]B)?(?=[ .])")
 """Figures that differ from run to run."""
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from drawings import keep_chart
 from page import put
 from simulation import IMAGES, PAGE, complete, rows_in, shown, wanted, which_when
 
-from antecede.checker.render.files import write_whole
-from antecede.checker.simulate.plots import drawn
-from antecede.checker.simulate.scenario import written
-from antecede.checker.simulate.statistics import cell_of, speedups
+from antecede.checker.papers.simulate.plots import charts
+from antecede.checker.papers.simulate.scenario import written
+from antecede.checker.papers.simulate.statistics import cell_of, speedups
 from antecede.checker.sweep.kept import Row
 
 AXES = {
@@ -61,8 +61,8 @@ def main() -> None:
     rows = rows_in(parser.parse_args().files)
     for name in AXES:
         grid = complete(name, rows)
-        for picture, text in drawn(grid, wanted(rows, grid)).items():
-            write_whole(str(IMAGES / f"{picture}.svg"), text)
+        for picture, made in charts(grid, wanted(rows, grid)).items():
+            keep_chart(made, IMAGES / f"{picture}.json")
     parts = {name: table(name, rows) for name in AXES}
     put(PAGE, {**parts, "fair-hybrid": which_when(rows, COMPARED), "fair-runs": runs(rows)})
 

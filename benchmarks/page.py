@@ -52,13 +52,28 @@ def put(file: Path, parts: dict[str, str]) -> None:
     write_whole(str(file), page)
 
 
+def lines_of(value: Any, depth: int) -> str:
+    """Return a value as JSON in which each part has a line, down to a depth; below it, none has.
+
+    A list without inner parts has one line.
+    """
+    flat = isinstance(value, list) and not any(isinstance(each, dict | list) for each in value)
+    if depth == 0 or flat or not isinstance(value, dict | list):
+        return json.dumps(value)
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(lines_of(each, depth - 1) for each in value) + "\n]"
+    parts = (f"{json.dumps(key)}: {lines_of(each, depth - 1)}" for key, each in value.items())
+    return "{\n" + ",\n".join(parts) + "\n}"
+
+
 def code_of(system: System) -> dict[str, str]:
     """Return the code of a system's protocol and properties: name of a file -> its bare code.
 
-    The checker's own code is left out, because a change of it should not change a result.
+    The names have no folder, so a result is valid in each clone. The checker's own code is left
+    out, because a change of it should not change a result.
     """
     found = sources_of(system.protocol, *(one.predicate for one in system.properties))
-    return {name: bare(file.read_text("utf-8")) for name, file in found.files.items()}
+    return {file.name: bare(file.read_text("utf-8")) for file in found.files.values()}
 
 
 def digest_of(parts: list[Any]) -> str:

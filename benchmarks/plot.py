@@ -1,6 +1,6 @@
 """Plots states per second and memory per state against the bounds, from real runs.
 
-python benchmarks/plot.py                    # figures/speed.svg, figures/memory.svg and the data
+python benchmarks/plot.py                    # figures/speed.json, figures/memory.json, and the data
 python benchmarks/plot.py --max-seconds 60   # larger bounds are left out
 """
 
@@ -11,10 +11,12 @@ import json
 import sys
 from typing import Any
 
+from drawings import keep_chart
+from page import lines_of
 from run import FIXED_BYTES, HERE, QUICK, machine, run
 
+from antecede.checker.papers.simulate.chart import Chart, Panel, Point
 from antecede.checker.render.files import write_whole
-from antecede.checker.simulate.chart import Panel, Point, chart
 
 FIGURES = HERE / "figures"
 SERIES = {
@@ -79,7 +81,7 @@ def figure(series: dict[str, list[Point]], label: str, name: str, about: str) ->
         for title, drawn in lines.items()
         if any(drawn.values())
     ]
-    write_whole(str(FIGURES / f"{name}.svg"), chart(about, panels, across=2))
+    keep_chart(Chart(about, panels), FIGURES / f"{name}.json")
 
 
 def main() -> None:
@@ -95,7 +97,7 @@ def main() -> None:
     else:
         run(QUICK[0])  # compiles the kernels if necessary
         saved = {"machine": machine(), "series": measured(arguments.max_seconds)}
-        write_whole(str(data), json.dumps(saved, indent=1) + "\n")
+        write_whole(str(data), lines_of(saved, 3) + "\n")
     drawn(saved["series"], saved["machine"])
 
 

@@ -1,6 +1,6 @@
 """Plots the rows of the Cykas paper's Table 1 against messages per actor, on both engines.
 
-python benchmarks/plot_table.py                    # docs/images/table1-*.svg and the data
+python benchmarks/plot_table.py                    # docs/images/table1-*.json and the data
 python benchmarks/plot_table.py --max-seconds 300  # rows that take longer are left out
 """
 
@@ -13,10 +13,12 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from drawings import keep_chart
+from page import lines_of
 from run import HERE, machine
 
+from antecede.checker.papers.simulate.chart import Chart, Panel, Point
 from antecede.checker.render.files import write_whole
-from antecede.checker.simulate.chart import Panel, Point, chart
 
 ROOT = HERE.parent
 IMAGES = ROOT / "docs" / "images"
@@ -72,8 +74,8 @@ def figure(panels: Mapping[str, list[Result]], value: str, label: str, about: st
         Panel(title, across, label, series(rows, value), log="y", ticks=MESSAGES)
         for title, rows in panels.items()
     ]
-    file = IMAGES / f"table1-{value.partition('_')[0]}.svg"
-    write_whole(str(file), chart(about, drawn, inches=(7, 4.5)))
+    file = IMAGES / f"table1-{value.partition('_')[0]}.json"
+    keep_chart(Chart(about, drawn, inches=(7, 4.5)), file)
 
 
 def counts(rows: list[Result]) -> list[Result]:
@@ -99,7 +101,7 @@ def main() -> None:
     else:
         rows = measured(arguments.history, arguments.max_seconds)
         saved = {"machine": machine(), "history": arguments.history, "rows": rows}
-        write_whole(str(data), json.dumps(saved, indent=1) + "\n")
+        write_whole(str(data), lines_of(saved, 2) + "\n")
     about = f"{saved['history']}; {saved['machine']}"
     rows = saved["rows"]
     by_engine = {each: [row for row in rows if row["engine"] == each] for each in ENGINES}

@@ -37,7 +37,6 @@ FIXED_BYTES = 300e6
 ROWS = [
     "mfss 3x3 clocks --no-symmetry --threads 1",
     "mfss 3x3 clocks --no-symmetry --threads 2",
-    "mfss 3x3 clocks --no-symmetry --threads 2 --no-traces",
     "mfss 3x3 clocks --no-symmetry --threads 2 --memory keep",
     "mfss 3x3 clocks",
     "mfss 3x3 knowledge --no-symmetry",
@@ -51,7 +50,6 @@ ROWS = [
     "cykas 4x2 knowledge --no-symmetry",
     "cykas 3x4 knowledge",
     "cykas 3x4 knowledge --no-symmetry",
-    "mfss 3x3 full --no-symmetry --no-traces",
     "cykas 3x3 clocks --no-symmetry",
 ]
 SLOW = ("3x3 full", "cykas 3x3 clocks --no-symmetry", "4x2", "3x4")
@@ -114,7 +112,7 @@ def measure(row: str, runs: int) -> list[str]:
     first = results[0]
     seconds = statistics.median(r["seconds"] for r in results)
     peak = statistics.median(r["peak_memory_bytes"] for r in results)
-    unique, total = first["unique_states"], first["total_states"]
+    unique, total = first["explored"]["unique_states"], first["explored"]["total_states"]
     beyond = max(peak - FIXED_BYTES, 0) / unique
     return [
         row,

@@ -21,9 +21,9 @@ from datetime import UTC, datetime
 from page import put
 from run import README, table
 
-from antecede.checker.simulate.handlers import handlers_of
-from antecede.checker.simulate.run import simulate
-from antecede.checker.simulate.scenario import Scenario
+from antecede.checker.papers.simulate.handlers import handlers_of
+from antecede.checker.papers.simulate.run import simulate
+from antecede.checker.papers.simulate.scenario import Scenario
 
 LARGE = [
     (name, n, twins) for n in (100, 500) for name, twins in (("mfss", "own"), ("cykas", "twin"))

@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attrs import evolve
+from drawings import keep_chart
 from page import put
 
-from antecede.checker.render.files import write_whole
-from antecede.checker.simulate.claims import decide, markdown, timed_claims
-from antecede.checker.simulate.experiment import kept_in
-from antecede.checker.simulate.figures import FIGURES, HYBRID, Grid
-from antecede.checker.simulate.plots import drawn
-from antecede.checker.simulate.scenario import MS, parameters, written
-from antecede.checker.simulate.statistics import (
+from antecede.checker.papers.simulate.experiment import kept_in
+from antecede.checker.papers.simulate.figures import FIGURES, HYBRID, Grid
+from antecede.checker.papers.simulate.plots import charts
+from antecede.checker.papers.simulate.scenario import MS, parameters, written
+from antecede.checker.papers.simulate.statistics import (
     CONTROL_EACH,
     THROUGHPUT,
     Estimate,
@@ -27,6 +26,7 @@ from antecede.checker.simulate.statistics import (
     cell_of,
     medians,
 )
+from antecede.checker.papers.simulate.timed_claims import decide, markdown, timed_claims
 from antecede.checker.sweep.kept import Row
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -111,7 +111,7 @@ def assumptions() -> str:
         says = about.says + (f": {meaning}" if meaning else "")
         tried = ", ".join(written(name, value) for value in about.others)
         lines.append(
-            f"| `--{name.replace('_', '-')}` | {written(name, about.default)} | "
+            f"| `{name.replace('_', '-')}` | {written(name, about.default)} | "
             f"{says}. *{about.reason}.* | {tried} |"
         )
     return "\n".join(lines) + "\n"
@@ -176,8 +176,8 @@ def main() -> None:
         used |= {(row["protocol"], row["seed"], cell_of(row)): row for row in there}
         if name != "tornado-4" and grid.seeds:
             more = wanted(rows, complete("tornado-4", rows)) if name == "tornado" else []
-            for picture, text in drawn(grid, [*there, *more]).items():
-                write_whole(str(IMAGES / f"{picture}.svg"), text)
+            for picture, made in charts(grid, [*there, *more]).items():
+                keep_chart(made, IMAGES / f"{picture}.json")
     chosen = list(used.values())
     rulings = markdown([decide(claim, chosen) for claim in timed_claims()])
     parts = {

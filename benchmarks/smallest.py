@@ -30,24 +30,25 @@ from attrs import asdict, frozen
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, load_spec, system_of
 from antecede.checker.model import Protocol
+from antecede.checker.papers.simulate.chart import Chart, Panel, Point
 from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
-from antecede.checker.simulate.chart import Panel, Point, chart
 from antecede.checker.support.amounts import counted
 from antecede.checker.support.registry import default_properties, protocol_named
 from antecede.checker.support.sources import bare
 from antecede.checker.sweep.renamings import Renamings
-from antecede.checker.sweep.smallest import SIZED, Level, levels
+from antecede.checker.sweep.smallest import KNOWN_BUGS, SIZED, Level, levels
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.page import code_of, digest_of, rendered  # noqa: E402 -- this folder is no package
+from benchmarks.drawings import keep_chart  # noqa: E402 -- the same
+from benchmarks.page import code_of, digest_of, lines_of, rendered  # noqa: E402 -- this folder is no package
 from tests.mutants.mutant import FILES, Mutants, changed_source, label, mutants_in, mutated  # noqa: E402 -- the tests are beside this folder
 
 PAGE = ROOT / "docs" / "bounds.md"
-PICTURE = ROOT / "docs" / "images" / "bounds.svg"
+CHART = ROOT / "docs" / "images" / "bounds.json"
 DATA = ROOT / "benchmarks" / "figures" / "smallest.json"
 ACTORS = (2, 3, 4)
 MESSAGES = 5
@@ -295,7 +296,9 @@ def free_choice(bug: Bug, found: Found, actors: int, messages: int) -> Found:
         return {"verdict": str(Verdict.VIOLATED), "by": by}
     spec = Spec(bug.protocol, actors, messages, bug.network, properties=bug.delivery)
     bounds = Bounds(max_states=MOST_STATES, max_seconds=SECONDS)
-    result = check(spec, Options(threads=1), bounds, protocol=made, selfcheck="off").result
+    result = check(
+        spec, Options(threads=1), bounds, protocol=made, selfcheck="off"
+    ).result.of_this_search
     states = {"by": "any", "states": result.size.unique_states}
     if (failure := _failure(spec, result)) is not None:
         return {"verdict": str(Verdict.VIOLATED), **states, **failure}
@@ -408,7 +411,7 @@ def _is_partial(found: Found) -> bool:
 
 
 def _keep(data: Found) -> None:
-    write_whole(str(DATA), json.dumps(data, indent=1) + "\n")
+    write_whole(str(DATA), lines_of(data, 2) + "\n")
 
 
 def _told(result: Found) -> str:
@@ -439,7 +442,7 @@ def escape() -> Found:
 
 
 def _cost(spec: Spec) -> Found:
-    result = check(spec, selfcheck="off").result
+    result = check(spec, selfcheck="off").result.of_this_search
     path, counts = result.counterexample, result.size
     return {
         "workload": spec.workload,
@@ -550,8 +553,8 @@ def share(bugs: Sequence[Found], judged: str, actors: int, messages: int) -> flo
 JUDGED = {"deliveries": "deliveries only", "invariants": "also the protocol's invariants"}
 
 
-def figure(bugs: Sequence[Found]) -> str:
-    """Return the picture: the share of bugs against the number of messages."""
+def figure(bugs: Sequence[Found]) -> Chart:
+    """Return the chart: the share of bugs against the number of messages."""
     many = range(1, MESSAGES + 1)
     panels = [
         Panel(
@@ -567,7 +570,7 @@ def figure(bugs: Sequence[Found]) -> str:
         )
         for judged, title in JUDGED.items()
     ]
-    return chart("The share of bugs that a bound reveals", panels, inches=(8, 4))
+    return Chart("The share of bugs that a bound reveals", panels, inches=(8, 4))
 
 
 def _among(actors: int) -> str:
@@ -616,9 +619,17 @@ def _protocols(bugs: Sequence[Found]) -> Iterator[list[object]]:
 
 
 def write(data: Found, left: Mapping[str, str]) -> None:
-    """Write the page and its picture."""
+    """Write the page and its chart."""
     write_whole(str(PAGE), wrapped(page(data, left)))
-    write_whole(str(PICTURE), figure(counted_bugs(data["bugs"])))
+    keep_chart(figure(counted_bugs(data["bugs"])), CHART)
+    write_whole(str(KNOWN_BUGS), known_bugs(data))
+
+
+def known_bugs(data: Found) -> str:
+    """Return the smallest bounds that reveal each bug, from which sweeps compute shares."""
+    bounds = (bug["deliveries"]["bounds"] for bug in counted_bugs(data["bugs"]))
+    rows = [[[found["messages"], found["actors"]] for found in each] for each in bounds]
+    return "[\n" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows) + "\n]\n"
 
 
 def wrapped(text: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
@@ -54,7 +53,7 @@ def narrow_name(place: str) -> str:
 def on_files(files: Files, *, config: Any) -> Files:
     """Add the narrow forms of all diagrams."""
     for file in [each for each in files if each.src_uri.endswith(".svg")]:
-        drawing = narrow(Path(file.abs_src_path).read_text(encoding="utf-8"))
+        drawing = narrow(file.content_string)
         if drawing is not None:
             files.append(File.generated(config, narrow_name(file.src_uri), content=drawing))
     return files

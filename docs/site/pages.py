@@ -18,6 +18,8 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
+from antecede.checker.support.version import VERSION
+
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"(\]\()([^)#\s]*)((?:#[^)\s]*)?\))")
 CODE = {".py": "python", ".toml": "toml", ".json": "json", ".yml": "yaml", ".sh": "sh", "": "text"}
@@ -49,7 +51,7 @@ def on_config(config: Any) -> Any:
     Without either of them the site has no link to a repository.
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    config.site_name = f"{project['name']} {project['version']}"
+    config.site_name = f"{project['name']} {VERSION}"
     address = os.environ.get("REPO_URL") or project.get("urls", {}).get("Repository")
     if address:
         config.repo_url = address
