@@ -35,7 +35,7 @@ def violates(system: System, draw: random.Random) -> bool:
     state = initial_state(system)
     while transitions := enabled(system, state):
         outcome = successor(system, state, draw.choice(transitions))
-        if any(delivery.known for delivery in outcome.deliveries):
+        if any(delivery.causally_late for delivery in outcome.deliveries):
             return True
         state = outcome.state
     return False

@@ -1,7 +1,7 @@
 """The records with which protocols and properties are written.
 
 A protocol decides when a message that arrives may be handed to the application. `Protocol`,
-`Message` and `Step` describe protocols, `Property`, `What` and `Where` describe the statements that
+`Message` and `Step` describe protocols, `Property`, `What` and `When` describe the statements that
 the checker decides about protocols. `State` and the classes of transitions (`CausalSend`,
 `Receive`, …) describe runs. A file with a protocol or a property imports no other module of the
 checker.
@@ -129,13 +129,13 @@ class Envelope:
 
 
 @frozen(eq=False)
-class Renaming:
+class NormalForm:
     """Two functions that simplify a state of the whole system without changing its future.
 
     Counters such as sequence numbers grow forever, although a protocol may only look at their
     differences. The functions subtract the part of the counters that all actors have passed. Two
     states that differ only in this part then become equal, and the checker explores one of them.
-    `normal` of `Protocol` returns a renaming. The functions must not change any `Message`.
+    `normal` of `Protocol` returns such a pair. The functions must not change any `Message`.
 
     Attributes:
         state: a function that takes the number of an actor and its state, and returns the
@@ -147,9 +147,9 @@ class Renaming:
     packet: Callable[[Envelope], Packet]
 
 
-NormalForm: TypeAlias = Callable[[tuple[LocalState, ...], tuple[Envelope, ...]], Renaming]
+Normaliser: TypeAlias = Callable[[tuple[LocalState, ...], tuple[Envelope, ...]], NormalForm]
 """A function that takes the states of all actors and all envelopes in flight, and returns the
-`Renaming` that simplifies them. `normal` of `Protocol` has this type."""
+`NormalForm` that simplifies them. `normal` of `Protocol` has this type."""
 
 
 @frozen
@@ -271,9 +271,10 @@ class Protocol:
             names and functions, which take one state. Check one as the property `invariant:NAME`.
         joint_invariants: invariants whose functions take a tuple of the states of all actors.
             Compiled engines check them only in a breadth-first search.
-        at_rest: predicates that must be true of every actor's state when nothing more can happen.
-            Check one as the property `at-rest:NAME`.
-        joint_at_rest: such predicates whose functions take a tuple of the states of all actors.
+        final_invariants: predicates that must be true of every actor's state when nothing more can
+            happen. Check one as the property `final:NAME`.
+        joint_final_invariants: such predicates whose functions take a tuple of the states of all
+            actors.
         witnesses: predicates that should be true of some actor's state at some time, for example "a
             message had to wait". They show that a check covers the mechanism. Search for one as the
             property `witness:NAME`.
@@ -281,9 +282,9 @@ class Protocol:
         measures: numbers that may grow forever, such as the length of a queue: a dictionary of
             names and functions, which take one state. `check` with `bound=["NAME=5"]` does not
             search beyond states in which the number reaches 5.
-        normal: takes the states of all actors and the envelopes in flight, and returns a `Renaming`
-            that removes counters that all actors have passed. An endless run then often has
-            finitely many states.
+        normal: takes the states of all actors and the envelopes in flight, and returns a
+            `NormalForm` that removes counters that all actors have passed. An endless run then
+            often has finitely many states.
         unmerged: the protocol with finer states, if this protocol treats different objects as one
             state because the author says that they behave alike. See `Unmerged`.
         shows_messages: True (the default) if the state of an actor contains the messages that the
@@ -329,12 +330,12 @@ class Protocol:
     on_request: Callable[[tuple[tuple[Request, ...], ...]], Protocol] | None = None
     invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     joint_invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
-    at_rest: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
-    joint_at_rest: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
+    final_invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
+    joint_final_invariants: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     joint_witnesses: Mapping[str, Predicate] = field(factory=dict, converter=_frozen_mapping)
     measures: Mapping[str, Measure] = field(factory=dict, converter=_frozen_measures)
-    normal: NormalForm | None = None
+    normal: Normaliser | None = None
     unmerged: Unmerged | None = None
     shows_messages: bool = True
     states_are_calls: bool = False
@@ -378,16 +379,16 @@ class Delivery:
         message: the message.
         expected: True if the message was sent to this actor, and the actor had not delivered it
             before.
-        known: True if the actor had already delivered another message whose sender knew of this
-            one.
-        overtaken: True if the actor had already delivered a later message of the same sender.
+        causally_late: True if the actor had already delivered another message whose sender knew of
+            this one.
+        fifo_late: True if the actor had already delivered a later message of the same sender.
 
     Examples:
         Actor 1 delivers a message for the second time:
 
         >>> from antecede import Delivery, Message
         >>> message = Message(sender=0, number=1, destinations=(1,))
-        >>> again = Delivery(actor=1, message=message, expected=False, known=True, overtaken=False)
+        >>> again = Delivery(1, message, expected=False, causally_late=True, fifo_late=False)
         >>> again.expected
         False
     """
@@ -395,8 +396,8 @@ class Delivery:
     actor: int
     message: Message
     expected: bool
-    known: bool
-    overtaken: bool
+    causally_late: bool
+    fifo_late: bool
 
 
 class What(Enum):
@@ -404,13 +405,13 @@ class What(Enum):
 
     Attributes:
         DELIVERY: one `Delivery` of a message.
-        STATE: the state of one actor.
-        STATES: a tuple of the states of all actors. Compiled engines check such a property only in
-            a breadth-first search, except in final states.
+        LOCAL_STATE: the state of one actor.
+        GLOBAL_STATE: a tuple of the states of all actors. Compiled engines check such a property
+            only in a breadth-first search, except in final states.
         SEQUENCES: a tuple of all actors' deliveries: for each actor, a tuple of the messages that
             it has delivered so far, in order. If an actor delivers a message again, the tuple still
-            has it once. Actors that have crashed are left out, as in `STATES`. Compiled engines
-            check such a property as one of `STATES`.
+            has it once. Actors that have crashed are left out, as in `GLOBAL_STATE`. Compiled
+            engines check such a property as one of `GLOBAL_STATE`.
         UNDELIVERED: a tuple of the messages of one sender that some receiver has not delivered.
         PARTLY_DELIVERED: a tuple of the messages of one sender that some receiver has delivered and
             another one has not. If actors can crash, it is about receivers that have not crashed.
@@ -419,70 +420,70 @@ class What(Enum):
     Examples:
         A property whose predicate takes the state of one actor, here a tuple of waiting messages:
 
-        >>> from antecede import Property, What, Where
+        >>> from antecede import Property, What, When
         >>> def is_small(state):
         ...     return len(state) < 3
-        >>> small = Property("small", "few messages wait", What.STATE, Where.EVERYWHERE, is_small)
+        >>> small = Property("small", "few messages wait", What.LOCAL_STATE, When.ALWAYS, is_small)
         >>> small.predicate(("m1", "m2"))
         True
     """
 
     DELIVERY = "deliveries"
-    STATE = "actors' states"
-    STATES = "the states of all actors"
+    LOCAL_STATE = "actors' states"
+    GLOBAL_STATE = "the states of all actors"
     SEQUENCES = "the deliveries of all actors"
     UNDELIVERED = "undelivered messages"
     PARTLY_DELIVERED = "partly delivered messages"
     ENDED = "ends of workloads"
 
 
-class Where(Enum):
+class When(Enum):
     """When the predicate of a property must be true: in all states or runs, or in some of them.
 
     A final state is a state in which nothing more can happen.
 
     Attributes:
-        EVERYWHERE: always, in every run.
-        SOMEWHERE: at least once, in some run.
+        ALWAYS: in every state or delivery of every run.
+        SOMETIMES: in at least one state or delivery of some run.
         AT_FINAL_STATES: in every final state, for every actor.
         AT_SOME_FINAL_STATE: in at least one final state, for every actor.
-        FROM_EVERYWHERE_ON: every reachable state can be continued to a state where the predicate is
+        ALWAYS_POSSIBLE: every reachable state can be continued to a state where the predicate is
             true for every actor.
-        ON_FAIR_RUNS: no predicate. No message stays undelivered forever in a run whose network and
-            timers delay nothing forever.
+        EVENTUALLY_IF_FAIR: no predicate. No message stays undelivered forever in a run whose
+            network and timers delay nothing forever.
 
     Examples:
         When nothing more can happen, no message may be undelivered:
 
-        >>> from antecede import Property, What, Where
+        >>> from antecede import Property, What, When
         >>> def nothing(undelivered):
         ...     return not undelivered
-        >>> done = Property("done", "all is done", What.UNDELIVERED, Where.AT_FINAL_STATES, nothing)
+        >>> done = Property("done", "all is done", What.UNDELIVERED, When.AT_FINAL_STATES, nothing)
         >>> done.predicate(())
         True
     """
 
-    EVERYWHERE = "everywhere"
-    SOMEWHERE = "somewhere"
+    ALWAYS = "always"
+    SOMETIMES = "at some time"
     AT_FINAL_STATES = "at final states"
     AT_SOME_FINAL_STATE = "at some final state"
-    FROM_EVERYWHERE_ON = "from everywhere on"
-    ON_FAIR_RUNS = "on fair runs"
+    ALWAYS_POSSIBLE = "as always possible"
+    EVENTUALLY_IF_FAIR = "on fair runs"
 
 
 _PLACES = {
-    What.DELIVERY: (Where.EVERYWHERE, Where.SOMEWHERE),
-    What.STATE: tuple(Where)[:4],
-    What.STATES: tuple(Where)[:4],
-    What.SEQUENCES: tuple(Where)[:4],
-    What.UNDELIVERED: tuple(Where)[2:],
-    What.PARTLY_DELIVERED: tuple(Where)[2:5],
-    What.ENDED: tuple(Where)[2:5],
+    What.DELIVERY: (When.ALWAYS, When.SOMETIMES),
+    What.LOCAL_STATE: tuple(When)[:4],
+    What.GLOBAL_STATE: tuple(When)[:4],
+    What.SEQUENCES: tuple(When)[:4],
+    What.UNDELIVERED: tuple(When)[2:],
+    What.PARTLY_DELIVERED: tuple(When)[2:5],
+    What.ENDED: tuple(When)[2:5],
 }
 """Subject -> the places where every engine can judge it."""
 
 # Lookups of Enum members are slow, and searches need `sought` in every state.
-_SOUGHT = (Where.SOMEWHERE, Where.AT_SOME_FINAL_STATE)
+_SOUGHT = (When.SOMETIMES, When.AT_SOME_FINAL_STATE)
 
 
 def _unasked(_thing: Any) -> bool:
@@ -500,27 +501,27 @@ class Property:
         name: the name of the property in commands and results.
         summary: one line that describes the property; `antecede list` shows it.
         what: the kind of argument that the predicate takes, such as `What.DELIVERY`.
-        where: when the predicate must be true, such as `Where.EVERYWHERE`.
+        when: when the predicate must be true, such as `When.ALWAYS`.
         predicate: a function that takes the argument and returns True or False. Leave it out for
-            `Where.ON_FAIR_RUNS`, and only there.
+            `When.EVENTUALLY_IF_FAIR`, and only there.
 
     Raises:
-        ValueError: `what` and `where` do not fit together; the error names the values of `where`
+        ValueError: `what` and `when` do not fit together; the error names the values of `when`
             that fit. Or the predicate is missing, or superfluous.
 
     Examples:
         No actor delivers a message after a later message of the same sender:
 
-        >>> from antecede import Delivery, Message, Property, What, Where
+        >>> from antecede import Delivery, Message, Property, What, When
         >>> in_order = Property(
         ...     name="in-order",
         ...     summary="the messages of a sender are delivered in the order of sending",
         ...     what=What.DELIVERY,
-        ...     where=Where.EVERYWHERE,
-        ...     predicate=lambda delivery: not delivery.overtaken,
+        ...     when=When.ALWAYS,
+        ...     predicate=lambda delivery: not delivery.fifo_late,
         ... )
         >>> message = Message(sender=0, number=1, destinations=(1,))
-        >>> late = Delivery(actor=1, message=message, expected=True, known=True, overtaken=True)
+        >>> late = Delivery(1, message, expected=True, causally_late=True, fifo_late=True)
         >>> in_order.predicate(late)
         False
     """
@@ -528,17 +529,17 @@ class Property:
     name: str
     summary: str
     what: What
-    where: Where
+    when: When
     predicate: Callable[[Any], bool] = _unasked
 
     def __attrs_post_init__(self) -> None:
         """Check that the fields of the property fit together.
 
         Raises:
-            ValueError: a field has a value of a wrong kind, `what` and `where` do not fit, or the
+            ValueError: a field has a value of a wrong kind, `what` and `when` do not fit, or the
                 predicate is missing or superfluous.
         """
-        kinds: Mapping[str, Any] = {"name": str, "summary": str, "what": What, "where": Where}
+        kinds: Mapping[str, Any] = {"name": str, "summary": str, "what": What, "when": When}
         for name, kind in kinds.items():
             if not isinstance(value := getattr(self, name), kind):
                 wanted = "a text" if kind is str else f"a member of {kind.__name__}"
@@ -550,27 +551,27 @@ class Property:
                 f"the property {self.name!r} needs a name and, as its predicate, a function; the "
                 f"predicate is {self.predicate!r}"
             )
-        if self.where not in _PLACES[self.what]:
-            places = " or ".join(f"Where.{place.name}" for place in _PLACES[self.what])
+        if self.when not in _PLACES[self.what]:
+            places = " or ".join(f"When.{place.name}" for place in _PLACES[self.what])
             raise ValueError(
-                f"the property {self.name!r} judges {self.what.value} {self.where.value}; "
+                f"the property {self.name!r} has What.{self.what.name} and When.{self.when.name}; "
                 f"What.{self.what.name} goes with {places}"
             )
-        if (self.predicate is _unasked) != (self.where is Where.ON_FAIR_RUNS):
+        if (self.predicate is _unasked) != (self.when is When.EVENTUALLY_IF_FAIR):
             raise ValueError(
-                f"the property {self.name!r} judges {self.what.value} {self.where.value}, and "
-                f"that {'takes no' if self.predicate is not _unasked else 'needs a'} predicate"
+                f"the property {self.name!r} has When.{self.when.name}, and that "
+                f"{'takes no' if self.predicate is not _unasked else 'needs a'} predicate"
             )
 
     @property
     def of_states(self) -> bool:
         """True if the predicate of the property takes the state of one actor, or of all actors."""
-        return self.what in (What.STATE, What.STATES)
+        return self.what in (What.LOCAL_STATE, What.GLOBAL_STATE)
 
     @property
     def at_end(self) -> bool:
         """True if the predicate is asked in final states only, in which nothing more can happen."""
-        return self.where in (Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE)
+        return self.when in (When.AT_FINAL_STATES, When.AT_SOME_FINAL_STATE)
 
     @property
     def sought(self) -> bool:
@@ -579,12 +580,12 @@ class Property:
         The property then holds as soon as the search finds an example. No single run can violate
         it. The property is violated if a complete search finds none.
         """
-        return self.where in _SOUGHT
+        return self.when in _SOUGHT
 
     @property
     def final(self) -> bool:
         """True if only final states, in which nothing more can happen, can violate the property."""
-        return self.where is Where.AT_FINAL_STATES
+        return self.when is When.AT_FINAL_STATES
 
     @property
     def later(self) -> bool:
@@ -594,7 +595,7 @@ class Property:
         message waits forever. False if single states or deliveries decide the property during the
         search.
         """
-        return self.where in (Where.FROM_EVERYWHERE_ON, Where.ON_FAIR_RUNS)
+        return self.when in (When.ALWAYS_POSSIBLE, When.EVENTUALLY_IF_FAIR)
 
 
 @frozen

@@ -1,6 +1,6 @@
 """Properties, one file each. The registry maps a name to the module and name of its record.
 
-`witness:NAME`, `invariant:NAME` and `at-rest:NAME` are built from the declarations of a protocol;
+`witness:NAME`, `invariant:NAME` and `final:NAME` are built from the declarations of a protocol;
 see `properties.declared`.
 """
 

@@ -7,7 +7,7 @@ Problems, Technical Report TR 94-1425, Cornell University, 1994).
 
 from __future__ import annotations
 
-from antecede import Message, Property, What, Where
+from antecede import Message, Property, What, When
 
 
 def nothing_partly_delivered(messages: tuple[Message, ...]) -> bool:
@@ -19,6 +19,6 @@ AGREEMENT = Property(
     name="agreement",
     summary="at final states: if one live actor delivered a message, all its live destinations did",
     what=What.PARTLY_DELIVERED,
-    where=Where.AT_FINAL_STATES,
+    when=When.AT_FINAL_STATES,
     predicate=nothing_partly_delivered,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from antecede import Message, Property, What, Where
+from antecede import Message, Property, What, When
 
 
 def nothing_undelivered(undelivered: tuple[Message, ...]) -> bool:
@@ -14,6 +14,6 @@ ALL_DELIVERED = Property(
     name="all-delivered",
     summary="at final states: every message was delivered to all its destinations",
     what=What.UNDELIVERED,
-    where=Where.AT_FINAL_STATES,
+    when=When.AT_FINAL_STATES,
     predicate=nothing_undelivered,
 )

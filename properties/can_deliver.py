@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from antecede import Property, What, Where
+from antecede import Property, What, When
 from antecede.properties.all_delivered import nothing_undelivered
 
 CAN_DELIVER = Property(
     name="can-deliver",
     summary="from every reachable state, everything can still be delivered",
     what=What.UNDELIVERED,
-    where=Where.FROM_EVERYWHERE_ON,
+    when=When.ALWAYS_POSSIBLE,
     predicate=nothing_undelivered,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from antecede import Delivery, Property, What, Where
+from antecede import Delivery, Property, What, When
 
 
 def respects_causality(delivery: Delivery) -> bool:
@@ -11,13 +11,13 @@ def respects_causality(delivery: Delivery) -> bool:
     A violation is the delivery of the overtaken message. By then both messages are delivered, in
     the wrong order (Birman and Joseph 1987; Cykas paper, section 3.1).
     """
-    return not delivery.known
+    return not delivery.causally_late
 
 
 CAUSAL_DELIVERY = Property(
     name="causal-delivery",
     summary="safety: if m happened before m', no actor delivers m' before m",
     what=What.DELIVERY,
-    where=Where.EVERYWHERE,
+    when=When.ALWAYS,
     predicate=respects_causality,
 )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from antecede import Delivery, Property, What, Where
+from antecede import Delivery, Property, What, When
 
 
 def respects_channel_order(delivery: Delivery) -> bool:
     """Return whether no later message of this sender was delivered here before."""
-    return not delivery.overtaken
+    return not delivery.fifo_late
 
 
 FIFO_DELIVERY = Property(
     name="fifo-delivery",
     summary="safety: per sender and receiver, messages are delivered in the order of their sending",
     what=What.DELIVERY,
-    where=Where.EVERYWHERE,
+    when=When.ALWAYS,
     predicate=respects_channel_order,
 )

@@ -5,7 +5,7 @@ A program blocks at a receive if its message never arrives, or arrives behind an
 
 from __future__ import annotations
 
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
 
 def has_ended(ended: bool) -> bool:
@@ -17,6 +17,6 @@ FINISHES = Property(
     name="finishes",
     summary="at final states: every application has reached the end of its workload",
     what=What.ENDED,
-    where=Where.AT_FINAL_STATES,
+    when=When.AT_FINAL_STATES,
     predicate=has_ended,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from antecede import Delivery, Property, What, Where
+from antecede import Delivery, Property, What, When
 
 
 def is_expected(delivery: Delivery) -> bool:
@@ -14,6 +14,6 @@ INTEGRITY = Property(
     name="integrity",
     summary="safety: delivered at most once per destination, and only where it was sent",
     what=What.DELIVERY,
-    where=Where.EVERYWHERE,
+    when=When.ALWAYS,
     predicate=is_expected,
 )

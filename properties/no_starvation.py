@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
 NO_STARVATION = Property(
     name="no-starvation",
     summary="no fair run leaves a message undelivered forever (endless workloads)",
     what=What.UNDELIVERED,
-    where=Where.ON_FAIR_RUNS,
+    when=When.EVENTUALLY_IF_FAIR,
 )

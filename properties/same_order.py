@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from antecede import Message, Property, What, Where
+from antecede import Message, Property, What, When
 
 
 def agree_in_pairs(sequences: tuple[tuple[Message, ...], ...]) -> bool:
@@ -20,6 +20,6 @@ SAME_ORDER = Property(
     name="same-order",
     summary="safety: any two actors deliver the messages that both deliver in the same order",
     what=What.SEQUENCES,
-    where=Where.EVERYWHERE,
+    when=When.ALWAYS,
     predicate=agree_in_pairs,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, pairwise
 
-from antecede import Message, Property, What, Where
+from antecede import Message, Property, What, When
 
 
 def fit_into_one_order(sequences: tuple[tuple[Message, ...], ...]) -> bool:
@@ -32,6 +32,6 @@ TOTAL_ORDER = Property(
     name="total-order",
     summary="safety: the deliveries of all actors fit into one order of the messages",
     what=What.SEQUENCES,
-    where=Where.EVERYWHERE,
+    when=When.ALWAYS,
     predicate=fit_into_one_order,
 )

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede import Envelope, Message, Protocol, Renaming, Step
+from antecede import Envelope, Message, NormalForm, Protocol, Step
 from antecede.protocols.mail_room import Held, released
 
 Time: TypeAlias = tuple[int, ...]
@@ -77,7 +77,7 @@ def after_delivery(state: Cbcast, held: Held[Stamped]) -> Cbcast:
 # The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
 
-def normal(states: tuple[Cbcast, ...], _flying: tuple[Envelope, ...]) -> Renaming:
+def normal(states: tuple[Cbcast, ...], _flying: tuple[Envelope, ...]) -> NormalForm:
     """Subtract the messages that all actors have delivered, because they hold nothing back."""
     everywhere = tuple(map(min, *(state.VT for state in states)))
 
@@ -91,7 +91,7 @@ def normal(states: tuple[Cbcast, ...], _flying: tuple[Envelope, ...]) -> Renamin
         queue = tuple(evolve(held, packet=packet(held.packet)) for held in local.delay_queue)
         return evolve(local, VT=since(local.VT), delay_queue=queue)
 
-    return Renaming(state, lambda envelope: packet(envelope.packet))
+    return NormalForm(state, lambda envelope: packet(envelope.packet))
 
 
 CBCAST = Protocol(

@@ -154,7 +154,7 @@ INVARIANTS = {
     "buffer-waits-for-ack-or-yct": buffer_waits_for_ack_or_yct,
     "buffer-in-sending-order": buffer_is_in_sending_order,
 }
-AT_REST = {
+FINAL_INVARIANTS = {
     "acknowledged": lambda state: not any(state.UNACK),  # Lemma 3.3
     "told": lambda state: not any(state.EAGER_SENT),  # Lemma 3.4
     "nothing-awaited": lambda state: not any(state.AWAIT),  # Lemma 3.5
@@ -178,7 +178,7 @@ CYKAS_FAIR = Protocol(
     causal_send=application_send,
     receive=receive,
     invariants=INVARIANTS,
-    at_rest=AT_REST,
+    final_invariants=FINAL_INVARIANTS,
     witnesses=WITNESSES,
     measures=MEASURES,
 )

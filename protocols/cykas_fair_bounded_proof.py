@@ -1,4 +1,4 @@
-"""Cykas without starvation, with bounded control state: safety, and liveness at rest.
+"""Cykas without starvation, with bounded control state: safety, and all delivered at quiescence.
 
 The model is that of `protocols.cykas_fair_proof`, with one more reason to wait: a message is not
 posted while the YCT of an Eager Send to the same receiver is unsent.

@@ -1,4 +1,4 @@
-"""Cykas for every number of actors and messages: safety, and liveness at rest.
+"""Cykas for every number of actors and messages: safety, and nothing undelivered at quiescence.
 
 Y. Tong, N. Liittschwager, L. Kuper: Can you keep a secret? A new protocol for sender-side
 enforcement of causal message delivery (as in `protocols.cykas`), section 3. Until R is
@@ -218,7 +218,7 @@ CYKAS = Model(
         ),
     ),
     safety=CAUSAL_DELIVERY,
-    at_rest=ALL_DELIVERED,
+    quiescent=ALL_DELIVERED,
     link="antecede.protocols.cykas_proof:LINK",
 )
 
@@ -281,7 +281,7 @@ CYKAS_SECRET_MODE = evolve(
         TELL,
         evolve(HEAR, updates=(*HEAR.updates, _CONFIDENCE_ENDS)),
     ),
-    at_rest=None,
+    quiescent=None,
     conjuncts=CYKAS.conjuncts[:-1],
     expected="FAILED",
     link="antecede.protocols.cykas_proof:SECRET_MODE_LINK",

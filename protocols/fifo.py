@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from antecede import Envelope, Message, Protocol, Renaming, Step
+from antecede import Envelope, Message, NormalForm, Protocol, Step
 from antecede.checker.model import with_item
 
 
@@ -63,7 +63,7 @@ def receive(state: Fifo, src: int, packet: Numbered) -> Step:
 # The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
 
-def normal(states: tuple[Fifo, ...], _flying: tuple[Envelope, ...]) -> Renaming:
+def normal(states: tuple[Fifo, ...], _flying: tuple[Envelope, ...]) -> NormalForm:
     """Subtract from each channel's counters the messages delivered on it."""
     delivered = [state.delivered for state in states]
 
@@ -80,7 +80,7 @@ def normal(states: tuple[Fifo, ...], _flying: tuple[Envelope, ...]) -> Renaming:
             ),
         )
 
-    return Renaming(state, lambda e: packet(e.src, e.dst, e.packet))
+    return NormalForm(state, lambda e: packet(e.src, e.dst, e.packet))
 
 
 FIFO = Protocol(

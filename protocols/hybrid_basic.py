@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from attrs import evolve, frozen
 
-from antecede import Envelope, LocalState, Message, Packet, Predicate, Protocol, Renaming, Step
+from antecede import Envelope, LocalState, Message, NormalForm, Packet, Predicate, Protocol, Step
 from antecede.checker.model import with_item
 from antecede.protocols.ranks import Rank, ranked
 from antecede.protocols.sliding import SlidingArray, SlidingMap
@@ -270,7 +270,7 @@ MEASURES = {
 }
 
 
-def normal(states: tuple[Hybrid[Msg], ...], flying: tuple[Envelope, ...]) -> Renaming:
+def normal(states: tuple[Hybrid[Msg], ...], flying: tuple[Envelope, ...]) -> NormalForm:
     """Replace message ids by ranks, and count permit indexes from the first missing permit.
 
     Ids are compared only with ids of the same sender. The ids of the window from the oldest unacked
@@ -299,7 +299,7 @@ def normal(states: tuple[Hybrid[Msg], ...], flying: tuple[Envelope, ...]) -> Ren
             return _by_rank(ranks[envelope.src], envelope.packet)
         return evolve(envelope.packet, mid=ranks[_owner_of(envelope)](envelope.packet.mid))
 
-    return Renaming(state, packet)
+    return NormalForm(state, packet)
 
 
 def _by_rank(rank: Rank, m: Msg) -> Msg:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede import Delivery, Envelope, Message, Property, Protocol, Renaming, Step, What, Where
+from antecede import Delivery, Envelope, Message, NormalForm, Property, Protocol, Step, What, When
 from antecede.checker.model import with_item
 from antecede.protocols.mail_room import Held, released
 
@@ -98,10 +98,10 @@ def _sending_order(held: Held[Counted]) -> tuple[int, int]:
 
 def respects_causality_at_the_server(delivery: Delivery) -> bool:
     """Return whether the server delivered no message before one that it depends on."""
-    return delivery.actor != SERVER or not delivery.known
+    return delivery.actor != SERVER or not delivery.causally_late
 
 
-def normal(states: tuple[Kearns, ...], _flying: tuple[Envelope, ...]) -> Renaming:
+def normal(states: tuple[Kearns, ...], _flying: tuple[Envelope, ...]) -> NormalForm:
     """Subtract the messages that the server has delivered.
 
     Smaller entries hold nothing back, so they are equivalent to the server's own entry.
@@ -118,14 +118,14 @@ def normal(states: tuple[Kearns, ...], _flying: tuple[Envelope, ...]) -> Renamin
         waiting = tuple(evolve(held, packet=packet(held.packet)) for held in local.held_back)
         return evolve(local, V=since(local.V), held_back=waiting)
 
-    return Renaming(state, lambda envelope: packet(envelope.packet))
+    return NormalForm(state, lambda envelope: packet(envelope.packet))
 
 
 CAUSAL_AT_SERVER = Property(
     name="causal-at-server",
     summary="safety: no delivery at the server violates causality",
     what=What.DELIVERY,
-    where=Where.EVERYWHERE,
+    when=When.ALWAYS,
     predicate=respects_causality_at_the_server,
 )
 

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede import Envelope, Message, Protocol, Renaming, Step
+from antecede import Envelope, Message, NormalForm, Protocol, Step
 from antecede.checker.model import with_item
 from antecede.protocols.mail_room import Held, released
 from antecede.protocols.ranks import ranked
@@ -139,7 +139,7 @@ def has_newer(entry: Entry, log: Iterable[Entry]) -> bool:
 # The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
 
-def normal(states: tuple[Ks, ...], flying: tuple[Envelope, ...]) -> Renaming:
+def normal(states: tuple[Ks, ...], flying: tuple[Envelope, ...]) -> NormalForm:
     """Replace the clocks of each actor by ranks, because they are only compared."""
     sent = [(envelope.src, envelope.packet) for envelope in flying]
     sent += [(held.src, held.packet) for state in states for held in state.held_back]
@@ -166,7 +166,7 @@ def normal(states: tuple[Ks, ...], flying: tuple[Envelope, ...]) -> Renaming:
             held_back=tuple(evolve(h, packet=packet(h.src, h.packet)) for h in local.held_back),
         )
 
-    return Renaming(state, lambda envelope: packet(envelope.src, envelope.packet))
+    return NormalForm(state, lambda envelope: packet(envelope.src, envelope.packet))
 
 
 KS = Protocol(

@@ -90,7 +90,7 @@ INVARIANTS = {
     "buffer-waits-for-an-ack": buffer_waits_for_an_ack,
     "buffer-in-sending-order": buffer_is_in_sending_order,
 }
-AT_REST = {
+FINAL_INVARIANTS = {
     "acknowledged": lambda state: not state.unacknowledged,
     "sent": lambda state: not state.OB,  # section 3.3, liveness
 }
@@ -103,6 +103,6 @@ MFSS = Protocol(
     causal_send=causal_send,
     receive=receive,
     invariants=INVARIANTS,
-    at_rest=AT_REST,
+    final_invariants=FINAL_INVARIANTS,
     witnesses={"waited": lambda state: bool(state.OB)},
 )

@@ -60,7 +60,7 @@ MFSS = Model(
         ORDER_IS_OF_SENT,
     ),
     safety=CAUSAL_DELIVERY,
-    at_rest=ALL_DELIVERED,
+    quiescent=ALL_DELIVERED,
     link="antecede.protocols.mfss_proof:LINK",
 )
 

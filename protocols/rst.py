@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede import Envelope, Message, Property, Protocol, Renaming, Step, What, Where
+from antecede import Envelope, Message, NormalForm, Property, Protocol, Step, What, When
 from antecede.checker.model import with_item
 from antecede.protocols.mail_room import Held, released
 
@@ -155,7 +155,7 @@ def all_agree_on_sent(states: tuple[Rst, ...]) -> bool:
     return len({state.SENT for state in states}) == 1
 
 
-def normal(states: tuple[Rst, ...], _flying: tuple[Envelope, ...]) -> Renaming:
+def normal(states: tuple[Rst, ...], _flying: tuple[Envelope, ...]) -> NormalForm:
     """Subtract delivered messages: those from k that j has delivered hold nothing back at j.
 
     So an entry SENT[k][j] up to DELIV_j[k] is equivalent to DELIV_j[k]. Column j of j's own matrix
@@ -180,14 +180,14 @@ def normal(states: tuple[Rst, ...], _flying: tuple[Envelope, ...]) -> Renaming:
         DELIV = (0,) * len(states)
         return evolve(local, SENT=since(local.SENT, actor), DELIV=DELIV, held_back=waiting)
 
-    return Renaming(state, lambda envelope: packet(envelope.packet))
+    return NormalForm(state, lambda envelope: packet(envelope.packet))
 
 
 IN_AGREEMENT_ON_SENT = Property(
     name="in-agreement-on-sent",
     summary="at final states: all actors have the same matrix SENT, if all messages are broadcast",
-    what=What.STATES,
-    where=Where.AT_FINAL_STATES,
+    what=What.GLOBAL_STATE,
+    when=When.AT_FINAL_STATES,
     predicate=all_agree_on_sent,
 )
 INVARIANTS = {"deliv-is-column-of-sent": deliv_is_column_of_sent}

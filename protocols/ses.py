@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from attrs import evolve, frozen
 
-from antecede import Envelope, Message, Protocol, Renaming, Step
+from antecede import Envelope, Message, NormalForm, Protocol, Step
 from antecede.checker.model import with_item
 from antecede.protocols.mail_room import Held, released
 from antecede.protocols.ranks import ranked
@@ -100,7 +100,7 @@ def latest(one: Time | None, other: Time | None) -> Time | None:
 # The algorithms end here. Below: invariants, witnesses, measures and normal forms for the checker.
 
 
-def normal(states: tuple[Ses, ...], flying: tuple[Envelope, ...]) -> Renaming:
+def normal(states: tuple[Ses, ...], flying: tuple[Envelope, ...]) -> NormalForm:
     """Replace each actor's clock entries by ranks, because times are only compared and merged."""
     sent = [envelope.packet for envelope in flying]
     sent += [held.packet for state in states for held in state.held_back]
@@ -121,7 +121,7 @@ def normal(states: tuple[Ses, ...], flying: tuple[Envelope, ...]) -> Renaming:
         waiting = tuple(evolve(held, packet=packet(held.packet)) for held in local.held_back)
         return evolve(local, T=of(local.T), V=pairs(local.V), held_back=waiting)
 
-    return Renaming(state, lambda envelope: packet(envelope.packet))
+    return NormalForm(state, lambda envelope: packet(envelope.packet))
 
 
 SES = Protocol(

@@ -33,12 +33,12 @@ from antecede.checker.model import (
     Protocol,
     Step,
     What,
-    Where,
+    When,
 )
 
 FAULTS: Any = {
-    "causal-delivery": lambda delivery: delivery.known,
-    "fifo-delivery": lambda delivery: delivery.overtaken,
+    "causal-delivery": lambda delivery: delivery.causally_late,
+    "fifo-delivery": lambda delivery: delivery.fifo_late,
     "integrity": lambda delivery: not delivery.expected,
 }
 
@@ -263,12 +263,12 @@ def shows(prop: Any, state: State, deliveries: Any, final: bool) -> bool:
         planned = any(actor.plan for i, actor in enumerate(state.actors) if state.live(i))
         unfinished = {"all-delivered": bool(state.owed()), "finishes": planned}
         return any(map(FAULTS[prop], deliveries)) if prop in FAULTS else final and unfinished[prop]
-    if prop.where is Where.FROM_EVERYWHERE_ON or (prop.at_end and not final):
+    if prop.when is When.ALWAYS_POSSIBLE or (prop.at_end and not final):
         return False
     answers = [prop.predicate(thing) for thing in things(prop, state, deliveries)]
-    if prop.where is Where.SOMEWHERE:
+    if prop.when is When.SOMETIMES:
         return any(answers)
-    return all(answers) is (prop.where is Where.AT_SOME_FINAL_STATE)
+    return all(answers) is (prop.when is When.AT_SOME_FINAL_STATE)
 
 
 def things(prop: Property, state: State, deliveries: Any) -> Any:
@@ -277,8 +277,8 @@ def things(prop: Property, state: State, deliveries: Any) -> Any:
         return deliveries
     live = [i for i in range(len(state.actors)) if state.live(i)]
     states = tuple(state.actors[i].local for i in live)
-    if prop.what in (What.STATE, What.STATES):
-        return states if prop.what is What.STATE else (states,)
+    if prop.what in (What.LOCAL_STATE, What.GLOBAL_STATE):
+        return states if prop.what is What.LOCAL_STATE else (states,)
     if prop.what is What.SEQUENCES:
         return [tuple(tuple(message for message, _ in state.actors[i].log) for i in live)]
     if prop.what is What.ENDED:

@@ -391,7 +391,7 @@ def test_the_check_of_what_is_loaded_sees_the_compiler() -> None:
 
 END = "# The algorithms end here."
 
-ASKED = {"normal", "INVARIANTS", "AT_REST", "MEASURES", "WITNESSES"}
+ASKED = {"normal", "INVARIANTS", "FINAL_INVARIANTS", "MEASURES", "WITNESSES"}
 """What checks ask of a protocol, by the names that its file has for it."""
 
 

@@ -801,9 +801,9 @@ def test_list_names_everything_that_a_check_is_made_of(antecede: Command) -> Non
 def test_list_marks_all_declared_properties_that_a_check_includes(antecede: Command) -> None:
     _, _, rows = antecede("list").out.partition("\n  witness:NAME")
     witnesses, _, rest = rows.partition("\n  invariant:NAME")
-    invariants, _, rest = rest.partition("\n  at-rest:NAME")
-    at_rest, _, _ = rest.partition("\n  FILE.py:NAME")
-    marked = ["(default)" in text for text in (witnesses, invariants, at_rest)]
+    invariants, _, rest = rest.partition("\n  final:NAME")
+    final_invariants, _, _ = rest.partition("\n  FILE.py:NAME")
+    marked = ["(default)" in text for text in (witnesses, invariants, final_invariants)]
     assert [False, True, True] == marked
 
 

@@ -87,14 +87,14 @@ def test_a_violation_is_not_lost_to_a_self_check_that_does_not_end(tmp_path: Pat
 
 
 ADVERSARY = f"""{STAGES}
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
 def right(delivery):
     if is_called_by("by_search"):
         never()
     return True
 
-OWN = Property("own", "of a test", What.DELIVERY, Where.EVERYWHERE, right)
+OWN = Property("own", "of a test", What.DELIVERY, When.ALWAYS, right)
 """
 
 

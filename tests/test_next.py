@@ -16,7 +16,7 @@ from tests.api.test_functions import LOG
 from tests.conftest import ROOT, Command, begun
 
 RAISING = """
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
 def at_once(states):
     return states[0].nothing
@@ -24,8 +24,8 @@ def at_once(states):
 def late(state):
     return sum(state.delivered) == 0 or state.nothing
 
-AT_ONCE = Property("at-once", "", What.STATES, Where.EVERYWHERE, at_once)
-LATE = Property("late", "", What.STATE, Where.EVERYWHERE, late)
+AT_ONCE = Property("at-once", "", What.GLOBAL_STATE, When.ALWAYS, at_once)
+LATE = Property("late", "", What.LOCAL_STATE, When.ALWAYS, late)
 """
 
 UNUSABLE = (2, 4)

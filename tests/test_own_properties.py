@@ -13,7 +13,7 @@ import pytest
 from attrs import evolve, frozen
 
 from antecede import assert_holds, assert_violated, check, replay, sweep
-from antecede.checker.model import Message, Property, Protocol, Step, What, Where
+from antecede.checker.model import Message, Property, Protocol, Step, What, When
 from antecede.checker.render.trace_formats import write_trace
 from antecede.checker.support.errors import InputError
 from antecede.checker.support.registry import protocol_named
@@ -233,15 +233,15 @@ def test_predicate_of_final_states_is_a_property_by_default() -> None:
     """One more than 13 states would be judged as well if the property were asked everywhere."""
     last = evolve(
         register(lambda _old, new: new),
-        joint_at_rest={"converged": lambda states: len(set(states)) == 1},
-        at_rest={"written": lambda state: state.value != (0, 0)},
+        joint_final_invariants={"converged": lambda states: len(set(states)) == 1},
+        final_invariants={"written": lambda state: state.value != (0, 0)},
     )
     result = check(last, actors=2, workload=BOTH, engine="plain")
-    assert "VIOLATED" == result.properties["at-rest:converged"]
-    assert "VIOLATED" != result.properties["at-rest:written"]
+    assert "VIOLATED" == result.properties["final:converged"]
+    assert "VIOLATED" != result.properties["final:written"]
     run, counts = result.counterexample, result.counts
     assert run is not None
-    assert ("at-rest:converged", 4) == (run.violates, run.length)
+    assert ("final:converged", 4) == (run.violates, run.length)
     assert run.reason.startswith("The run is over, and the predicate `converged` is false for all")
     assert (13, 15, 5, 3) == (
         counts.unique_states,
@@ -252,39 +252,39 @@ def test_predicate_of_final_states_is_a_property_by_default() -> None:
 
 
 SILENT = evolve(
-    register(max), at_rest={"written": lambda state: state.value != (0, 0)}, name="silent"
+    register(max), final_invariants={"written": lambda state: state.value != (0, 0)}, name="silent"
 )
 
 
-def test_predicate_of_one_actor_at_rest_names_the_actor() -> None:
+def test_predicate_of_one_actor_at_the_end_names_the_actor() -> None:
     result = check(SILENT, actors=3, workload=TWO_TO_ONE, engine="plain")
-    assert "HOLDS" == result.properties["at-rest:written"]
+    assert "HOLDS" == result.properties["final:written"]
     result = check(SILENT, actors=3, workload="script:[[1],[],[]]", engine="plain")
     assert result.counterexample is not None
     assert "the predicate `written` is false for Carol" in result.counterexample.reason
 
 
 @pytest.mark.parametrize("engine", ["plain", "local"])
-def test_predicate_at_rest_that_raises_comes_with_a_run(engine: str) -> None:
-    broken = evolve(register(max), at_rest={"broken": lambda state: state.nothing})
+def test_final_invariant_that_raises_comes_with_a_run(engine: str) -> None:
+    broken = evolve(register(max), final_invariants={"broken": lambda state: state.nothing})
     result = check(broken, actors=2, workload=BOTH, engine=engine)
     assert "ERROR" == result.verdict
     run = result.counterexample
     assert run is not None
-    assert ("at-rest-returns", 4) == (run.violates, run.length)
-    assert "at-rest predicate 'broken' of protocol 'register' raised AttributeError" in run.reason
+    assert ("final-returns", 4) == (run.violates, run.length)
+    assert "final invariant 'broken' of protocol 'register' raised AttributeError" in run.reason
 
 
 FILE = """
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
 def few(state):
     return len(state.held_back) < 1
 
-FEW = Property("few", "nothing is held back", What.STATE, Where.EVERYWHERE, few)
-LOUD = Property("loud", "it raises", What.STATE, Where.EVERYWHERE, lambda state: state.nothing)
+FEW = Property("few", "nothing is held back", What.LOCAL_STATE, When.ALWAYS, few)
+LOUD = Property("loud", "it raises", What.LOCAL_STATE, When.ALWAYS, lambda state: state.nothing)
 SEQUENCE = Property(
-    "sequence", "it raises", What.SEQUENCES, Where.EVERYWHERE, lambda sequences: sequences[9]
+    "sequence", "it raises", What.SEQUENCES, When.ALWAYS, lambda sequences: sequences[9]
 )
 NUMBER = 7
 """
@@ -362,7 +362,7 @@ def test_run_to_a_property_that_raises_is_replayed_with_that_property(
 
 
 RAISING = """
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
 def late(state):
     return 1 // (1 - len(state.held_back)) > 0
@@ -370,9 +370,9 @@ def late(state):
 def joint(states):
     return all(map(late, states))
 
-LATE = Property("late", "", What.STATE, Where.EVERYWHERE, late)
-JOINT = Property("joint", "", What.STATES, Where.EVERYWHERE, joint)
-LAST = Property("last", "", What.STATE, Where.AT_FINAL_STATES, lambda state: state.nothing)
+LATE = Property("late", "", What.LOCAL_STATE, When.ALWAYS, late)
+JOINT = Property("joint", "", What.GLOBAL_STATE, When.ALWAYS, joint)
+LAST = Property("last", "", What.LOCAL_STATE, When.AT_FINAL_STATES, lambda state: state.nothing)
 """
 
 
@@ -394,7 +394,7 @@ def test_replay_refuses_a_record_with_the_name_of_another_property(tmp_path: Pat
     run = check("unordered", actors=2).counterexample
     assert run is not None
     run.save(file)
-    own = Property("integrity", "", What.STATE, Where.EVERYWHERE, lambda _state: True)
+    own = Property("integrity", "", What.LOCAL_STATE, When.ALWAYS, lambda _state: True)
     with pytest.raises(InputError, match="needs a name of its own"):
         replay(file, property=own)
 
@@ -414,14 +414,14 @@ import random
 
 from attrs import evolve
 
-from antecede import Property, What, Where
+from antecede import Property, What, When
 from antecede.protocols.mfss import MFSS
 
 def draws(_thing):
     return random.random() < 0.9
 
-EACH = Property("each", "", What.STATE, Where.EVERYWHERE, draws)
-ALL = Property("all", "", What.STATES, Where.EVERYWHERE, draws)
+EACH = Property("each", "", What.LOCAL_STATE, When.ALWAYS, draws)
+ALL = Property("all", "", What.GLOBAL_STATE, When.ALWAYS, draws)
 P = evolve(MFSS, name="p", measures={"size": lambda _state: random.randint(0, 2)})
 """
 
@@ -451,18 +451,18 @@ def test_spec_finds_properties_beside_itself(antecede: Command, own: Path) -> No
         ),
         ({"name": 3}, "the field 'name' of the property 3 is 3; give a text"),
         ({"predicate": 3}, "needs a name and, as its predicate, a function"),
-        ({"where": Where.ON_FAIR_RUNS}, "What.STATE goes with Where.EVERYWHERE"),
+        ({"when": When.EVENTUALLY_IF_FAIR}, "What.LOCAL_STATE goes with When.ALWAYS"),
     ],
 )
 def test_wrong_record_says_which_field_is_wrong(fields: dict[str, Any], said: str) -> None:
-    usual: dict[str, Any] = {"name": "p", "summary": "", "what": What.STATE}
-    usual |= {"where": Where.EVERYWHERE, "predicate": bool}
+    usual: dict[str, Any] = {"name": "p", "summary": "", "what": What.LOCAL_STATE}
+    usual |= {"when": When.ALWAYS, "predicate": bool}
     with pytest.raises(ValueError, match=re.escape(said)):
         Property(**{**usual, **fields})
 
 
 def test_records_need_names_of_their_own() -> None:
-    one, other = (Property("p", "", What.STATE, Where.EVERYWHERE, f) for f in (bool, callable))
+    one, other = (Property("p", "", What.LOCAL_STATE, When.ALWAYS, f) for f in (bool, callable))
     for props in ([one, other], [evolve(one, name="integrity")], [evolve(one, name="a:b")]):
         with pytest.raises(InputError, match="needs a name of its own"):
             check(RST, properties=props)
@@ -471,7 +471,7 @@ def test_records_need_names_of_their_own() -> None:
 
 
 def test_run_of_a_record_is_replayed_and_a_saved_one_needs_the_record(tmp_path: Path) -> None:
-    never = Property("never", "", What.STATE, Where.EVERYWHERE, lambda state: not state.held_back)
+    never = Property("never", "", What.LOCAL_STATE, When.ALWAYS, lambda state: not state.held_back)
     result = check("rst", actors=2, messages=2, engine="plain", properties=[never])
     run, file = result.counterexample, tmp_path / "run.json"
     assert run is not None
@@ -493,12 +493,12 @@ def test_endless_runs_have_no_delivery_sequences() -> None:
 
 @pytest.mark.slow
 def test_sweep_takes_records_to_its_processes() -> None:
-    never = Property("never", "", What.STATE, Where.EVERYWHERE, lambda state: not state.held_back)
+    never = Property("never", "", What.LOCAL_STATE, When.ALWAYS, lambda state: not state.held_back)
     swept = sweep("rst", actors=2, messages=[1, 2], engine="plain", workers=1, properties=[never])
     assert {"HOLDS": 1, "VIOLATED": 1} == swept.verdicts
 
 
-def impure(what: What, place: Where = Where.EVERYWHERE) -> Property:
+def impure(what: What, place: When = When.ALWAYS) -> Property:
     """Return a property whose predicate answers otherwise now and then."""
     return Property("impure", "", what, place, lambda _thing: random.random() < 0.7)
 
@@ -507,10 +507,13 @@ def impure(what: What, place: Where = Where.EVERYWHERE) -> Property:
 @pytest.mark.parametrize(
     "prop",
     [
-        *(impure(what) for what in (What.DELIVERY, What.STATE, What.STATES, What.SEQUENCES)),
-        *(impure(what, Where.AT_FINAL_STATES) for what in (What.STATES, What.UNDELIVERED)),
+        *(
+            impure(what)
+            for what in (What.DELIVERY, What.LOCAL_STATE, What.GLOBAL_STATE, What.SEQUENCES)
+        ),
+        *(impure(what, When.AT_FINAL_STATES) for what in (What.GLOBAL_STATE, What.UNDELIVERED)),
     ],
-    ids=lambda prop: f"{prop.what.name} {prop.where.name}",
+    ids=lambda prop: f"{prop.what.name} {prop.when.name}",
 )
 def test_a_predicate_that_is_not_pure_is_refused_by_its_name(prop: Property, engine: str) -> None:
     random.seed(1)
@@ -519,11 +522,13 @@ def test_a_predicate_that_is_not_pure_is_refused_by_its_name(prop: Property, eng
     assert "property 'impure'" in str(result)
 
 
-@pytest.mark.parametrize("what", [What.DELIVERY, What.STATE, What.STATES, What.SEQUENCES])
+@pytest.mark.parametrize(
+    "what", [What.DELIVERY, What.LOCAL_STATE, What.GLOBAL_STATE, What.SEQUENCES]
+)
 @pytest.mark.parametrize("engine", ["local", "plain"])
 def test_an_answer_that_is_always_true_is_refused(what: What, engine: str) -> None:
     generator: Any = lambda _thing: (x for x in (False,))  # noqa: E731
-    endless = Property("endless", "", what, Where.EVERYWHERE, generator)
+    endless = Property("endless", "", what, When.ALWAYS, generator)
     try:
         said = str(check(RST, properties=[endless], actors=2, messages=1, engine=engine))
     except InputError as error:
@@ -532,24 +537,24 @@ def test_an_answer_that_is_always_true_is_refused(what: What, engine: str) -> No
 
 
 def test_a_property_cannot_have_the_name_of_a_failure() -> None:
-    own = Property("handler-returns", "", What.STATE, Where.EVERYWHERE, lambda _state: True)
+    own = Property("handler-returns", "", What.LOCAL_STATE, When.ALWAYS, lambda _state: True)
     with pytest.raises(InputError, match="needs a name of its own"):
         check(RST, properties=[own])
 
 
 SUBJECTS = [
-    (What.DELIVERY, Where.EVERYWHERE),
-    (What.SEQUENCES, Where.EVERYWHERE),
-    (What.UNDELIVERED, Where.AT_FINAL_STATES),
-    (What.UNDELIVERED, Where.FROM_EVERYWHERE_ON),
-    (What.ENDED, Where.AT_SOME_FINAL_STATE),
+    (What.DELIVERY, When.ALWAYS),
+    (What.SEQUENCES, When.ALWAYS),
+    (What.UNDELIVERED, When.AT_FINAL_STATES),
+    (What.UNDELIVERED, When.ALWAYS_POSSIBLE),
+    (What.ENDED, When.AT_SOME_FINAL_STATE),
 ]
 """Subjects that are no states, each with a place."""
 
 ENDS = """
 import sys
 
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
 
 def prints(thing):
@@ -557,17 +562,17 @@ def prints(thing):
     return True
 
 
-ENDS = Property("ends", "", What.{what}, Where.{where}, lambda thing: sys.exit(0))
-SAYS = Property("says", "", What.{what}, Where.{where}, prints)
+ENDS = Property("ends", "", What.{what}, When.{when}, lambda thing: sys.exit(0))
+SAYS = Property("says", "", What.{what}, When.{when}, prints)
 """
 
 
-@pytest.mark.parametrize(("what", "where"), SUBJECTS)
+@pytest.mark.parametrize(("what", "when"), SUBJECTS)
 def test_a_predicate_neither_ends_the_process_nor_prints_into_the_result(
-    what: What, where: Where, antecede: Command, tmp_path: Path
+    what: What, when: When, antecede: Command, tmp_path: Path
 ) -> None:
     file = tmp_path / "ends.py"
-    file.write_text(ENDS.format(what=what.name, where=where.name))
+    file.write_text(ENDS.format(what=what.name, when=when.name))
     asked = ("check", "fifo", "--actors", 2, "--messages", 1, "--engine", "plain", "--property")
     ended = antecede(*asked, f"{file}:ENDS")
     assert (2, True) == (ended.code, "raised SystemExit: 0" in ended.err)
@@ -580,7 +585,7 @@ def test_a_predicate_neither_ends_the_process_nor_prints_into_the_result(
 
 BESIDE = """
 from attrs import frozen
-from antecede import Property, Protocol, Step, What, Where
+from antecede import Property, Protocol, Step, What, When
 
 
 @frozen
@@ -598,7 +603,7 @@ def receive(state, src, message):
 
 P = Protocol("p", lambda actor, actors: S(), causal_send, receive)
 IS_S = Property(
-    "is-s", "", What.STATE, Where.EVERYWHERE, lambda state: isinstance(state, S)
+    "is-s", "", What.LOCAL_STATE, When.ALWAYS, lambda state: isinstance(state, S)
 )
 """
 
@@ -617,11 +622,11 @@ def test_a_property_beside_its_protocol_knows_the_classes_of_the_states(
 
 
 OTHERS = """
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
-NOEND = Property("no-end", "", What.UNDELIVERED, Where.AT_FINAL_STATES, lambda missing: False)
-EQUAL = Property("equal", "", What.STATES, Where.EVERYWHERE, lambda states: True)
-NEVER = Property("never", "", What.STATE, Where.EVERYWHERE, lambda state: False)
+NOEND = Property("no-end", "", What.UNDELIVERED, When.AT_FINAL_STATES, lambda missing: False)
+EQUAL = Property("equal", "", What.GLOBAL_STATE, When.ALWAYS, lambda states: True)
+NEVER = Property("never", "", What.LOCAL_STATE, When.ALWAYS, lambda state: False)
 """
 
 
@@ -663,9 +668,9 @@ def test_replay_says_that_it_judged_another_property_than_the_saved_one(
 
 
 ONLY = """
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
-ONLY = Property("only", "", What.UNDELIVERED, Where.AT_FINAL_STATES, lambda missing: False)
+ONLY = Property("only", "", What.UNDELIVERED, When.AT_FINAL_STATES, lambda missing: False)
 """
 
 
@@ -689,7 +694,7 @@ def test_replay_does_not_call_a_property_another_one_if_a_program_saved_the_run(
 ) -> None:
     """The run has the property's own name, which is not the name of the file."""
     (tmp_path / "own.py").write_text(ONLY.replace("missing: False", "missing: True"))
-    only = Property("only", "", What.UNDELIVERED, Where.AT_FINAL_STATES, lambda _missing: False)
+    only = Property("only", "", What.UNDELIVERED, When.AT_FINAL_STATES, lambda _missing: False)
     found = check("fifo", actors=2, messages=1, engine="plain", properties=[only])
     assert found.counterexample is not None
     found.counterexample.save(tmp_path / "run.json")

@@ -73,7 +73,7 @@ ACCEPTED = [
     'protocol = "mfss"\nmax_memory = "500m"\nmax_seconds = 1',
     'protocol = "chat.py:CHAT"\nnetwork = "fifo+lossy:2"\nproperties = ["invariant:anything"]',
     'protocol = "pipe:./node"\nworkload = "endless:2"',
-    'protocol = "mfss"\ncrashes = 1\nto_crashed = "lost"\nproperties = ["at-rest:sent"]',
+    'protocol = "mfss"\ncrashes = 1\nto_crashed = "lost"\nproperties = ["final:sent"]',
     'protocol = "mfss"\ncrashes = "1:of=0,2"\nbound = ["a.py:NAME"]\nproperties = ["a.py:B"]',
     """protocol = "cbcast"
 workload = { kind = "script", sends = [[1, [1, 2], { to = [1], label = "edit" }], [], []] }""",

@@ -237,10 +237,10 @@ verdict = "{verdict}"
 
 
 OWN = """
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
-FEW = Property("few", "", What.STATE, Where.EVERYWHERE, lambda state: not state.held_back)
-LOUD = Property("loud", "", What.STATE, Where.EVERYWHERE, lambda state: state.nothing)
+FEW = Property("few", "", What.LOCAL_STATE, When.ALWAYS, lambda state: not state.held_back)
+LOUD = Property("loud", "", What.LOCAL_STATE, When.ALWAYS, lambda state: state.nothing)
 """
 
 OWN_SPEC = """
@@ -329,7 +329,7 @@ def cases(root: ElementTree.Element) -> dict[str, list[str]]:
 def test_each_property_is_a_test_case(antecede: Command, tmp_path: Path) -> None:
     root = junit_of(antecede, tmp_path / "r.xml", "mfss", "--actors", "2")
     declared = [f"invariant:{name}" for name in MFSS.invariants]
-    declared += [f"at-rest:{name}" for name in MFSS.at_rest]
+    declared += [f"final:{name}" for name in MFSS.final_invariants]
     names = ["causal-delivery", "integrity", "all-delivered", *declared, "expectation"]
     assert {name: [] for name in names} == cases(root)
     assert [str(len(names)), "0", "0", "0"] == [

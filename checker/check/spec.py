@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from antecede.checker.model import Property, Protocol, What, Where
+from antecede.checker.model import Property, Protocol, What, When
 from antecede.checker.purity.opaque import limit_on_opaque_messages, of_opaque_messages
 from antecede.checker.search.options import SEARCHES, Bounds
 from antecede.checker.search.result import Verdict
@@ -27,8 +27,8 @@ from antecede.checker.semantics.crashes import (
 )
 from antecede.checker.semantics.failing import (
     FAILURES,
+    FINAL_RETURNS,
     PREDICATE_RETURNS,
-    REST_RETURNS,
     deferring,
     guarded,
 )
@@ -321,7 +321,7 @@ def _faults_of_endless(parts: Parts) -> Iterator[str]:
     if spec.clock_at != "causal-send":
         yield 'endless workloads need clock_at = "causal-send"'
     for prop in parts.properties:
-        if prop.at_end or prop.where is Where.FROM_EVERYWHERE_ON:
+        if prop.at_end or prop.when is When.ALWAYS_POSSIBLE:
             yield (
                 f"{prop.name} is about runs that end, and the workload is endless; give "
                 f"{', '.join(default_properties(endless=True))}, or an invariant or witness"
@@ -330,7 +330,7 @@ def _faults_of_endless(parts: Parts) -> Iterator[str]:
 
 def _faults_of_finite(parts: Parts) -> Iterator[str]:
     for prop in parts.properties:
-        if prop.where is Where.ON_FAIR_RUNS:
+        if prop.when is When.EVENTUALLY_IF_FAIR:
             yield f"{prop.name} is about applications that never stop; give --workload endless:1"
 
 
@@ -365,8 +365,8 @@ def _names_of_properties(texts: Texts, protocol: Protocol) -> tuple[str, ...]:
     """
     spec, endless = texts.spec, isinstance(texts.workload, EndlessWorkload)
     names = [name for name in spec.properties if name not in FAILURES]
-    if REST_RETURNS in spec.properties:
-        names += declared_names(protocol, "at-rest")
+    if FINAL_RETURNS in spec.properties:
+        names += declared_names(protocol, "final")
     if PREDICATE_RETURNS in spec.properties:
         names += declared_names(protocol, "invariant") + declared_names(protocol, "witness")
     if names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from antecede.checker.model import Property, State, What, Where
+from antecede.checker.model import Property, State, What, When
 from antecede.checker.paths.path import Path, first_shown
 from antecede.checker.semantics.judge import ENDS
 from antecede.checker.semantics.recoverability import recovers
@@ -45,11 +45,11 @@ def violated_by(path: Path) -> tuple[str, ...]:
 
 
 def _judged(path: Path, prop: Property, system: System, state: State) -> Judgement:
-    if prop.where is Where.FROM_EVERYWHERE_ON:
+    if prop.when is When.ALWAYS_POSSIBLE:
         return _recovery(prop, system, state)
     at = first_shown(path, prop)
     verdict = SHOWN if prop.sought else VIOLATED
-    if prop.where in ENDS:
+    if prop.when in ENDS:
         over = is_final(path.system, enabled(path.system, path.last))
         if at is not None:
             return Judgement(prop, verdict, f"{verdict}, and the run is over", at)

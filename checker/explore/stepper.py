@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from attrs import define, evolve, field
 
-from antecede.checker.model import Property, State, Where
+from antecede.checker.model import Property, State, When
 from antecede.checker.paths.path import Path, for_replay, holds_along
 from antecede.checker.render.html import envelopes
 from antecede.checker.render.prose import Wording
@@ -42,7 +42,7 @@ class Stepper:
 
 
 def _violates(path: Path, prop: Property) -> bool:
-    searched = prop.sought or prop.where is Where.FROM_EVERYWHERE_ON
+    searched = prop.sought or prop.when is When.ALWAYS_POSSIBLE
     return not searched and not holds_along(path, prop)
 
 

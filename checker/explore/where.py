@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
-from antecede.checker.model import Property, State, What, Where
+from antecede.checker.model import Property, State, What, When
 from antecede.checker.paths.path import Path
 from antecede.checker.render.html import Cell
 from antecede.checker.render.prose import Wording
@@ -41,7 +41,9 @@ def searched_for(expression: str, system: System) -> Property:
         InputError: it is no expression; or, by the predicate, the expression raises an exception.
     """
     evaluated = _evaluating(expression, system, bool)
-    return Property(expression, "the expression is true", What.STATES, Where.SOMEWHERE, evaluated)
+    return Property(
+        expression, "the expression is true", What.GLOBAL_STATE, When.SOMETIMES, evaluated
+    )
 
 
 def _evaluating(

@@ -19,7 +19,7 @@ from typing import Any
 from attrs import evolve
 
 from antecede.checker.liveness.fairness import Lasso, lasso
-from antecede.checker.model import CausalSend, Property, Where
+from antecede.checker.model import CausalSend, Property, When
 from antecede.checker.paths.endless import check_cycle
 from antecede.checker.paths.path import Loop, Path, replay
 from antecede.checker.purity.commutes import FormCheck
@@ -135,7 +135,7 @@ def _explored(
     first: int,
 ) -> Result:
     """Explore as `explored`, but without the conditions on normal forms."""
-    prop = next((p for p in system.properties if p.where is Where.ON_FAIR_RUNS), None)
+    prop = next((p for p in system.properties if p.when is When.EVENTUALLY_IF_FAIR), None)
     if prop is None:
         return explore(bounds)
     began, most = time.monotonic(), first

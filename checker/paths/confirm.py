@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
-from antecede.checker.model import Lose, Property, Receive, State, Transition, Unmerged, Where
+from antecede.checker.model import Lose, Property, Receive, State, Transition, Unmerged, When
 from antecede.checker.paths.flights import flights_of
 from antecede.checker.paths.path import (
     Path,
@@ -50,7 +50,7 @@ def confirm(system: System, transitions: Iterable[Transition], prop: Property) -
     """
     transitions, looked_at = tuple(transitions), None
     path = replay(system, transitions)
-    if prop.where is Where.FROM_EVERYWHERE_ON:
+    if prop.when is When.ALWAYS_POSSIBLE:
         state = state_after(system, transitions)  # the path's states have a longer history
         holds = recovers(system, state, prop, MOST_LOOKED_AT)
         looked_at = MOST_LOOKED_AT if holds is None else None
@@ -104,7 +104,7 @@ def refuse_merged(path: Path, prop: Property | None = None) -> None:
                 f"{number} of a run that the search found",
             )
         )
-    if prop is not None and prop.where in (*ENDS, Where.FROM_EVERYWHERE_ON):
+    if prop is not None and prop.when in (*ENDS, When.ALWAYS_POSSIBLE):
         _refuse_if_it_goes_on(path, unmerged, prop)
 
 
@@ -139,7 +139,7 @@ def _late_action(system: System, end: State, prop: Property) -> tuple[int, State
     Returns:
         An actor, and the state before it acts.
     """
-    recoverable = prop.where is Where.FROM_EVERYWHERE_ON
+    recoverable = prop.when is When.ALWAYS_POSSIBLE
     if recoverable and recovers(system, end, prop, SEARCHED_AFTER):
         return 0, end
     chance, state = random.Random(0), end
@@ -173,7 +173,7 @@ def arranged(path: Path, prop: Property) -> Path:
         )
     except ReplayError:
         return path
-    if prop.where is Where.FROM_EVERYWHERE_ON:  # recoverability depends on the last state
+    if prop.when is When.ALWAYS_POSSIBLE:  # recoverability depends on the last state
         return rearranged if rearranged.last == path.last else path
     return path if holds_along(rearranged, prop) else rearranged
 

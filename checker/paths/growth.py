@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from attrs import evolve, frozen
 
-from antecede.checker.model import Property, Transition, What, Where
+from antecede.checker.model import Property, Transition, What, When
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path
@@ -44,7 +44,7 @@ def growth_of(system: System, limit: Limit, transitions: Iterable[Transition]) -
         ReplayError: no actor's state reaches the limit, so the search is wrong.
     """
     name, summary = f"--bound {limit.text}", "no actor reaches the limit"
-    within = Property(name, summary, What.STATE, Where.EVERYWHERE, limit.spares)
+    within = Property(name, summary, What.LOCAL_STATE, When.ALWAYS, limit.spares)
     path = evolve(confirm(system, transitions, within), violates=None)
     states = (path.initial, *(step.state for step in path.steps))
     actor = next(k for k, local in enumerate(path.last.actors) if not limit.spares(local))

@@ -22,7 +22,7 @@ from antecede.checker.model import (
     Step,
     Timeout,
     Transition,
-    Where,
+    When,
 )
 from antecede.checker.paths.endless import goes_round, numbered
 from antecede.checker.semantics.crashes import cut_of
@@ -334,9 +334,9 @@ def _without_effect(system: System, state: State, transition: Transition) -> Pat
 
 def holds_along(path: Path, prop: Property) -> bool:
     """Return whether `path` respects `prop` (if it is sought: does not show it)."""
-    if prop.where is Where.FROM_EVERYWHERE_ON:
+    if prop.when is When.ALWAYS_POSSIBLE:
         return bool(recovers(path.system, path.last, prop))
-    if prop.where is Where.ON_FAIR_RUNS:
+    if prop.when is When.EVENTUALLY_IF_FAIR:
         return path.loop is None or not goes_round(
             path.system, path.transitions, path.loop.after, path.loop.message
         )
@@ -348,7 +348,7 @@ def first_shown(path: Path, prop: Property) -> int | None:
 
     No step by itself shows a property that is judged after a search (`Property.later`).
     """
-    if prop.where in ENDS:  # only the last state can be final
+    if prop.when in ENDS:  # only the last state can be final
         over = is_final(path.system, enabled(path.system, path.last))
         return path.length if over and at_end(path.system, prop, path.last) else None
     if in_state(prop, path.initial):

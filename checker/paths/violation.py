@@ -55,7 +55,7 @@ def wrong_delivery(path: Path) -> Wrong | None:
 def wrong_order(path: Path) -> Violation | None:
     """Return the two messages in the wrong order that violate the property of `path`, or None."""
     wrong = wrong_delivery(path)
-    if wrong is None or wrong.fault not in (Fault.KNOWN, Fault.OVERTAKEN):
+    if wrong is None or wrong.fault not in (Fault.CAUSALLY_LATE, Fault.FIFO_LATE):
         return None
     actor, first = wrong.delivery.actor, wrong.delivery.message
     delivered: dict[tuple[int, Message], int] = {}
@@ -64,7 +64,7 @@ def wrong_order(path: Path) -> Violation | None:
             if d is wrong.delivery:
                 break
             delivered.setdefault((d.actor, d.message), step.number)
-    if wrong.fault is Fault.OVERTAKEN:
+    if wrong.fault is Fault.FIFO_LATE:
         later = (m for j, m in delivered if j == actor and m.sender == first.sender)
         second = next(m for m in later if m.number > first.number)
         return Violation(actor, first, second, (first, second))

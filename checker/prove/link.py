@@ -5,8 +5,8 @@ be true. Also, these actions must causal-send and deliver the messages that the 
 and delivers, in its order, and the messages must satisfy the model's axioms. No link can change
 this. The relations after the actions determine the actors' states and the channels, which must
 equal the Python's. Every conjunct must be true with every choice of the marked message, and no
-urgent action may remain enabled. If liveness at rest is claimed, the model must be at rest wherever
-the Python is. So a guard or an update that differs between the two appears as a run.
+urgent action may remain enabled. If the model makes a claim about quiescence, it must be quiescent
+wherever the Python is. So a guard or an update that differs between the two appears as a run.
 
 A concrete state is explored once, with the relations of the first path that reached it. The history
 encoding decides which states are distinct: `full` distinguishes most histories, `knowledge` the
@@ -263,7 +263,7 @@ class Machine:
                 for a in model.actions
                 if not a.environment
             ]
-            if model.at_rest is not None
+            if model.quiescent is not None
             else []
         )
         self.axioms = [(name, memo(axiom)) for name, axiom in model.axioms]
@@ -344,7 +344,7 @@ class Machine:
                 raise Mismatch(f"this system violates an axiom of the model: {name}")
 
     def check_rest(self, values: Values) -> None:
-        """Check that only the application can act in the model; the Python is at rest.
+        """Check that only the application can act in the model; the Python is quiescent.
 
         Raises:
             Mismatch: another action is possible.
@@ -352,7 +352,7 @@ class Machine:
         for action, memo in self.stopped:
             if memo.value(values):
                 raise Mismatch(
-                    "the Python is at rest, because only the application can act, but the model "
+                    "the Python is quiescent, because only the application can act, but the model "
                     f"can still take the action {action.name!r}"
                 )
 

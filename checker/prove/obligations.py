@@ -2,9 +2,9 @@
 
 There is one obligation per conjunct and action: if the invariant holds and the action happens, the
 conjunct holds after it. Further obligations: the conjuncts hold initially, and they imply safety,
-integrity (only causal-sent messages are delivered) and, if it is claimed, liveness at rest. The
-verdict of a proof is PROVED, FAILED or UNKNOWN. It is never HOLDS, which is the verdict of an
-exploration.
+integrity (only causal-sent messages are delivered) and, if it is claimed, that nothing is
+undone at quiescence. The verdict of a proof is PROVED, FAILED or UNKNOWN. It is never HOLDS, which
+is the verdict of an exploration.
 
 Question: What does `prove` ask the solver?
 """
@@ -32,7 +32,7 @@ TIMEOUT = 20.0
 
 INITIALLY = "initially"
 SAFETY = "safety"
-AT_REST = "at rest"
+AT_QUIESCENCE = "at quiescence"
 
 
 class Answer(StrEnum):
@@ -48,7 +48,7 @@ class Obligation:
     """One proof obligation: `goal` follows from `given`.
 
     Attributes:
-        where: the action's name, `initially`, `safety` or `at rest`.
+        where: the action's name, `initially`, `safety` or `at quiescence`.
         conjunct: the conjunct that must hold there.
         given: formulas; their free variables are the parameters of the action.
         goal: a formula with the same free variables.
@@ -138,8 +138,8 @@ def obligations(model: Model, without: Conjunct | None = None) -> Iterator[Oblig
             yield Obligation(action.name, conjunct, (*given, action.guard), goal, action)
     for claim in model.claims:
         yield Obligation(SAFETY, claim, given, claim.formula)
-    if model.at_rest is not None:
-        yield at_rest(model, given)
+    if model.quiescent is not None:
+        yield at_quiescence(model, given)
 
 
 def initial(model: Model) -> tuple[Formula, ...]:
@@ -147,12 +147,12 @@ def initial(model: Model) -> tuple[Formula, ...]:
     return tuple(relation.empty for relation in model.relations if not relation.rigid)
 
 
-def at_rest(model: Model, given: tuple[Formula, ...]) -> Obligation:
+def at_quiescence(model: Model, given: tuple[Formula, ...]) -> Obligation:
     """Return the obligation that nothing is undone when only the application can act."""
-    assert model.at_rest is not None
-    claim = Conjunct("nothing-undone", model.at_rest.says, z3.Not(model.at_rest.undone))
-    given = (*given, *model.stopped, *model.at_rest.principles())
-    return Obligation(AT_REST, claim, given, claim.formula)
+    assert model.quiescent is not None
+    claim = Conjunct("nothing-undone", model.quiescent.says, z3.Not(model.quiescent.undone))
+    given = (*given, *model.stopped, *model.quiescent.principles())
+    return Obligation(AT_QUIESCENCE, claim, given, claim.formula)
 
 
 def ask(obligation: Obligation, timeout: float = TIMEOUT) -> Shown:

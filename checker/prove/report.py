@@ -59,8 +59,9 @@ def short(proof: Proof) -> str:
 def _headline(proof: Proof) -> str:
     model = proof.model
     if proof.answer is Answer.PROVED:
-        claims = "safety and liveness at rest" if model.at_rest is not None else "safety"
-        verdict = f"PROVED (the abstract model, every number of actors and messages): {claims}"
+        quiescent = ", and nothing undelivered at quiescence" if model.quiescent is not None else ""
+        scope = "the abstract model, every number of actors and messages"
+        verdict = f"PROVED ({scope}): safety{quiescent}"
     elif proof.answer is Answer.FAILED:
         expected = ", as expected" if model.expected == str(Answer.FAILED) else ""
         verdict = f"FAILED{expected}: the invariant is not inductive, or does not imply the claim"

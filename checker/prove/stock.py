@@ -114,7 +114,7 @@ ENFORCES_SPS = Conjunct(
 )
 """Definition 4.1 of the hybrid paper, about all other senders."""
 
-ALL_DELIVERED = AtRest(
+ALL_DELIVERED = Quiescence(
     undone=Not(ForAll([m], Implies(sent(m), delivered(m)))),
     says="every causal-sent message was delivered",
     least=((m, And(sent(m), Not(posted(m)))),),

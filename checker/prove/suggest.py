@@ -198,7 +198,7 @@ def houdini(
     ):
         remaining = _thinned(model, remaining, sizes, timeout)
     while remaining:
-        trial = evolve(model, conjuncts=conjuncts(remaining), at_rest=None)
+        trial = evolve(model, conjuncts=conjuncts(remaining), quiescent=None)
         broken = {
             one.conjunct.name
             for one in obligations(trial)
@@ -262,7 +262,7 @@ def suggest(
     clauses = true_everywhere(model, structures)
     say(f"{len(clauses)} candidates are true in all of them; thinning them out by induction")
     inductive = houdini(model, clauses, timeout)
-    trial = evolve(model, conjuncts=conjuncts(inductive), at_rest=None)
+    trial = evolve(model, conjuncts=conjuncts(inductive), quiescent=None)
     proof = prove(trial, timeout)
     look()
     enough = trial.conjuncts if proof.answer is not Answer.PROVED else _enough(trial, timeout)

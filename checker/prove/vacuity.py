@@ -22,7 +22,7 @@ from antecede.checker.prove.delivery import actions_to_deliver
 from antecede.checker.prove.finite import Universe, sizes_of
 from antecede.checker.prove.formula import after
 from antecede.checker.prove.solver import check, solver_for
-from antecede.checker.prove.vocabulary import Action, AtRest, Formula, Model, Relation
+from antecede.checker.prove.vocabulary import Action, Formula, Model, Quiescence, Relation
 from antecede.checker.support.errors import InputError
 
 LARGEST = 6
@@ -120,8 +120,8 @@ def needs(model: Model) -> Iterator[Need]:
     )
     for action in model.actions:
         yield _happens(action, states)
-    if model.at_rest is not None:
-        yield from _rests(model.at_rest, model.stopped, axioms, states)
+    if model.quiescent is not None:
+        yield from _quiescence(model.quiescent, model.stopped, axioms, states)
 
 
 def _happens(action: Action, states: Named) -> Need:
@@ -136,22 +136,22 @@ def _happens(action: Action, states: Named) -> Need:
     )
 
 
-def _rests(
-    claim: AtRest, stopped: tuple[Formula, ...], axioms: Named, states: Named
+def _quiescence(
+    claim: Quiescence, stopped: tuple[Formula, ...], axioms: Named, states: Named
 ) -> Iterator[Need]:
     yield Need(
         "something is left undone",
         axioms,
         claim.undone,
-        "no protocol can leave anything undone, so a proof of liveness at rest "
+        "no protocol can leave anything undone, so a proof that nothing is undone at quiescence "
         "would say nothing of the protocol; that follows from: {}. Weaken the axioms or the claim",
     )
     yield Need(
-        "the protocol comes to rest",
+        "the protocol becomes quiescent",
         states,
         z3.And(stopped),
-        "the protocol never comes to rest, so a proof of liveness at rest would say nothing of "
-        "it; some action is always possible, because of: {}. Remove at_rest",
+        "the protocol never becomes quiescent, so a proof about quiescence would say nothing of "
+        "it; some action is always possible, because of: {}. Remove quiescent",
     )
 
 

@@ -23,11 +23,11 @@ from antecede.checker.prove.vocabulary import (
     PROPERTIES,
     SORTS,
     Action,
-    AtRest,
     Conjunct,
     D,
     Formula,
     Model,
+    Quiescence,
     R,
     Relation,
     Update,
@@ -77,8 +77,8 @@ def _check(model: Model) -> None:
     for conjunct in model.conjuncts:
         _read(model, f"the conjunct {conjunct.name!r}", conjunct.formula)
     _check_safety(model)
-    if model.at_rest is not None:
-        _check_at_rest(model, model.at_rest)
+    if model.quiescent is not None:
+        _check_quiescent(model, model.quiescent)
 
 
 def _check_names(kind: str, names: Sequence[str], where: str = "") -> None:
@@ -264,24 +264,24 @@ def _is_one_of(claim: Conjunct, others: Iterable[Conjunct]) -> bool:
     return any(claim.formula.eq(other.formula) for other in others)
 
 
-def _check_at_rest(model: Model, claim: AtRest) -> None:
-    _read(model, "what at_rest says is undone", claim.undone)
+def _check_quiescent(model: Model, claim: Quiescence) -> None:
+    _read(model, "what quiescent says is undone", claim.undone)
     for instance in claim.least:
         if len(instance) != 2:
             raise InputError(
-                f"at_rest.least has {instance}; give pairs of a message variable and a property. "
+                f"quiescent.least has {instance}; give pairs of a message variable and a property. "
                 "The order is always `before`, because it is known to have least elements"
             )
         variable, formula = instance
-        _check_variables(model, "the variable of at_rest.least", [variable])
+        _check_variables(model, "the variable of quiescent.least", [variable])
         if variable.sort() != MESSAGE:
-            raise InputError(f"at_rest.least is about messages; {variable} is none")
-        _read(model, "the property of at_rest.least", formula, [variable])
+            raise InputError(f"quiescent.least is about messages; {variable} is none")
+        _read(model, "the property of quiescent.least", formula, [variable])
     if _plain(claim.says) == _plain(ALL_DELIVERED.says) and not claim.undone.eq(
         ALL_DELIVERED.undone
     ):
         raise InputError(
-            f"at_rest claims {claim.says!r}, and is not stock.ALL_DELIVERED, which says so; "
+            f"quiescent claims {claim.says!r}, and is not stock.ALL_DELIVERED, which says so; "
             "use that, or say what is claimed"
         )
 

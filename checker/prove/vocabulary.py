@@ -128,7 +128,7 @@ class Action:
         words: the action as a sentence, with {0}, {1} for the parameters.
         urgent: the protocol takes the action as soon as it can, within the same step; the link
             checks that no urgent action is still enabled after a step.
-        environment: the application takes the action, so it may still be enabled at rest.
+        environment: the application takes the action, so it may still be enabled at quiescence.
     """
 
     name: str
@@ -164,11 +164,11 @@ class Conjunct:
 
 
 @frozen(eq=False)
-class AtRest:
-    """Liveness at rest: if only the application can act, nothing is left undone.
+class Quiescence:
+    """Nothing is left undone at quiescence, where only the application can act.
 
     Attributes:
-        undone: the condition that must be false at rest; closed.
+        undone: the condition that must be false at quiescence; closed.
         least: instances of the least-element principle: (message variable, property). If some
             message has the property, then some message has it and none `before` it does. That is
             true because `before` is a strict order and finitely many messages were sent.
@@ -201,7 +201,7 @@ class Model:
         conjuncts: the parts of the inductive invariant.
         safety: the safety property that the invariant must imply.
         axioms: assumptions about the system (for example, about trees); rigid.
-        at_rest: liveness at rest, if it is claimed.
+        quiescent: what is claimed at quiescence, if anything is.
         expected: PROVED, or FAILED for a model of a broken protocol.
         link: FILE.py:OBJECT or module:OBJECT of the link to the Python, or None.
     """
@@ -214,7 +214,7 @@ class Model:
     conjuncts: tuple[Conjunct, ...]
     safety: Conjunct
     axioms: tuple[tuple[str, Formula], ...] = ()
-    at_rest: AtRest | None = None
+    quiescent: Quiescence | None = None
     expected: str = "PROVED"
     link: str | None = None
 

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from attrs import define, field, frozen
 
-from antecede.checker.model import Delivery, NormalForm, State, Transition
+from antecede.checker.model import Delivery, Normaliser, State, Transition
 from antecede.checker.semantics.marked import is_over
 from antecede.checker.semantics.normal import normal_form, renaming_of, rewritten
 from antecede.checker.semantics.transition import System, enabled, initial_state, successor
@@ -63,7 +63,7 @@ class FormCheck:
 
     system: System
     compared: int = 0
-    _normal: NormalForm = field(init=False)
+    _normal: Normaliser = field(init=False)
     _whole: System = field(init=False)
     _offered: dict[State, int] = field(factory=dict)
 

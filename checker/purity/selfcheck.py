@@ -32,7 +32,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from antecede.checker.model import Property, Protocol, Step, Where
+from antecede.checker.model import Property, Protocol, Step, When
 from antecede.checker.purity.effects import Effects, RefusedCall, listen, top_package
 from antecede.checker.purity.usable import (
     Usable,
@@ -140,7 +140,7 @@ def watched_property(protocol: Protocol, prop: Property) -> Property:
         prop: the property. `look_back` repeats calls of its predicate, too.
     """
     watch = _judging(protocol, "property", prop.name, prop.predicate)
-    if watch is None or prop.where is Where.ON_FAIR_RUNS:
+    if watch is None or prop.when is When.EVENTUALLY_IF_FAIR:
         return prop
 
     return attrs.evolve(prop, predicate=watch)
@@ -174,8 +174,8 @@ _KINDS = {
     "actions": "action",
     "invariants": "invariant",
     "joint_invariants": "invariant",
-    "at_rest": "at-rest predicate",
-    "joint_at_rest": "at-rest predicate",
+    "final_invariants": "final invariant",
+    "joint_final_invariants": "final invariant",
     "witnesses": "witness",
     "joint_witnesses": "witness",
 }
@@ -639,7 +639,7 @@ class _Watch:
 def text_afresh(protocol: Protocol, name: str, args: Args) -> str:
     """Call a function of a protocol, in a new process, and return the text of the outcome."""
     function = functions_of(protocol)[name]
-    judges = name.startswith(("invariants.", "joint_", "at_rest.", "witnesses."))
+    judges = name.startswith(("invariants.", "joint_", "final_invariants.", "witnesses."))
 
     def call() -> Any:
         result = function(*args)

@@ -135,7 +135,7 @@ def _declared(protocol: Protocol) -> list[tuple[str, str]]:
         "actions": protocol.actions,
         "witnesses": (*protocol.witnesses, *protocol.joint_witnesses),
         "invariants": (*protocol.invariants, *protocol.joint_invariants),
-        "at rest": (*protocol.at_rest, *protocol.joint_at_rest),
+        "final invariants": (*protocol.final_invariants, *protocol.joint_final_invariants),
         "measures": protocol.measures,
     }
     return [*rows, *((kind, ", ".join(each)) for kind, each in names.items() if each)]
@@ -170,7 +170,7 @@ _DECLARED = (
         "safety: every reachable state satisfies NAME, which the protocol declares (default)",
     ),
     (
-        "at-rest:NAME",
+        "final:NAME",
         "at final states: the actors' states satisfy NAME, which the protocol declares (default)",
     ),
     ("FILE.py:NAME", "a property of your own: an antecede.Property in a Python file"),

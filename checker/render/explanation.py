@@ -18,7 +18,7 @@ from antecede.checker.model import (
     Request,
     State,
     What,
-    Where,
+    When,
 )
 from antecede.checker.paths.flights import Flight, flights_of
 from antecede.checker.paths.path import Path, PathStep, first_shown
@@ -54,7 +54,7 @@ def explain(path: Path) -> Explanation:
     """Explain why `path` violates its property."""
     prop = path.violated
     assert prop is not None, "only a counterexample can be explained"
-    how = _EXPLAINED.get((prop.what, prop.where))
+    how = _EXPLAINED.get((prop.what, prop.when))
     return (how and how(path, prop)) or Explanation(f"The run violates {claim_of(prop)}.")
 
 
@@ -180,7 +180,7 @@ def _delivery(path: Path, prop: Property) -> Explanation | None:
     if wrong is None:
         return None
     if pair is not None:
-        return _wrong_order(path, pair, known=wrong.fault is Fault.KNOWN)
+        return _wrong_order(path, pair, known=wrong.fault is Fault.CAUSALLY_LATE)
     if wrong.fault is Fault.UNEXPECTED:
         return _unexpected(path, wrong)
     who, name = words.actor(wrong.delivery.actor), words.said(wrong.delivery.message)
@@ -364,7 +364,7 @@ def _invariant(path: Path, prop: Property) -> Explanation | None:
     """
     words = Wording.of(path)
     for number, state in [(0, path.initial), *((s.number, s.state) for s in path.steps)]:
-        joint = prop.what is What.STATES
+        joint = prop.what is What.GLOBAL_STATE
         for actor, judged in enumerate([state.actors] if joint else state.actors):
             if prop.predicate(judged):
                 continue
@@ -391,12 +391,12 @@ def failure_text(error: str) -> str:
     return f"There, {'the ' if named else ''}{error}."
 
 
-def _at_rest(path: Path, prop: Property) -> Explanation | None:
+def _final(path: Path, prop: Property) -> Explanation | None:
     """Explain the final states of actors that violate a property together, or one by itself."""
     words, states = Wording.of(path), path.last.actors
     if (failure := failure_of(prop, states)) is not None:
         return Explanation(failure_text(failure.error))
-    alone = prop.what is What.STATE
+    alone = prop.what is What.LOCAL_STATE
     wrong = [i for i, state in enumerate(states) if not prop.predicate(state)] if alone else []
     whose = listed([words.actor(i) for i in wrong]) if alone else "all actors together"
     text = f"The run is over, and {_false_for(prop, whose)}."
@@ -448,20 +448,20 @@ def _waits(path: Path, words: Wording, actor: int, requests: tuple[Request, ...]
     return None
 
 
-_EXPLAINED: Mapping[tuple[What, Where], Callable[[Path, Property], Explanation | None]] = {
-    (What.DELIVERY, Where.EVERYWHERE): _delivery,
-    (What.STATE, Where.EVERYWHERE): _invariant,
-    (What.STATES, Where.EVERYWHERE): _invariant,
-    (What.STATE, Where.AT_FINAL_STATES): _at_rest,
-    (What.STATES, Where.AT_FINAL_STATES): _at_rest,
-    (What.SEQUENCES, Where.EVERYWHERE): _sequences,
-    (What.SEQUENCES, Where.AT_FINAL_STATES): _sequences,
-    (What.UNDELIVERED, Where.AT_FINAL_STATES): _undelivered,
-    (What.UNDELIVERED, Where.FROM_EVERYWHERE_ON): _no_way_back,
-    (What.PARTLY_DELIVERED, Where.AT_FINAL_STATES): _partly,
-    (What.PARTLY_DELIVERED, Where.FROM_EVERYWHERE_ON): _no_way_back,
-    (What.UNDELIVERED, Where.ON_FAIR_RUNS): _for_ever,
-    (What.ENDED, Where.AT_FINAL_STATES): _unended,
-    (What.ENDED, Where.FROM_EVERYWHERE_ON): _no_way_back,
+_EXPLAINED: Mapping[tuple[What, When], Callable[[Path, Property], Explanation | None]] = {
+    (What.DELIVERY, When.ALWAYS): _delivery,
+    (What.LOCAL_STATE, When.ALWAYS): _invariant,
+    (What.GLOBAL_STATE, When.ALWAYS): _invariant,
+    (What.LOCAL_STATE, When.AT_FINAL_STATES): _final,
+    (What.GLOBAL_STATE, When.AT_FINAL_STATES): _final,
+    (What.SEQUENCES, When.ALWAYS): _sequences,
+    (What.SEQUENCES, When.AT_FINAL_STATES): _sequences,
+    (What.UNDELIVERED, When.AT_FINAL_STATES): _undelivered,
+    (What.UNDELIVERED, When.ALWAYS_POSSIBLE): _no_way_back,
+    (What.PARTLY_DELIVERED, When.AT_FINAL_STATES): _partly,
+    (What.PARTLY_DELIVERED, When.ALWAYS_POSSIBLE): _no_way_back,
+    (What.UNDELIVERED, When.EVENTUALLY_IF_FAIR): _for_ever,
+    (What.ENDED, When.AT_FINAL_STATES): _unended,
+    (What.ENDED, When.ALWAYS_POSSIBLE): _no_way_back,
 }
 """(what a property judges, where) -> the function that explains its violation."""

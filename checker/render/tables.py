@@ -33,7 +33,7 @@ def verdicts_table(report: CheckReport) -> str:
     kinds = ((kind, verdicts[f"{kind}:{name}"]) for kind, _, name in others)
     for kind, verdict in dict.fromkeys(kinds):
         names = [n for k, _, n in others if (k, verdicts[f"{k}:{n}"]) == (kind, verdict)]
-        title = {"invariant": "invariants", "at-rest": "at rest"}[kind]
+        title = {"invariant": "invariants", "final": "final invariants"}[kind]
         rows.append((title, verdict, ", ".join(names)))
     wide = max(len(name) for name, *_ in rows)
     lines = [

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from antecede.checker.check.report import Checked, CheckReport, Refused, decides
 from antecede.checker.check.spec import Expectation
 from antecede.checker.liveness import starvation
-from antecede.checker.model import Property, Where
+from antecede.checker.model import Property, When
 from antecede.checker.paths.growth import Growth
 from antecede.checker.paths.path import Path
 from antecede.checker.render import broken, coverage
@@ -139,7 +139,7 @@ def _judged(report: CheckReport) -> Iterator[str]:
         yield wrapped(f"No violation so far: {listed(_gathered(report, undecided))}.")
 
 
-_SHARED = {"invariant": ("invariant", "invariants"), "at-rest": ("at the end", "at the end")}
+_SHARED = {"invariant": ("invariant", "invariants"), "final": ("at the end", "at the end")}
 """Kind of the declared properties that share a line -> what one of them and several are called."""
 
 
@@ -178,7 +178,7 @@ def _gathered(report: CheckReport, names: Sequence[str]) -> list[str]:
     kinds = Counter(name.partition(":")[0] for name in names if _shares(report, name))
     nouns = {
         "invariant": ("invariant", "invariants"),
-        "at-rest": ("predicate on the end", "predicates on the end"),
+        "final": ("final invariant", "final invariants"),
     }
     return alone + [f"{n} {nouns[kind][n > 1]}" for kind, n in kinds.items()]
 
@@ -212,7 +212,7 @@ def endless_text(report: CheckReport) -> str | None:
     if result.verdict is Verdict.HOLDS:
         bounded = f"  The verdict is for every number of messages, with {bound} at any time."
         lines.append(wrapped(bounded, "  "))
-    if any(prop.where is Where.ON_FAIR_RUNS for prop in system.properties):
+    if any(prop.when is When.EVENTUALLY_IF_FAIR for prop in system.properties):
         assumed = starvation.FAIRNESS[system.network.lose is not None]
         fair = f"  Assumed of the network: {assumed}. A timer or action that stays enabled happens."
         lines.append(wrapped(fair, "  "))

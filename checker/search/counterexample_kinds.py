@@ -36,7 +36,7 @@ def shape(path: Path) -> Shape:
     """
     prop = path.violated
     assert prop is not None, "only a counterexample has a shape"
-    if prop.what in (What.STATE, What.STATES, What.SEQUENCES):
+    if prop.what in (What.LOCAL_STATE, What.GLOBAL_STATE, What.SEQUENCES):
         return (prop.name,)
     if prop.what in (What.UNDELIVERED, What.PARTLY_DELIVERED) and prop.final:
         return (prop.name, *_undelivered_shape(path))

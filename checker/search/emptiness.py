@@ -21,7 +21,7 @@ from itertools import chain, combinations
 
 from attrs import evolve, frozen
 
-from antecede.checker.model import Delivery, Property, What, Where
+from antecede.checker.model import Delivery, Property, What, When
 from antecede.checker.search.never_seen import unsent, why_vacuous
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Result, Verdict, overall
@@ -177,10 +177,10 @@ def _is_ours(prop: Property) -> bool:
 def _judges_order(prop: Property) -> bool:
     """Return whether sends and deliveries alone decide a property."""
     places = {
-        What.DELIVERY: (Where.EVERYWHERE,),
-        What.SEQUENCES: (Where.EVERYWHERE, Where.AT_FINAL_STATES),
+        What.DELIVERY: (When.ALWAYS,),
+        What.SEQUENCES: (When.ALWAYS, When.AT_FINAL_STATES),
     }
-    return prop.where in places.get(prop.what, ())
+    return prop.when in places.get(prop.what, ())
 
 
 def _messages(system: System) -> Messages:
@@ -258,7 +258,7 @@ def _at_its_worst(prop: Property, actors: int) -> Property:
     because it need not deliver anything.
     """
     if prop.what is What.SEQUENCES:
-        return evolve(prop, where=Where.EVERYWHERE)
+        return evolve(prop, when=When.ALWAYS)
 
     def predicate(delivery: Delivery) -> bool:
         wrong = (Delivery(i, delivery.message, False, False, False) for i in range(actors))

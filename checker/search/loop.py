@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
-from antecede.checker.model import Property, Transition, What, Where
+from antecede.checker.model import Property, Transition, What, When
 from antecede.checker.paths.confirm import confirm
 from antecede.checker.paths.growth import growth_of
 from antecede.checker.paths.path import Path, holds_along, replay
@@ -264,7 +264,7 @@ def _look_back(system: System, explorer: Explorer, tick: Callable[[], None]) -> 
     Returns:
         The names of those that hold. Where not every state was explored, none is judged.
     """
-    asked = [prop for prop in system.properties if prop.where is Where.FROM_EVERYWHERE_ON]
+    asked = [prop for prop in system.properties if prop.when is When.ALWAYS_POSSIBLE]
     whole = explorer.exhaustive and not (explorer.frontier or explorer.truncated or explorer.cuts)
     if not asked or not whole:
         return set()

@@ -28,7 +28,7 @@ from antecede.checker.model import (
     State,
     Transition,
     What,
-    Where,
+    When,
 )
 from antecede.checker.semantics.network import Channel, Network, Taken
 from antecede.checker.support.errors import InputError
@@ -198,9 +198,9 @@ def sent_at(cut: tuple[int, ...], sends: Sends) -> Sends:
 
 def of_live_actors(prop: Property) -> Property:
     """Return a property of actors' states or delivery sequences that leaves crashed actors out."""
-    if prop.what is What.STATE:
+    if prop.what is What.LOCAL_STATE:
         return evolve(prop, predicate=_but_crashed(prop))
-    joint = prop.what in (What.STATES, What.SEQUENCES)
+    joint = prop.what in (What.GLOBAL_STATE, What.SEQUENCES)
     return evolve(prop, predicate=_on_the_rest(prop.predicate)) if joint else prop
 
 
@@ -208,7 +208,7 @@ def _but_crashed(prop: Property) -> Callable[[LocalState], bool]:
     @wraps(prop.predicate)  # drawings and citations need its source lines
     def judged(state: LocalState) -> bool:
         if isinstance(state, Crashed):  # it decides neither whether any, nor whether all are right
-            return prop.where is not Where.SOMEWHERE
+            return prop.when is not When.SOMETIMES
         return prop.predicate(state)
 
     return judged

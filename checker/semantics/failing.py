@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from attrs import evolve, frozen
 
-from antecede.checker.model import Message, Property, Protocol, State, Step, What, Where
+from antecede.checker.model import Message, Property, Protocol, State, Step, What, When
 from antecede.checker.semantics.crashes import Crashed
 from antecede.checker.semantics.handlers import answer_of, called, traceback_of, truth_of
 from antecede.checker.semantics.judge import is_joint, is_of_one_state
@@ -24,11 +24,11 @@ from antecede.checker.support.errors import HandlerError, ProtocolError
 from antecede.checker.support.registry import KINDS
 
 HANDLER_RETURNS, PREDICATE_RETURNS = "handler-returns", "predicate-returns"
-REST_RETURNS = "at-rest-returns"
+FINAL_RETURNS = "final-returns"
 FAILURES = {
     HANDLER_RETURNS: "no handler raises or returns what cannot be used",
     PREDICATE_RETURNS: "no invariant or witness raises",
-    REST_RETURNS: "no predicate on final states raises",
+    FINAL_RETURNS: "no predicate on final states raises",
 }
 """Names and summaries of the properties that a failing protocol violates."""
 
@@ -73,7 +73,7 @@ class Raised:
 
 def guarded(protocol: Protocol, prop: Property) -> Property:
     """Return `prop` with a predicate whose errors name it and, for states, its arguments."""
-    if prop.where is Where.ON_FAIR_RUNS:
+    if prop.when is When.EVENTUALLY_IF_FAIR:
         return prop
     predicate = prop.predicate
     kind, _, name = prop.name.partition(":")
@@ -129,8 +129,8 @@ class PredicatesReturn:
 
 
 @frozen
-class RestReturns:
-    """The predicate of REST_RETURNS on the states of all actors.
+class FinalReturns:
+    """The predicate of FINAL_RETURNS on the states of all actors.
 
     Attributes:
         asked: the properties that ask for states in final states.
@@ -146,22 +146,22 @@ class RestReturns:
         """Return the failure of the first predicate that raises, or None."""
         if failure_in(states):
             return None
-        alone = ((p, state) for p in self.asked for state in states if p.what is What.STATE)
-        joint = ((p, states) for p in self.asked if p.what is What.STATES)
-        return _first_failure(REST_RETURNS, (*alone, *joint))
+        alone = ((p, state) for p in self.asked for state in states if p.what is What.LOCAL_STATE)
+        joint = ((p, states) for p in self.asked if p.what is What.GLOBAL_STATE)
+        return _first_failure(FINAL_RETURNS, (*alone, *joint))
 
 
 def _failures(system: System) -> tuple[Property, ...]:
     """Return FAILURES as properties of the deferring system of `system`."""
     handler, predicate = map(failure_property, (HANDLER_RETURNS, PREDICATE_RETURNS))
-    joint = tuple(p for p in system.properties if p.what is What.STATES and is_joint(p))
+    joint = tuple(p for p in system.properties if p.what is What.GLOBAL_STATE and is_joint(p))
     if joint:
-        predicate = evolve(predicate, what=What.STATES, predicate=PredicatesReturn(joint))
+        predicate = evolve(predicate, what=What.GLOBAL_STATE, predicate=PredicatesReturn(joint))
     asked = tuple(prop for prop in system.properties if prop.at_end and prop.of_states)
     if not asked:
         return handler, predicate
-    what, where = What.STATES, Where.AT_FINAL_STATES
-    rest = Property(REST_RETURNS, FAILURES[REST_RETURNS], what, where, RestReturns(asked))
+    what, where = What.GLOBAL_STATE, When.AT_FINAL_STATES
+    rest = Property(FINAL_RETURNS, FAILURES[FINAL_RETURNS], what, where, FinalReturns(asked))
     return handler, predicate, rest
 
 
@@ -172,7 +172,7 @@ def failure_property(name: str) -> Property:
         mark = failure_in((state,))
         return mark is None or mark.violates != name
 
-    return Property(name, FAILURES[name], What.STATE, Where.EVERYWHERE, returns)
+    return Property(name, FAILURES[name], What.LOCAL_STATE, When.ALWAYS, returns)
 
 
 def only_failures(system: System) -> System:
@@ -196,7 +196,7 @@ def failure_of(prop: Property | None, states: tuple[Any, ...]) -> Raised | None:
         prop: the property that the run violates.
         states: the states of all actors at its end.
     """
-    if prop is not None and isinstance(prop.predicate, PredicatesReturn | RestReturns):
+    if prop is not None and isinstance(prop.predicate, PredicatesReturn | FinalReturns):
         return prop.predicate.failure(states)
     return failure_in(states)
 
@@ -309,6 +309,6 @@ def _tolerant(prop: Property) -> Property:
     def but_any_raised(states: tuple[Any, ...]) -> bool:
         return not prop.sought if failure_in(states) else prop.predicate(states)
 
-    if prop.what is What.STATES:
+    if prop.what is What.GLOBAL_STATE:
         return evolve(prop, predicate=but_any_raised)
-    return evolve(prop, predicate=but_raised) if prop.what is What.STATE else prop
+    return evolve(prop, predicate=but_raised) if prop.what is What.LOCAL_STATE else prop

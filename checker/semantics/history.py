@@ -198,7 +198,9 @@ def deliver(
     if 0 <= message.sender < len(ghosts):
         taken = oracle.take(ghosts[message.sender], message, actor)
     if taken is None:
-        return ghosts, Delivery(actor, message, expected=False, known=False, overtaken=False)
+        return ghosts, Delivery(
+            actor, message, expected=False, causally_late=False, fifo_late=False
+        )
     after = list(ghosts)
     after[message.sender] = taken.ghost
     after[actor], known = oracle.join(after[actor], actor, message, taken.stamp)

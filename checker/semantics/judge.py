@@ -28,25 +28,25 @@ from antecede.checker.model import (
     Timeout,
     Transition,
     What,
-    Where,
+    When,
 )
 from antecede.checker.semantics.crashes import is_live, with_crashed
 from antecede.checker.semantics.history import Pending
 from antecede.checker.semantics.reads import calls_users, noting
 from antecede.checker.semantics.transition import System
 
-ENDS = (Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE)
+ENDS = (When.AT_FINAL_STATES, When.AT_SOME_FINAL_STATE)
 
 # Python looks members of an Enum up slowly, and the plain searches ask in every state.
-_DELIVERY, _STATE, _STATES, _SEQUENCES = What.DELIVERY, What.STATE, What.STATES, What.SEQUENCES
-_UNDELIVERED, _SOMEWHERE = What.UNDELIVERED, Where.SOMEWHERE
-_ALWAYS = (Where.EVERYWHERE, Where.SOMEWHERE)
+_DELIVERY, _SEQUENCES, _UNDELIVERED = What.DELIVERY, What.SEQUENCES, What.UNDELIVERED
+_STATE, _STATES, _SOMETIMES = What.LOCAL_STATE, What.GLOBAL_STATE, When.SOMETIMES
+_ALWAYS = (When.ALWAYS, When.SOMETIMES)
 
 
 @calls_users
 def shown(prop: Property, things: Iterable[Any]) -> bool:
     """Return whether some of the things, such as the states of all actors, show `prop`."""
-    if prop.where is _SOMEWHERE:
+    if prop.when is _SOMETIMES:
         return any(map(prop.predicate, things))
     return all(map(prop.predicate, things)) is prop.sought
 
@@ -127,19 +127,19 @@ def in_deliveries(prop: Property, deliveries: Iterable[Delivery]) -> bool:
 
 def in_state(prop: Property, state: State) -> bool:
     """Return whether a state by itself shows `prop`."""
-    if prop.where not in _ALWAYS or prop.what is _DELIVERY:
+    if prop.when not in _ALWAYS or prop.what is _DELIVERY:
         return False
     return shown(prop, _of_actors(prop, state))
 
 
 def is_joint(prop: Property) -> bool:
     """Return whether any state can show `prop`, and its predicate is about all actors at once."""
-    return prop.where in _ALWAYS and prop.what in (_STATES, _SEQUENCES)
+    return prop.when in _ALWAYS and prop.what in (_STATES, _SEQUENCES)
 
 
 def is_of_one_state(prop: Property) -> bool:
     """Return whether any state can show `prop`, and its predicate is about one actor's state."""
-    return prop.where in _ALWAYS and prop.what is _STATE
+    return prop.when in _ALWAYS and prop.what is _STATE
 
 
 def records_deliveries(props: Iterable[Property]) -> bool:
@@ -149,7 +149,7 @@ def records_deliveries(props: Iterable[Property]) -> bool:
 
 def at_end(system: System, prop: Property, state: State) -> bool:
     """Return whether a state that the caller knows to be final shows `prop`."""
-    return prop.where in ENDS and shown(prop, things(system, prop, state))
+    return prop.when in ENDS and shown(prop, things(system, prop, state))
 
 
 def as_wanted(system: System, prop: Property, state: State) -> bool:
@@ -159,7 +159,7 @@ def as_wanted(system: System, prop: Property, state: State) -> bool:
 
 # Faults of deliveries
 
-_FLAGS = ("expected", "known", "overtaken")
+_FLAGS = ("expected", "causally_late", "fifo_late")
 _FIELDS = ("actor", "message", *_FLAGS)
 
 
@@ -171,10 +171,10 @@ def delivery_with(**judged: bool) -> Delivery:
 def looks_at_order(prop: Property) -> bool:
     """Return whether the history must record overtaken messages for `prop`.
 
-    It must if the predicate can ask for `overtaken`. A pure predicate that can do so does it for
+    It must if the predicate can ask for `fifo_late`. A pure predicate that can do so does it for
     some combination of the other attributes, so it is called with all of them.
     """
-    return _asks_beyond(prop, "expected", "known")
+    return _asks_beyond(prop, "expected", "causally_late")
 
 
 def looks_at_causality(prop: Property) -> bool:
@@ -182,7 +182,7 @@ def looks_at_causality(prop: Property) -> bool:
 
     True also if it can ask for the message, because it then asks in one of many ways.
     """
-    return _asks_beyond(prop, "expected", "overtaken")
+    return _asks_beyond(prop, "expected", "fifo_late")
 
 
 def looks_at_message(prop: Property) -> bool:
@@ -190,7 +190,7 @@ def looks_at_message(prop: Property) -> bool:
 
     The tables of the compiled engines record neither.
     """
-    return _asks_beyond(prop, "expected", "known", "overtaken")
+    return _asks_beyond(prop, "expected", "causally_late", "fifo_late")
 
 
 def looks_at_wrong_message(prop: Property, actors: int) -> bool:
@@ -205,7 +205,7 @@ def looks_at_wrong_message(prop: Property, actors: int) -> bool:
 
 
 def _asks_beyond(prop: Property, *known: str) -> bool:
-    """Return whether the predicate asks some delivery for an attribute beyond `known`."""
+    """Return whether the predicate asks some delivery for an attribute that is not in `known`."""
     asked = set[str]()
     others = tuple(name for name in _FIELDS if name not in known)
     for values in product((False, True), repeat=len(known)):
@@ -225,11 +225,15 @@ class Fault(Enum):
     """A fault of a delivery. The value is the name of the attribute of `Delivery`."""
 
     UNEXPECTED = "expected"
-    KNOWN = "known"
-    OVERTAKEN = "overtaken"
+    CAUSALLY_LATE = "causally_late"
+    FIFO_LATE = "fifo_late"
 
 
-_RIGHT: Mapping[Fault, bool] = {Fault.UNEXPECTED: True, Fault.KNOWN: False, Fault.OVERTAKEN: False}
+_RIGHT: Mapping[Fault, bool] = {
+    Fault.UNEXPECTED: True,
+    Fault.CAUSALLY_LATE: False,
+    Fault.FIFO_LATE: False,
+}
 
 
 def fault_of(prop: Property, delivery: Delivery) -> Fault | None:

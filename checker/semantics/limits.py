@@ -24,7 +24,7 @@ from antecede.checker.model import (
     Protocol,
     State,
     What,
-    Where,
+    When,
 )
 from antecede.checker.semantics.handlers import called, truth_of
 from antecede.checker.semantics.values import messages_in, parts
@@ -131,7 +131,7 @@ class Constraint:
 
     def spares_all(self, state: State) -> bool:
         """Return whether a state satisfies the property."""
-        things = state.actors if self.prop.what is What.STATE else (state.actors,)
+        things = state.actors if self.prop.what is What.LOCAL_STATE else (state.actors,)
         return all(map(self.prop.predicate, things))
 
 
@@ -165,10 +165,10 @@ def _constraint(reference: str, protocol: Protocol) -> Constraint:
         InputError: it is no property of states that is judged everywhere.
     """
     prop = property_in_file(reference)
-    if not prop.of_states or prop.where is not Where.EVERYWHERE:
+    if not prop.of_states or prop.when is not When.ALWAYS:
         raise InputError(
-            f"the bound {reference} judges {prop.what.value} {prop.where.value}; give a property "
-            "with What.STATE or What.STATES and Where.EVERYWHERE"
+            f"the bound {reference} judges {prop.what.value} {prop.when.value}; give a property "
+            "with What.LOCAL_STATE or What.GLOBAL_STATE and When.ALWAYS"
         )
     predicate, title = prop.predicate, f"bound {reference!r}"
 

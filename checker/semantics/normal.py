@@ -21,9 +21,9 @@ from antecede.checker.model import (
     Envelope,
     Lose,
     NormalForm,
+    Normaliser,
     Packet,
     Receive,
-    Renaming,
     State,
     Transition,
 )
@@ -40,12 +40,12 @@ def envelopes_of(state: State) -> tuple[Envelope, ...]:
     )
 
 
-def renaming_of(normal: NormalForm, state: State) -> Renaming:
+def renaming_of(normal: Normaliser, state: State) -> NormalForm:
     """Return the renaming that writes `state` in normal form."""
     return normal(state.actors, envelopes_of(state))
 
 
-def normal_form(normal: NormalForm, network: Network, state: State) -> State:
+def normal_form(normal: Normaliser, network: Network, state: State) -> State:
     """Return the normal form of a state."""
     renaming, actors = renaming_of(normal, state), len(state.actors)
     channels = []

@@ -21,7 +21,7 @@ from antecede.checker.model import (
     Internal,
     Lose,
     Message,
-    NormalForm,
+    Normaliser,
     Packet,
     Property,
     Protocol,
@@ -108,7 +108,7 @@ class System:
         return CheckedHandlers(self.protocol, self.actors)
 
     @property
-    def normal(self) -> NormalForm | None:
+    def normal(self) -> Normaliser | None:
         """The normal form that is applied to states, or None."""
         return None
 
@@ -148,7 +148,7 @@ class EndlessSystem(System):
         return not self.limits and not any(prop.of_states for prop in self.properties)
 
     @cached_property
-    def normal(self) -> NormalForm | None:
+    def normal(self) -> Normaliser | None:
         """Return the normal form that is applied to states, or None."""
         follows_one = self.oracle.number is not None
         return self.protocol.normal if follows_one and self.normalises else None

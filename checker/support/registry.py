@@ -40,7 +40,7 @@ PACKAGES = ("checker", "protocols", "properties")
 KINDS = {
     "invariant": ("invariant", "invariants"),
     "witness": ("witness", "witnesses"),
-    "at-rest": ("at-rest predicate", "predicates at rest"),
+    "final": ("final invariant", "final invariants"),
 }
 """The kinds of properties that a protocol declares, with the nouns for one and for several.
 
@@ -522,11 +522,11 @@ def default_properties(
 ) -> tuple[str, ...]:
     """Return the names of the default properties of a check.
 
-    They include the invariants of `protocol` and, unless runs are endless, its predicates at rest.
+    They include the invariants of `protocol` and, unless runs are endless, its final invariants.
     """
     package = importlib.import_module("antecede.properties")
     default: tuple[str, ...] = package.ENDLESS if endless else package.DEFAULT
-    kinds = ("invariant",) if endless else ("invariant", "at-rest")
+    kinds = ("invariant",) if endless else ("invariant", "final")
     own = () if protocol is None else (declared_names(protocol, kind) for kind in kinds)
     return (*default, *chain.from_iterable(own))
 
@@ -536,7 +536,7 @@ def declared_names(protocol: Protocol, kind: str) -> tuple[str, ...]:
 
     Args:
         protocol: the protocol.
-        kind: invariant, witness or at-rest, on one actor's state and on all actors' states.
+        kind: invariant, witness or final, on one actor's state and on all actors' states.
     """
     return tuple(f"{kind}:{name}" for names in _declared(protocol, kind) for name in names)
 
@@ -547,8 +547,8 @@ def _declared(
     """Return the predicates of a kind on one actor's state, and on all actors' states."""
     if kind == "witness":
         return protocol.witnesses, protocol.joint_witnesses
-    if kind == "at-rest":
-        return protocol.at_rest, protocol.joint_at_rest
+    if kind == "final":
+        return protocol.final_invariants, protocol.joint_final_invariants
     return protocol.invariants, protocol.joint_invariants
 
 

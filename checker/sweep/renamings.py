@@ -147,7 +147,7 @@ class Renamings:
         `Symmetry` itself compares predicates on the state of one actor. A predicate on ends of
         workloads is given no name.
         """
-        if prop.what is What.STATE and prop.at_end:
+        if prop.what is What.LOCAL_STATE and prop.at_end:
             return evolve(prop, predicate=self._watching_one_state(prop))
         renamed = _RENAMED.get(prop.what)
         if renamed is None or (prop.what is What.DELIVERY and not looks_at_message(prop)):
@@ -220,7 +220,7 @@ _RENAMED: dict[What, Callable[[Symmetry, Any, Permutation], Any]] = {
     What.DELIVERY: _renamed_delivery,
     What.UNDELIVERED: _renamed_undelivered,
     What.PARTLY_DELIVERED: _renamed_undelivered,
-    What.STATES: _renamed_states,
+    What.GLOBAL_STATE: _renamed_states,
     What.SEQUENCES: _renamed_sequences,
 }
 """What a predicate is about -> (the renamings, its argument, p) -> its argument under p."""

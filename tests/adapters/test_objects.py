@@ -243,7 +243,7 @@ def test_an_endless_workload_is_refused_where_messages_must_be_seen(
 
 
 SAME_FILE = """
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
 class Node:
     def __init__(self, actor, actors): self.got = []
@@ -254,7 +254,7 @@ class Node:
         self.got.append((packet.sender, packet.number))
         out.deliver(packet)
 
-FEW = Property("few", "", What.STATE, Where.EVERYWHERE, lambda s: type(s.object) is Node)
+FEW = Property("few", "", What.LOCAL_STATE, When.ALWAYS, lambda s: type(s.object) is Node)
 """
 
 

@@ -364,8 +364,8 @@ def test_a_run_without_steps_is_a_run() -> None:
     never = antecede.Property(
         name="never",
         summary="no state is reached",
-        what=antecede.What.STATE,
-        where=antecede.Where.EVERYWHERE,
+        what=antecede.What.LOCAL_STATE,
+        when=antecede.When.ALWAYS,
         predicate=lambda _state: False,
     )
     run = check(MFSS, actors=2, messages=2, properties=[never]).counterexample

@@ -18,7 +18,7 @@ from antecede import properties as package
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import system_of
 from antecede.checker.engine.threads import expansion
-from antecede.checker.model import Message, Protocol, Step, What, Where
+from antecede.checker.model import Message, Protocol, Step, What, When
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.judge import looks_at_message
@@ -276,10 +276,10 @@ def impossible(case: Case) -> Iterator[str]:
         prop: Any = USER.get(name, name)
         protocol = UNORDERED
         if name in USER:
-            if prop.what is What.DELIVERY and prop.where is Where.EVERYWHERE:
+            if prop.what is What.DELIVERY and prop.when is When.ALWAYS:
                 protocol = FLOOD
             elif prop.what is What.SEQUENCES and not prop.sought and case.crashes == "0":
-                prop = evolve(prop, where=Where.EVERYWHERE)  # a silent protocol ends anywhere
+                prop = evolve(prop, when=When.ALWAYS)  # a silent protocol ends anywhere
             else:
                 continue
         elif name not in ("causal-delivery", "fifo-delivery"):

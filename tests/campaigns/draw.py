@@ -10,7 +10,7 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 
 from antecede.checker.check.spec import Spec
-from antecede.checker.model import Property, Protocol, Where
+from antecede.checker.model import Property, Protocol, When
 from antecede.checker.semantics.ordering import ORDERINGS
 from tests.campaigns import machine
 from tests.campaigns.user_properties import USER
@@ -222,7 +222,7 @@ def user_properties(chance: random.Random, messages: int) -> tuple[str, ...]:
     Ways back take long to judge, so only systems with few messages have properties of that kind.
     """
     names = chance.sample(sorted(USER), chance.randint(1, 3))
-    ways_back = [name for name in names if USER[name].where is Where.FROM_EVERYWHERE_ON]
+    ways_back = [name for name in names if USER[name].when is When.ALWAYS_POSSIBLE]
     if ways_back and messages <= 2:
         names = ways_back
     others = [name for name in names if name not in ways_back]

@@ -33,9 +33,9 @@ from antecede.checker.model import (
     Delivery,
     Envelope,
     Message,
+    NormalForm,
     Packet,
     Protocol,
-    Renaming,
     State,
     Step,
     with_item,
@@ -211,10 +211,10 @@ def counting(
     )
 
 
-def _form(fault: str | None) -> Callable[[tuple[Cell, ...], tuple[Envelope, ...]], Renaming]:
+def _form(fault: str | None) -> Callable[[tuple[Cell, ...], tuple[Envelope, ...]], NormalForm]:
     """Return a normal form, which counts numbers from the receiver's awaited number."""
 
-    def normal(cells: tuple[Cell, ...], _flying: tuple[Envelope, ...]) -> Renaming:
+    def normal(cells: tuple[Cell, ...], _flying: tuple[Envelope, ...]) -> NormalForm:
         def passed(src: int, dst: int) -> int:
             return cells[dst].waits_for[src]
 
@@ -232,7 +232,7 @@ def _form(fault: str | None) -> Callable[[tuple[Cell, ...], tuple[Envelope, ...]
             passed_here = passed(envelope.src, envelope.dst)
             return evolve(envelope.packet, number=envelope.packet.number - passed_here)
 
-        return Renaming(state, written)
+        return NormalForm(state, written)
 
     return normal
 

@@ -185,7 +185,7 @@ def disagreement(case: Case, tally: Counter[str]) -> str | None:
         return None
     tally["LINKED with the reference checker"] += 1
     properties = [model.safety.name, "integrity"]
-    properties += ["all-delivered"] if model.at_rest is not None else []
+    properties += ["all-delivered"] if model.quiescent is not None else []
     plan = plan_of("any", ACTORS, MESSAGES)
     counts = explore(python, plan, whole.network, "knowledge", properties)
     return str(counts.violation) if counts.violation else None

@@ -99,7 +99,7 @@ class Explorer:
             for action in model.actions
             for elements in product(*(range(sizes[p.sort().name()]) for p in action.params))
         ]
-        rest = model.at_rest
+        rest = model.quiescent
         self.undone = None if rest is None else Memo(compiled(rest.undone, sizes))
         self.deliveries = {
             action.name
@@ -190,7 +190,7 @@ class Explorer:
                 if not memo.value(values):
                     return f"{one.name!r} is not true, R being message {marked},"
             if rests and self.undone is not None and self.undone.value(values):
-                return "something is undone at rest"
+                return "something is undone at quiescence"
         return None
 
 

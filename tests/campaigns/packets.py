@@ -49,9 +49,9 @@ SENDS = ("send", "keep", "kept-first", "kept-last")
 RECEIPTS = ("deliver", "keep", "kept-first", "kept-last", "answer")
 TIMEOUTS = ("none", "never", "resend")
 WRONG: dict[str, Callable[[Delivery], bool]] = {
-    "causal-delivery": lambda delivery: delivery.known,
+    "causal-delivery": lambda delivery: delivery.causally_late,
     "integrity": lambda delivery: not delivery.expected,
-    "fifo-delivery": lambda delivery: delivery.overtaken,
+    "fifo-delivery": lambda delivery: delivery.fifo_late,
 }
 MOST = 400
 """The number of states to explore with numbered messages; the last level is completed.

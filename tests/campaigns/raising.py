@@ -99,8 +99,8 @@ PROTOCOL = Protocol(
     witnesses={{"wit": asked("witness", 1, lambda states: states[0].received > 0)}},
     joint_invariants={{"all": asked("joint_invariant", 1, lambda states: True)}},
     joint_witnesses={{"some": asked("joint_witness", 1, lambda states: False)}},
-    at_rest={{"rest": asked("at_rest", 1, lambda states: True)}},
-    joint_at_rest={{"together": asked("joint_at_rest", 1, lambda states: True)}},
+    final_invariants={{"rest": asked("final_invariants", 1, lambda states: True)}},
+    joint_final_invariants={{"together": asked("joint_final_invariants", 1, lambda states: True)}},
     measures={{"size": asked("measure", 1, lambda states: states[0].received)}},
 )
 '''
@@ -108,7 +108,7 @@ PROTOCOL = Protocol(
 PLACES = (
     *("initial", "in_flight", "causal_send", "receive", "timeout", "flush"),
     *("invariant", "witness", "joint_invariant", "joint_witness"),
-    *("at_rest", "joint_at_rest", "measure"),
+    *("final_invariants", "joint_final_invariants", "measure"),
 )
 FAILURES = (
     'raise ValueError("no\\nway \\x1b[31m")',

@@ -18,7 +18,7 @@ from antecede.checker.engine.rows import geometry, histories
 from antecede.checker.engine.rows.components import Components
 from antecede.checker.engine.rows.final_states import MESSAGES, FinalStates
 from antecede.checker.engine.spark.cluster import Cluster
-from antecede.checker.model import Internal, Property, Transition, What, Where
+from antecede.checker.model import Internal, Property, Transition, What, When
 from antecede.checker.search import emptiness, loop
 from antecede.checker.search.result import Counts, Verdict
 from antecede.checker.semantics.crashes import CRASH, Sends, crashes_from, sent_at
@@ -200,20 +200,23 @@ def test_only_what_was_asked_for_starts_a_cluster(monkeypatch: pytest.MonkeyPatc
 def test_every_kind_of_predicate_is_drawn() -> None:
     asked = {name for number in range(2_000) for name in drawn(f"kinds/{number}").properties}
     assert {*SAFETY, *EXTRA, *DECLARED} <= asked
-    of_users = {(USER[name].what, USER[name].where) for name in asked & USER.keys()}
-    assert {(prop.what, prop.where) for prop in USER.values()} == of_users
+    of_users = {(USER[name].what, USER[name].when) for name in asked & USER.keys()}
+    assert {(prop.what, prop.when) for prop in USER.values()} == of_users
 
 
 IN_ORDER = evolve(
     SENDS_TWO,
     network="unordered",
     properties=(
-        "0-gets-own-last-sequences-everywhere",
+        "0-gets-own-last-sequences-always",
         "opposite-of-few-sequences-at-final-states",
     ),
 )
 AT_END = evolve(
-    IN_ORDER, actors=3, messages=1, properties=("one-at-most-states-at-final-states", "integrity")
+    IN_ORDER,
+    actors=3,
+    messages=1,
+    properties=("one-at-most-global_state-at-final-states", "integrity"),
 )
 
 
@@ -264,9 +267,9 @@ LOSES = evolve(
     rules=[[[["always", ["send"], 0]], [["always", ["drop"], 0]], []]],
     messages=2,
     properties=(
-        "ended-ended-from-everywhere-on",
-        "no-second-undelivered-from-everywhere-on",
-        "one-at-most-undelivered-from-everywhere-on",
+        "ended-ended-always-possible",
+        "no-second-undelivered-always-possible",
+        "one-at-most-undelivered-always-possible",
     ),
 )
 """Its actors never deliver anything, but they can always end."""
@@ -284,7 +287,7 @@ def test_all_ways_back_are_compared_after_one_of_them_is_violated() -> None:
 def test_ways_back_that_are_left_undecided_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def until_one_is_violated(system: System, explorer: Any, tick: Any) -> set[str]:
         held = set()
-        for prop in (p for p in system.properties if p.where is Where.FROM_EVERYWHERE_ON):
+        for prop in (p for p in system.properties if p.when is When.ALWAYS_POSSIBLE):
             run = explorer.lost(prop, tick)
             if run is not None:
                 explorer.found[prop.name] = run
@@ -402,9 +405,9 @@ PAIR = evolve(CRASHES, workload="script:[[[1,2]],[],[]]", actors=3, crashes="1:o
         ),
         (
             "engine.tabulated.global_properties.with_crashed",
-            "opposite-of-one-missing-sequences-everywhere",
+            "opposite-of-one-missing-sequences-always",
         ),
-        ("semantics.judge.with_crashed", "opposite-of-one-missing-sequences-everywhere"),
+        ("semantics.judge.with_crashed", "opposite-of-one-missing-sequences-always"),
     ],
 )
 def test_a_search_that_judges_crashed_actors_is_found(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from antecede import properties as package
-from antecede.checker.model import Delivery, Message, Property, What, Where
+from antecede.checker.model import Delivery, Message, Property, What, When
 from antecede.properties.same_order import agree_in_pairs
 from antecede.properties.total_order import fit_into_one_order
 from tests.questions import HIDING
@@ -52,13 +52,13 @@ def _all(predicate: Callable[[Message], bool]) -> Callable[[Iterable[Message]], 
 ASKED: Mapping[str, Predicate] = {
     "not-at-1": lambda d: d.actor != 1,
     "first": lambda d: d.message.number == 1,
-    "in-order": lambda d: not d.overtaken,
+    "in-order": lambda d: not d.fifo_late,
     "expected": lambda d: d.expected,
 }
 """Predicates on deliveries that some properties hide; see `tests.questions`."""
 
 CONSTANTS = tuple(
-    Delivery(to, Message(sender, 1, (to,)), expected=True, known=known, overtaken=False)
+    Delivery(to, Message(sender, 1, (to,)), expected=True, causally_late=known, fifo_late=False)
     for sender, to in ((0, 1), (1, 0))
     for known in (False, True)
 )
@@ -76,20 +76,20 @@ PREDICATES: Mapping[What, Mapping[str, Predicate]] = {
         "not-of-1": lambda d: d.message.sender != 1,
         "first": lambda d: d.message.number == 1,
         "not-to-0": lambda d: 0 not in d.message.destinations,
-        "1-in-order": lambda d: not d.overtaken or d.actor != 1,
+        "1-in-order": lambda d: not d.fifo_late or d.actor != 1,
         "0-expected": lambda d: d.expected or d.message.sender != 0,
-        "right": lambda d: d.expected and not d.overtaken,
+        "right": lambda d: d.expected and not d.fifo_late,
         "dispatched": _dispatched,
         "catching": _catching,
     },
-    What.STATE: {
+    What.LOCAL_STATE: {
         "0-holds-nothing": lambda cell: _who(cell) != 0 or not cell.held,
         "1-holds-few": lambda cell: _who(cell) != 1 or len(cell.held) < 2,
         "none-of-0": lambda cell: all(m.sender != 0 for m in _held(cell)),
         "no-second": lambda cell: all(m.number != 2 for m in _held(cell)),
         "holds-few": lambda cell: len(cell.held) < 2,
     },
-    What.STATES: {
+    What.GLOBAL_STATE: {
         "0-before-1": lambda cells: len(cells) < 2 or bool(cells[0].held) or not cells[1].held,
         "not-both-ends": lambda cells: not (cells and cells[0].held and cells[-1].held),
         "one-at-most": lambda cells: sum(bool(cell.held) for cell in cells) < 2,
@@ -127,23 +127,23 @@ def _opposite(predicate: Predicate) -> Predicate:
 
 
 PLACES = {
-    What.DELIVERY: (Where.EVERYWHERE, Where.SOMEWHERE),
-    What.STATE: tuple(Where)[:4],
-    What.STATES: tuple(Where)[:4],
-    What.SEQUENCES: tuple(Where)[:4],
-    What.UNDELIVERED: tuple(Where)[2:5],
-    What.PARTLY_DELIVERED: tuple(Where)[2:5],
-    What.ENDED: tuple(Where)[2:5],
+    What.DELIVERY: (When.ALWAYS, When.SOMETIMES),
+    What.LOCAL_STATE: tuple(When)[:4],
+    What.GLOBAL_STATE: tuple(When)[:4],
+    What.SEQUENCES: tuple(When)[:4],
+    What.UNDELIVERED: tuple(When)[2:5],
+    What.PARTLY_DELIVERED: tuple(When)[2:5],
+    What.ENDED: tuple(When)[2:5],
 }
 """The places where a property with a predicate on this subject can be judged."""
 
 
-def _everywhere(what: What, name: str, predicate: Predicate) -> Iterator[Property]:
-    """Yield a property for each place where the predicate can be judged."""
-    for where in PLACES[what]:
-        place = where.name.lower().replace("_", "-")
-        summary = f"{what.value} {where.value}: {name}"
-        yield Property(f"{name}-{what.name.lower()}-{place}", summary, what, where, predicate)
+def _each_when(what: What, name: str, predicate: Predicate) -> Iterator[Property]:
+    """Yield a property for each time at which the predicate can be judged."""
+    for when in PLACES[what]:
+        place = when.name.lower().replace("_", "-")
+        summary = f"{what.value} {when.value}: {name}"
+        yield Property(f"{name}-{what.name.lower()}-{place}", summary, what, when, predicate)
 
 
 USER = {
@@ -151,8 +151,8 @@ USER = {
     for what, predicates in PREDICATES.items()
     for name, predicate in predicates.items()
     for prop in (
-        *_everywhere(what, name, predicate),
-        *_everywhere(what, f"opposite-of-{name}", _opposite(predicate)),
+        *_each_when(what, name, predicate),
+        *_each_when(what, f"opposite-of-{name}", _opposite(predicate)),
     )
 }
 """The properties by name: each predicate and its opposite, in every place."""

@@ -156,7 +156,7 @@ def test_properties_are_judged_at_every_state() -> None:
 def test_what_a_protocol_declares_is_listed_unasked() -> None:
     declared = protocol_named("cykas")
     names = [f"invariant:{name}" for name in declared.invariants]
-    names += [f"at-rest:{name}" for name in declared.at_rest]
+    names += [f"final:{name}" for name in declared.final_invariants]
     names += [f"witness:{name}" for name in declared.witnesses]
     with serving(Tree(Spec("cykas"))) as server:
         said = verdicts(server, "")

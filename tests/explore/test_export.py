@@ -12,7 +12,7 @@ from attrs import evolve
 
 from antecede.checker.check.spec import OwnProperties, Spec, load_spec
 from antecede.checker.explore.tree import Tree
-from antecede.checker.model import Property, What, Where
+from antecede.checker.model import Property, What, When
 from tests.conftest import ROOT, Command
 from tests.explored import fetch, searched, serving, tree_of
 from tests.models import toy
@@ -69,9 +69,9 @@ def test_the_test_of_a_violation_is_green_until_the_protocol_is_repaired(
 
 
 OWN = """
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
-STAYS = Property("stays", "", What.SEQUENCES, Where.EVERYWHERE, lambda lists: not any(lists))
+STAYS = Property("stays", "", What.SEQUENCES, When.ALWAYS, lambda lists: not any(lists))
 """
 
 
@@ -91,7 +91,7 @@ def test_a_property_of_a_file_is_found_from_any_folder(
 
 
 def test_a_property_without_a_file_cannot_be_exported() -> None:
-    stays = Property("stays", "", What.SEQUENCES, Where.EVERYWHERE, lambda lists: not any(lists))
+    stays = Property("stays", "", What.SEQUENCES, When.ALWAYS, lambda lists: not any(lists))
     asked = Spec("unordered", actors=2, messages=1, properties=("stays",))
     with serving(Tree(evolve(asked, own=OwnProperties((stays,))))) as server:
         page = fetch(server, "/trace?path=0.1&format=test")

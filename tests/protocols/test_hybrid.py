@@ -722,7 +722,7 @@ class Faulty:
         for message in step.deliveries:
             self.ghosts, delivery = deliver(self.oracle, self.ghosts, i, message)
             assert delivery.expected
-            assert not delivery.known
+            assert not delivery.causally_late
 
     @property
     def undelivered(self) -> list[Message]:
@@ -751,5 +751,5 @@ def test_random_runs_lose_messages_of_a_protocol_that_repeats_nothing() -> None:
 def test_random_runs_find_a_protocol_that_never_asks_for_permits() -> None:
     careless = evolve(HYBRID_BASIC, causal_send=never_asks_for_permits, receive=grants_unasked)
     runs = [Faulty(careless, 3, 4, random.Random(seed)) for seed in range(100)]
-    with pytest.raises(AssertionError, match="known"):
+    with pytest.raises(AssertionError, match="causally_late"):
         collections.deque(map(Faulty.run, runs), maxlen=0)

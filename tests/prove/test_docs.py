@@ -21,8 +21,8 @@ PAGE = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
 def markdown(model: Model) -> str:
     """Return a model's source, its claims, its assumptions and its conjuncts, in words."""
     claims = [f"* Source: {model.source}.", f"* Safety, {model.safety.name}: {model.safety.says}."]
-    if model.at_rest is not None:
-        claims.append(f"* Liveness at rest: {model.at_rest.says}.")
+    if model.quiescent is not None:
+        claims.append(f"* At quiescence: {model.quiescent.says}.")
     claims += [f"* Assumed: {name}." for name, _ in model.axioms]
     head = f"### {model.protocol}\n\n{model.title[0].upper()}{model.title[1:]}."
     table = ["| conjunct | in every reachable state |", "|---|---|", *map(_row, model.conjuncts)]

@@ -18,10 +18,10 @@ from antecede.checker.prove.link import Event, Link, Linked, View, causal_sent, 
 from antecede.checker.prove.obligations import Answer, prove
 from antecede.checker.prove.vocabulary import (
     APPLICATION,
-    AtRest,
     Conjunct,
     Guard,
     Model,
+    Quiescence,
     actors,
     c,
     causal_send,
@@ -149,10 +149,12 @@ def test_a_link_without_a_delivery_is_refused() -> None:
         linked(ANY_ORDER, unseeing(application), silent())
 
 
-def test_where_the_python_rests_the_model_must_rest() -> None:
-    """Otherwise liveness at rest is proved of the model, and is not true of the Python."""
-    claim = AtRest(z3.Not(z3.ForAll([x], z3.Implies(sent(x), delivered(x)))), "all is delivered")
-    model = evolve(ANY_ORDER, at_rest=claim)
+def test_the_model_is_quiescent_wherever_the_python_is() -> None:
+    """Otherwise the claim is proved of the model, and is not true of the Python."""
+    claim = Quiescence(
+        z3.Not(z3.ForAll([x], z3.Implies(sent(x), delivered(x)))), "all is delivered"
+    )
+    model = evolve(ANY_ORDER, quiescent=claim)
     difference = linked(model, unseeing(application), silent()).difference
     assert difference is not None
     assert "the model can still take the action 'deliver'" in difference

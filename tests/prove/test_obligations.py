@@ -99,7 +99,7 @@ def endless() -> Model:
         relations=(*mfss.relations, less),
         axioms=(("an order without end", order),),
         conjuncts=(LIFE_OF_A_POST,),
-        at_rest=None,
+        quiescent=None,
     )
 
 

@@ -15,10 +15,10 @@ from antecede.checker.prove.obligations import Answer, prove
 from antecede.checker.prove.stock import LIFE_OF_A_POST, acknowledged, posted
 from antecede.checker.prove.vocabulary import (
     Action,
-    AtRest,
     Conjunct,
     Guard,
     Model,
+    Quiescence,
     c,
     delivered,
     dst,
@@ -45,7 +45,7 @@ def mfss(**changes: Any) -> Model:
 def guarded(name: str, guard: Guard) -> Model:
     """Return MFSS with one more guard of an action,."""
     actions = replaced(mfss().actions, name, lambda one: evolve(one, guards=(*one.guards, guard)))
-    return mfss(actions=actions, at_rest=None)
+    return mfss(actions=actions, quiescent=None)
 
 
 VACUOUS: dict[str, tuple[Callable[[], Model], str]] = {
@@ -111,12 +111,12 @@ VACUOUS: dict[str, tuple[Callable[[], Model], str]] = {
         "no run of the model delivers a message",
     ),
     "nothing can be undone": (
-        lambda: mfss(at_rest=AtRest(z3.BoolVal(False), "nothing is wrong")),
+        lambda: mfss(quiescent=Quiescence(z3.BoolVal(False), "nothing is wrong")),
         "no protocol can leave anything undone",
     ),
     "the protocol never rests": (
         lambda: mfss(actions=(*mfss().actions, IDLE)),
-        "the protocol never comes to rest",
+        "the protocol never becomes quiescent",
     ),
 }
 
@@ -135,7 +135,7 @@ def test_without_the_refusal_nonsense_would_be_proved(
 ) -> None:
     """Wherever the rest of the model is as it was, all its obligations can be shown."""
     monkeypatch.setattr(vacuity, "sense", lambda _model, _timeout: vacuity.Sense())
-    assert Answer.PROVED is prove(evolve(VACUOUS[case][0](), at_rest=None)).answer
+    assert Answer.PROVED is prove(evolve(VACUOUS[case][0](), quiescent=None)).answer
 
 
 @pytest.mark.parametrize("name", PROOFS)

@@ -22,11 +22,11 @@ from antecede.checker.prove.vocabulary import (
     MESSAGE,
     TIME,
     Action,
-    AtRest,
     Conjunct,
     D,
     Guard,
     Model,
+    Quiescence,
     R,
     Relation,
     Update,
@@ -172,27 +172,29 @@ REFUSED: dict[str, tuple[Callable[[], Model], str]] = {
         lambda: mfss(safety=Conjunct("Causal Delivery", "nonsense", NOTHING)),
         "the safety claim 'Causal Delivery' is not the property of that name",
     ),
-    "the claim at rest is another one": (
-        lambda: mfss(at_rest=AtRest(z3.Exists([x], posted(x)), ALL_DELIVERED.says)),
-        "at_rest claims 'every causal-sent message was delivered', and is not",
+    "the claim at quiescence is another one": (
+        lambda: mfss(quiescent=Quiescence(z3.Exists([x], posted(x)), ALL_DELIVERED.says)),
+        "quiescent claims 'every causal-sent message was delivered', and is not",
     ),
-    "the claim at rest reads like another one": (
+    "the claim at quiescence reads like another one": (
         lambda: mfss(
-            at_rest=AtRest(z3.Exists([x], posted(x)), "Every causal-sent message  was delivered.")
+            quiescent=Quiescence(
+                z3.Exists([x], posted(x)), "Every causal-sent message  was delivered."
+            )
         ),
-        "at_rest claims 'Every causal-sent message  was delivered.', and is not",
+        "quiescent claims 'Every causal-sent message  was delivered.', and is not",
     ),
     "the claim is called like another one but for a full stop": (
         lambda: mfss(safety=Conjunct("causal  delivery.", "nonsense", NOTHING)),
         "the safety claim 'causal  delivery.' is not the property of that name",
     ),
     "a least element in an order of one's own": (
-        lambda: mfss(at_rest=evolve(ALL_DELIVERED, least=(MISUSED,))),
+        lambda: mfss(quiescent=evolve(ALL_DELIVERED, least=(MISUSED,))),
         "The order is always `before`, because it is known to have least elements",
     ),
     "a least element of actors": (
-        lambda: mfss(at_rest=evolve(ALL_DELIVERED, least=((a, knows(a)),))),
-        "at_rest.least is about messages; a is none",
+        lambda: mfss(quiescent=evolve(ALL_DELIVERED, least=((a, knows(a)),))),
+        "quiescent.least is about messages; a is none",
     ),
     # missing or open obligations
     "a relation is missing": (
@@ -231,12 +233,12 @@ REFUSED: dict[str, tuple[Callable[[], Model], str]] = {
     ),
     "an axiom is open": (lambda: assuming(fixed(x)), "is about one x, which nothing binds"),
     "what is undone is open": (
-        lambda: mfss(at_rest=AtRest(sent(x), "nothing")),
-        "what at_rest says is undone is about one x",
+        lambda: mfss(quiescent=Quiescence(sent(x), "nothing")),
+        "what quiescent says is undone is about one x",
     ),
     "the property of a least element is open": (
-        lambda: mfss(at_rest=evolve(ALL_DELIVERED, least=((x, sent(y)),))),
-        "the property of at_rest.least is about one y",
+        lambda: mfss(quiescent=evolve(ALL_DELIVERED, least=((x, sent(y)),))),
+        "the property of quiescent.least is about one y",
     ),
     "a formula is none": (lambda: claiming(True), "is True, which is no formula"),
     "a sort without elements": (

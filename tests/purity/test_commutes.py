@@ -18,9 +18,9 @@ from antecede.checker.model import (
     Envelope,
     Lose,
     NormalForm,
+    Normaliser,
     Protocol,
     Receive,
-    Renaming,
     State,
     Step,
 )
@@ -166,7 +166,7 @@ def test_a_handler_that_fails_is_found_with_a_form() -> None:
     assert "raised RuntimeError: two" in str(result.error)
 
 
-def drops(at: int, form: NormalForm | None) -> Protocol:
+def drops(at: int, form: Normaliser | None) -> Protocol:
     """Return a protocol that counts what it receives, and drops one message."""
 
     def receive(count: int, _src: int, packet: Any) -> Step:
@@ -183,8 +183,8 @@ def drops(at: int, form: NormalForm | None) -> Protocol:
     )
 
 
-def zero(_states: tuple[int, ...], _flying: tuple[Envelope, ...]) -> Renaming:
-    return Renaming(lambda _actor, _count: 0, lambda envelope: envelope.packet)
+def zero(_states: tuple[int, ...], _flying: tuple[Envelope, ...]) -> NormalForm:
+    return NormalForm(lambda _actor, _count: 0, lambda envelope: envelope.packet)
 
 
 ONE_SENDS = Spec(
@@ -236,7 +236,7 @@ def test_a_form_that_merges_two_states_is_an_error_though_they_differ_later(
 ) -> None:
     """It forgets whether the lamp is on. A search that trusts it never sees that this matters."""
     lamp = evolve(
-        drops(0, lambda _states, _flying: Renaming(forgets_lamp, lambda e: e.packet)),
+        drops(0, lambda _states, _flying: NormalForm(forgets_lamp, lambda e: e.packet)),
         initial=lambda _actor, _actors: Lamp(),
         receive=switches,
     )
@@ -274,7 +274,7 @@ def test_a_cycle_under_a_form_is_one_on_the_condition_that_the_form_is_sound() -
 
 def keeps_back() -> Protocol:
     """Return a protocol that never delivers the first message, and counts the others."""
-    first = drops(0, lambda *_: Renaming(lambda _actor, n: min(n, 1), lambda e: e.packet))
+    first = drops(0, lambda *_: NormalForm(lambda _actor, n: min(n, 1), lambda e: e.packet))
     return evolve(first, name="drops")
 
 
@@ -283,7 +283,7 @@ def test_a_run_that_only_exists_under_a_form_is_an_error_of_the_form(
 ) -> None:
     """It says that the lamp is on; then nothing is delivered, and the run ends at once."""
     lamp = evolve(
-        drops(0, lambda *_: Renaming(lambda _actor, s: Lamp(s.told, True), lambda e: e.packet)),
+        drops(0, lambda *_: NormalForm(lambda _actor, s: Lamp(s.told, True), lambda e: e.packet)),
         initial=lambda _actor, _actors: Lamp(),
         receive=switches,
     )
@@ -304,7 +304,7 @@ def test_two_packets_that_a_form_makes_one_are_both_compared() -> None:
         return Step(state, deliveries=(packet[0],) if packet[1] else ())
 
     two = evolve(
-        drops(0, lambda *_: Renaming(lambda _actor, n: 0, lambda e: (e.packet[0], 0))),
+        drops(0, lambda *_: NormalForm(lambda _actor, n: 0, lambda e: (e.packet[0], 0))),
         causal_send=lambda n, m: Step(n + 1, ((m.receiver, (m, n)),)),
         receive=receive,
     )
@@ -328,7 +328,7 @@ def forgetful(name: str, field: str) -> Protocol:
             small = right.state(actor, local)
             return evolve(small, **{field: (0,) * len(getattr(small, field))})
 
-        return Renaming(state, right.packet)
+        return NormalForm(state, right.packet)
 
     return evolve(protocol, normal=normal)
 
@@ -386,9 +386,9 @@ def test_a_run_is_told_with_the_counters_as_they_are(antecede: Command, tmp_path
     assert "still VIOLATED" in antecede("replay", file).out
 
 
-def all_forgotten(states: tuple[Any, ...], _flying: tuple[Envelope, ...]) -> Renaming:
+def all_forgotten(states: tuple[Any, ...], _flying: tuple[Envelope, ...]) -> NormalForm:
     """Forget everything of `newtop-null` that a form can: all clocks, and what packets carry."""
-    return Renaming(
+    return NormalForm(
         state=lambda actor, _local: NEWTOP_NULL.initial(actor, len(states)),
         packet=lambda _envelope: Null(0),
     )

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec
-from antecede.checker.model import Message, Property, Protocol, Step, What, Where
+from antecede.checker.model import Message, Property, Protocol, Step, What, When
 from antecede.checker.purity.opaque import FAR, renumbered, told
 from antecede.checker.render.text import check_text
 from antecede.checker.search.options import Bounds, Options
@@ -261,7 +261,7 @@ def test_a_property_of_deliveries_that_reads_a_number_is_refused(
 ) -> None:
     """The number of a message is its kind here, so that no number would be great."""
     few = Property(
-        "few", "", What.DELIVERY, Where.EVERYWHERE, lambda delivery: delivery.message.number < 3
+        "few", "", What.DELIVERY, When.ALWAYS, lambda delivery: delivery.message.number < 3
     )
     first = evolve(few, name="first", predicate=lambda delivery: delivery.actor != 1)
     monkeypatch.setattr(

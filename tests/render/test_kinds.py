@@ -16,7 +16,7 @@ from antecede.checker.model import (
     Receive,
     Transition,
     What,
-    Where,
+    When,
 )
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.paths.violation import Violation, lost, wrong_order
@@ -68,7 +68,7 @@ def test_a_property_of_any_name_is_told_alike(name: str) -> None:
 
 def violating(path: Path, predicate: Callable[[Delivery], bool]) -> Path:
     """Return a path as a counterexample to a property of deliveries."""
-    own = Property("own", "of a test", What.DELIVERY, Where.EVERYWHERE, predicate)
+    own = Property("own", "of a test", What.DELIVERY, When.ALWAYS, predicate)
     return evolve(path, system=evolve(path.system, properties=(own,)), violates="own")
 
 
@@ -89,9 +89,9 @@ def test_the_overtaken_message_is_told_where_the_order_of_one_sender_is_judged()
     system = system_of(Spec(protocol="unordered", actors=3, workload="script:[[2,2,1],[2],[]]"))
     path = replay(system, transitions)
 
-    by_causality = violating(path, lambda d: not d.known)
+    by_causality = violating(path, lambda d: not d.causally_late)
     assert Violation(2, second, answer, (second, third, answer)) == wrong_order(by_causality)
-    by_order = violating(path, lambda d: not d.overtaken)
+    by_order = violating(path, lambda d: not d.fifo_late)
     assert Violation(2, first, second, (first, second)) == wrong_order(by_order)
     assert "Carol delivers m2 before m1" in about(by_order).headline
 
@@ -119,7 +119,7 @@ def test_only_what_a_property_minds_is_lost() -> None:
     def arrives(undelivered: tuple[Message, ...]) -> bool:
         return all(message.sender == 0 for message in undelivered)
 
-    own = Property("own", "of a test", What.UNDELIVERED, Where.AT_FINAL_STATES, arrives)
+    own = Property("own", "of a test", What.UNDELIVERED, When.AT_FINAL_STATES, arrives)
     path = evolve(path, system=evolve(path.system, properties=(own,)), violates="own")
     assert [1] == [message.sender for message in lost(path)]
 

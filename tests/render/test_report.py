@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Expectation, Spec, expected_verdict, system_of
-from antecede.checker.model import CausalSend, Message, Property, Protocol, Step, What, Where
+from antecede.checker.model import CausalSend, Message, Property, Protocol, Step, What, When
 from antecede.checker.paths.path import Path, replay
 from antecede.checker.render import text as report
 from antecede.checker.render.about import question
@@ -281,7 +281,7 @@ def told(found: CheckReport, *, verbose: bool = False) -> str:
 
 
 OWN = Property(
-    "own.py:SMALL", "nobody holds two messages", What.STATE, Where.EVERYWHERE, lambda s: not s
+    "own.py:SMALL", "nobody holds two messages", What.LOCAL_STATE, When.ALWAYS, lambda s: not s
 )
 REPORTS: dict[str, tuple[str, dict[str, Any]]] = {
     "holds": ("mfss", {"actors": 3, "workload": FIGURE_1}),

@@ -231,8 +231,8 @@ def test_spin_finds_a_violation_of_the_same_length(protocol: str, tmp_path: Path
 @pytest.mark.integration
 def test_spin_says_so_if_the_first_state_violates(tmp_path: Path) -> None:
     (tmp_path / "never.py").write_text(
-        "from antecede import Property, What, Where\n"
-        "NEVER = Property('never', 'nothing', What.STATE, Where.EVERYWHERE, lambda _: False)\n"
+        "from antecede import Property, What, When\n"
+        "NEVER = Property('never', 'nothing', What.LOCAL_STATE, When.ALWAYS, lambda _: False)\n"
     )
     model = export("mfss", actors=2, properties=f"{tmp_path / 'never.py'}:NEVER", format="promela")
     assert "assertion violated" in spin(tmp_path, model)

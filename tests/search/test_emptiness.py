@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from attrs import evolve
 
-from antecede import Delivery, Property, What, Where, check
+from antecede import Delivery, Property, What, When, check
 from antecede.checker.check import pipeline
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import Spec, system_of
@@ -224,21 +224,21 @@ def test_a_table_may_take_the_verdict_of_the_search() -> None:
 # Properties of users
 
 
-def own(predicate: Any, what: What = What.DELIVERY, where: Where = Where.EVERYWHERE) -> Property:
+def own(predicate: Any, what: What = What.DELIVERY, where: When = When.ALWAYS) -> Property:
     return Property("own", "", what, where, predicate)
 
 
 @pytest.mark.parametrize(
     ("prop", "possible"),
     [
-        (own(lambda d: not d.overtaken), False),
-        (own(lambda d: not d.known or d.message.sender != 0), False),
+        (own(lambda d: not d.fifo_late), False),
+        (own(lambda d: not d.causally_late or d.message.sender != 0), False),
         (own(lambda d: d.expected), True),
         (own(lambda d: d.actor != 0), True),
         (own(lambda d: d.message.sender != 0 or d.actor == 1), True),
         (own(lambda rows: len(rows[1]) < 2, What.SEQUENCES), False),
         (own(lambda rows: len(rows[1]) < 1, What.SEQUENCES), True),
-        (own(lambda rows: len(rows[1]) > 0, What.SEQUENCES, Where.AT_FINAL_STATES), True),
+        (own(lambda rows: len(rows[1]) > 0, What.SEQUENCES, When.AT_FINAL_STATES), True),
     ],
 )
 def test_an_own_property_is_asked_about_all_that_protocols_can_do(
@@ -297,7 +297,7 @@ def test_the_search_ends_at_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_an_actor_knew_is_not_decided_if_a_protocol_chooses_the_order_of_messages() -> None:
     asked: dict[str, Any] = {"actors": 2, "messages": 1, "engine": "plain"}
-    asked["properties"] = [own(lambda d: not d.known)]
+    asked["properties"] = [own(lambda d: not d.causally_late)]
     assert "VACUOUS" == check("mfss", **asked).verdict
     assert "HOLDS" == check("mfss", clock_at="network-send", **asked).verdict
 

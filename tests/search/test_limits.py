@@ -193,13 +193,13 @@ def test_bound_that_nothing_reaches_leaves_nothing_out(antecede: Command) -> Non
 
 
 BOUNDS_FILE = """
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
 NONE_HELD = Property(
-    "none", "", What.STATES, Where.EVERYWHERE, lambda all: not any(s.held_back for s in all)
+    "none", "", What.GLOBAL_STATE, When.ALWAYS, lambda all: not any(s.held_back for s in all)
 )
-ENDS = Property("ends", "", What.ENDED, Where.AT_FINAL_STATES, bool)
-BROKEN = Property("broken", "", What.STATE, Where.EVERYWHERE, lambda state: state.nothing)
+ENDS = Property("ends", "", What.ENDED, When.AT_FINAL_STATES, bool)
+BROKEN = Property("broken", "", What.LOCAL_STATE, When.ALWAYS, lambda state: state.nothing)
 """
 
 

@@ -10,7 +10,7 @@ from attrs import astuple, evolve, frozen
 from antecede.checker.check.pipeline import check
 from antecede.checker.check.report import CheckReport
 from antecede.checker.check.spec import OwnProperties, Spec
-from antecede.checker.model import Property, Protocol, Step, What, Where
+from antecede.checker.model import Property, Protocol, Step, What, When
 from antecede.checker.render.about import about
 from antecede.checker.render.advice import next_steps
 from antecede.checker.render.explanation import explain
@@ -90,7 +90,7 @@ def all_live(sequences: tuple[Any, ...]) -> bool:
 OWN = tuple(
     Property(f"{name}-{where.name.lower()}", "own", What.SEQUENCES, where, predicate)
     for name, predicate in (("few", few), ("all-live", all_live))
-    for where in tuple(Where)[:4]
+    for where in tuple(When)[:4]
 )
 
 
@@ -218,7 +218,7 @@ def test_what_only_a_crashed_actor_has_delivered_need_not_be_delivered(engine: s
             state, deliveries=(packet.message,) if state.actor == 1 else ()
         ),
     )
-    some = Property("some", "", What.PARTLY_DELIVERED, Where.AT_SOME_FINAL_STATE, lambda m: not m)
+    some = Property("some", "", What.PARTLY_DELIVERED, When.AT_SOME_FINAL_STATE, lambda m: not m)
     assert found(only_1, ENGINES[engine], some, **asked).result.verdict is Verdict.HOLDS
     never = found(only_1, ENGINES[engine], some, workload=PAIR).result
     assert never.verdict is Verdict.VIOLATED
@@ -232,9 +232,7 @@ def test_agreement_is_vacuous_if_every_message_has_one_receiver() -> None:
 
 
 def test_receivers_that_can_still_agree_satisfy_a_property_of_ways_back() -> None:
-    can = Property(
-        "can-agree", "", What.PARTLY_DELIVERED, Where.FROM_EVERYWHERE_ON, lambda m: not m
-    )
+    can = Property("can-agree", "", What.PARTLY_DELIVERED, When.ALWAYS_POSSIBLE, lambda m: not m)
     for engine in ("plain", "local"):
         assert found(CHAT, ENGINES[engine], can, workload=PAIR).result.verdict is Verdict.HOLDS
         wrong = found(ODD, ENGINES[engine], can, workload=PAIR).result
@@ -246,7 +244,7 @@ def test_receivers_that_can_still_agree_satisfy_a_property_of_ways_back() -> Non
 
 def test_the_report_says_whose_deliveries_a_crash_leaves_out() -> None:
     asked: dict[str, Any] = {"workload": PAIR, "crashes": "1:of=1"}
-    some = next(prop for prop in OWN if prop.name == "all-live-everywhere")
+    some = next(prop for prop in OWN if prop.name == "all-live-always")
     path = found(CHAT, ENGINES["plain"], some, **asked).result.counterexample
     assert path is not None
     assert "Bob crashed, and is left out" in explain(path).details

@@ -23,7 +23,7 @@ from antecede.checker.model import (
     Step,
     Timeout,
     What,
-    Where,
+    When,
 )
 from antecede.checker.paths.minimise import minimise
 from antecede.checker.paths.path import Path, replay
@@ -232,7 +232,9 @@ def test_the_report_says_who_crashed_and_what_the_others_need(
 ) -> None:
     """MFSS waits for an acknowledgement of Bob. An invariant has nothing to do with the crash."""
     never = {"never": lambda state: not state.OB}
-    mfss = evolve(protocol_named("mfss"), invariants=never, at_rest={}, joint_at_rest={})
+    mfss = evolve(
+        protocol_named("mfss"), invariants=never, final_invariants={}, joint_final_invariants={}
+    )
     usual: dict[str, Any] = {"actors": 3, "workload": "script:[[1,2],[],[]]", "crashes": "1:of=1"}
     spec = Spec("mfss", **{**usual, "properties": ("all-delivered",), **asked})
     report = check(spec, ENGINES["plain"], protocol=mfss, selfcheck="off")
@@ -322,7 +324,11 @@ def test_predicates_are_not_asked_about_crashed_actors() -> None:
 def test_a_final_state_with_a_crashed_actor_can_show_a_property() -> None:
     """After a crash, the run is over before the other actor has received anything."""
     nothing = Property(
-        "nothing", "nothing", What.STATE, Where.AT_SOME_FINAL_STATE, lambda state: not state.held
+        "nothing",
+        "nothing",
+        What.LOCAL_STATE,
+        When.AT_SOME_FINAL_STATE,
+        lambda state: not state.held,
     )
     keeps = evolve(RESTARTS, durable=None, recover=None)
     asked: dict[str, Any] = {"actors": 2, "workload": "script:[[],[0]]", "crashes": "1:of=1"}

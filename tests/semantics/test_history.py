@@ -85,13 +85,13 @@ def judged_by_definition(events: list[Event], actor: int, message: Message) -> D
     sends = {e.message: e for e in events if e.kind == "send"}
     before = [e.message for e in events if e.kind == "deliver" and e.actor == actor]
     if message not in sends or actor not in message.destinations or message in before:
-        return Delivery(actor, message, expected=False, known=False, overtaken=False)
+        return Delivery(actor, message, expected=False, causally_late=False, fifo_late=False)
     return Delivery(
         actor,
         message,
         expected=True,
-        known=any(happened_before(events, sends[message], sends[m]) for m in before),
-        overtaken=any(m.sender == message.sender and m.number > message.number for m in before),
+        causally_late=any(happened_before(events, sends[message], sends[m]) for m in before),
+        fifo_late=any(m.sender == message.sender and m.number > message.number for m in before),
     )
 
 
@@ -183,13 +183,15 @@ def run(request: pytest.FixtureRequest) -> Run:
 
 def test_delivery_in_causal_order_is_expected_and_not_known(run: Run) -> None:
     m1 = run.send(0, 1)
-    assert Delivery(1, m1, expected=True, known=False, overtaken=False) == run.deliver(1, m1)
+    assert Delivery(1, m1, expected=True, causally_late=False, fifo_late=False) == run.deliver(
+        1, m1
+    )
 
 
 def test_later_message_of_the_same_sender_overtakes(run: Run) -> None:
     m1, m2 = run.send(0, 1), run.send(0, 1)
-    assert not run.deliver(1, m2).known
-    assert Delivery(1, m1, expected=True, known=True, overtaken=True) == run.deliver(1, m1)
+    assert not run.deliver(1, m2).causally_late
+    assert Delivery(1, m1, expected=True, causally_late=True, fifo_late=True) == run.deliver(1, m1)
 
 
 def test_chain_through_a_third_actor_overtakes_without_breaking_fifo(run: Run) -> None:
@@ -197,8 +199,8 @@ def test_chain_through_a_third_actor_overtakes_without_breaking_fifo(run: Run) -
     m1, m2 = run.send(0, 2), run.send(0, 1)
     run.deliver(1, m2)
     m3 = run.send(1, 2)
-    assert not run.deliver(2, m3).known
-    assert Delivery(2, m1, expected=True, known=True, overtaken=False) == run.deliver(2, m1)
+    assert not run.deliver(2, m3).causally_late
+    assert Delivery(2, m1, expected=True, causally_late=True, fifo_late=False) == run.deliver(2, m1)
 
 
 def test_message_sent_before_hearing_of_another_is_concurrent_with_it(run: Run) -> None:
@@ -206,12 +208,12 @@ def test_message_sent_before_hearing_of_another_is_concurrent_with_it(run: Run) 
     m2 = run.send(0, 1)
     run.deliver(1, m2)
     run.deliver(2, m3)
-    assert not run.deliver(2, m1).known
+    assert not run.deliver(2, m1).causally_late
 
 
 def test_violation_shows_at_the_overtaken_message_only(run: Run) -> None:
     m1, m2, m3 = run.send(0, 1), run.send(0, 1), run.send(0, 1)
-    assert [False, True, True] == [run.deliver(1, m).known for m in (m3, m1, m2)]
+    assert [False, True, True] == [run.deliver(1, m).causally_late for m in (m3, m1, m2)]
 
 
 def test_who_delivers_one_copy_knows_of_the_other_copies(run: Run) -> None:
@@ -220,26 +222,26 @@ def test_who_delivers_one_copy_knows_of_the_other_copies(run: Run) -> None:
     run.deliver(1, m1)
     m2 = run.send(1, 2)
     run.deliver(2, m2)
-    assert run.deliver(2, m1).known
+    assert run.deliver(2, m1).causally_late
 
 
 def test_copies_of_one_message_do_not_precede_each_other(run: Run) -> None:
     m1 = run.send(0, 1, 2)
-    assert [False, False] == [run.deliver(d, m1).known for d in (2, 1)]
+    assert [False, False] == [run.deliver(d, m1).causally_late for d in (2, 1)]
 
 
 def test_overtaking_is_told_apart_per_destination(run: Run) -> None:
     m1, m2 = run.send(0, 1, 2), run.send(0, 1)
     run.deliver(1, m2)
     assert [(1,)] == run.overtaken(0)
-    assert [False, True] == [run.deliver(d, m1).overtaken for d in (2, 1)]
+    assert [False, True] == [run.deliver(d, m1).fifo_late for d in (2, 1)]
 
 
 def test_message_is_not_overtaken_by_one_to_another_actor(run: Run) -> None:
     m1, m2 = run.send(0, 1), run.send(0, 2)
     run.deliver(2, m2)
     assert [()] == run.overtaken(0)
-    assert not run.deliver(1, m1).overtaken
+    assert not run.deliver(1, m1).fifo_late
 
 
 def test_overtaking_is_forgotten_where_the_message_has_been_delivered(run: Run) -> None:
@@ -251,7 +253,7 @@ def test_overtaking_is_forgotten_where_the_message_has_been_delivered(run: Run) 
 
 def test_earlier_message_is_not_overtaken_by_its_predecessor(run: Run) -> None:
     m1, m2 = run.send(0, 1), run.send(0, 1)
-    assert [False, False] == [run.deliver(1, m).overtaken for m in (m1, m2)]
+    assert [False, False] == [run.deliver(1, m).fifo_late for m in (m1, m2)]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -260,17 +262,17 @@ def test_overtaking_is_not_recorded_unless_asked_for(encoding: str) -> None:
     m1, m2 = run.send(0, 1), run.send(0, 1)
     run.deliver(1, m2)
     assert [()] == run.overtaken(0)
-    assert not run.deliver(1, m1).overtaken
+    assert not run.deliver(1, m1).fifo_late
 
 
 def test_self_addressed_message_does_not_count_as_known_from_its_send(run: Run) -> None:
     m1 = run.send(0, 0)
-    assert not run.deliver(0, m1).known
+    assert not run.deliver(0, m1).causally_late
 
 
 def test_self_addressed_messages_out_of_order_violate(run: Run) -> None:
     m1, m2 = run.send(0, 0), run.send(0, 0)
-    assert [False, True] == [run.deliver(0, m).known for m in (m2, m1)]
+    assert [False, True] == [run.deliver(0, m).causally_late for m in (m2, m1)]
 
 
 def test_self_addressed_message_is_known_from_what_others_answer(run: Run) -> None:
@@ -279,7 +281,7 @@ def test_self_addressed_message_is_known_from_what_others_answer(run: Run) -> No
     run.deliver(1, m2)
     m3 = run.send(1, 0)
     run.deliver(0, m3)
-    assert run.deliver(0, m1).known
+    assert run.deliver(0, m1).causally_late
 
 
 def test_message_to_oneself_and_another_is_judged_at_each(run: Run) -> None:
@@ -287,7 +289,7 @@ def test_message_to_oneself_and_another_is_judged_at_each(run: Run) -> None:
     run.deliver(1, m1)
     m2 = run.send(1, 0)
     run.deliver(0, m2)
-    assert run.deliver(0, m1).known
+    assert run.deliver(0, m1).causally_late
 
 
 @pytest.mark.parametrize(
@@ -305,7 +307,7 @@ def test_unexpected_delivery_leaves_the_history_as_it_was(
 ) -> None:
     run.send(0, 1)
     before = run.ghosts
-    expected = Delivery(actor, message, expected=False, known=False, overtaken=False)
+    expected = Delivery(actor, message, expected=False, causally_late=False, fifo_late=False)
     assert expected == run.deliver(actor, message)
     assert before == run.ghosts
 
@@ -315,7 +317,9 @@ def test_second_delivery_is_unexpected_and_not_judged_as_causality(run: Run) -> 
     run.deliver(1, m2)
     run.deliver(1, m1)
     before = run.ghosts
-    assert Delivery(1, m1, expected=False, known=False, overtaken=False) == run.deliver(1, m1)
+    assert Delivery(1, m1, expected=False, causally_late=False, fifo_late=False) == run.deliver(
+        1, m1
+    )
     assert before == run.ghosts
 
 

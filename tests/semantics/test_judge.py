@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 
 from antecede.checker.check.engine import explorer_for
 from antecede.checker.explore.judgement import judged, violated_by
-from antecede.checker.model import Delivery, Message, Property, Protocol, What, Where
+from antecede.checker.model import Delivery, Message, Property, Protocol, What, When
 from antecede.checker.paths.path import Path, first_shown, holds_along, replay
 from antecede.checker.render.graph import state_graph
 from antecede.checker.search.loop import explore
@@ -34,9 +34,9 @@ WAYS = [*product(("plain", "local"), ("breadth", "depth", "random"))]
 
 DELIVERIES: dict[str, Callable[[Delivery], bool]] = {
     "expected": lambda d: d.expected,
-    "unknown": lambda d: not d.known,
-    "in-order": lambda d: not d.overtaken,
-    "overtaken": lambda d: d.overtaken,
+    "unknown": lambda d: not d.causally_late,
+    "in-order": lambda d: not d.fifo_late,
+    "overtaken": lambda d: d.fifo_late,
 }
 
 
@@ -73,13 +73,13 @@ class Case:
         return evolve(system, properties=(self.prop,))
 
 
-def of(what: What, where: Where, predicate: Callable[[Any], bool]) -> Property:
-    name = f"{where.name} {what.name}".lower()
-    return Property(name, "of a test", what, where, predicate)
+def of(what: What, when: When, predicate: Callable[[Any], bool]) -> Property:
+    name = f"{when.name} {what.name}".lower()
+    return Property(name, "of a test", what, when, predicate)
 
 
-def deliveries(where: Where, name: str) -> Property:
-    return of(What.DELIVERY, where, DELIVERIES[name])
+def deliveries(when: When, name: str) -> Property:
+    return of(What.DELIVERY, when, DELIVERIES[name])
 
 
 def holds_nothing(state: Any) -> bool:
@@ -100,22 +100,22 @@ def ended(has_ended: bool) -> bool:
 
 CASES = [
     # Both messages are sent, and the first copy delivered.
-    Case(deliveries(Where.EVERYWHERE, "expected"), SENDS_TWICE, 3, DIRECT),
+    Case(deliveries(When.ALWAYS, "expected"), SENDS_TWICE, 3, DIRECT),
     # Two sends, and the second message comes first.
-    Case(deliveries(Where.EVERYWHERE, "unknown"), DIRECT, 4, DIRECT, TWICE, "fifo"),
-    Case(deliveries(Where.EVERYWHERE, "in-order"), DIRECT, 4, DIRECT, TWICE, "fifo"),
-    Case(deliveries(Where.SOMEWHERE, "overtaken"), DIRECT, 4, DIRECT, TWICE, "fifo"),
+    Case(deliveries(When.ALWAYS, "unknown"), DIRECT, 4, DIRECT, TWICE, "fifo"),
+    Case(deliveries(When.ALWAYS, "in-order"), DIRECT, 4, DIRECT, TWICE, "fifo"),
+    Case(deliveries(When.SOMETIMES, "overtaken"), DIRECT, 4, DIRECT, TWICE, "fifo"),
     # A send and a receive.
-    Case(of(What.STATE, Where.EVERYWHERE, holds_nothing), KEEPS, 2, DIRECT),
-    Case(of(What.STATE, Where.SOMEWHERE, holds_something), KEEPS, 2, DIRECT),
+    Case(of(What.LOCAL_STATE, When.ALWAYS, holds_nothing), KEEPS, 2, DIRECT),
+    Case(of(What.LOCAL_STATE, When.SOMETIMES, holds_something), KEEPS, 2, DIRECT),
     # The only send is lost, so the run is over; where it is received, two transitions are all.
-    Case(of(What.UNDELIVERED, Where.AT_FINAL_STATES, nothing), LOSES, 1, DIRECT),
-    Case(of(What.UNDELIVERED, Where.AT_SOME_FINAL_STATE, nothing), DIRECT, 2, LOSES),
+    Case(of(What.UNDELIVERED, When.AT_FINAL_STATES, nothing), LOSES, 1, DIRECT),
+    Case(of(What.UNDELIVERED, When.AT_SOME_FINAL_STATE, nothing), DIRECT, 2, LOSES),
     # The second actor waits for the ping, and its application ends with the pong's send.
-    Case(of(What.ENDED, Where.AT_FINAL_STATES, ended), LOSES, 1, DIRECT, PING_PONG),
-    Case(of(What.ENDED, Where.AT_SOME_FINAL_STATE, ended), DIRECT, 4, LOSES, PING_PONG),
-    Case(of(What.UNDELIVERED, Where.FROM_EVERYWHERE_ON, nothing), LOSES, 1, DIRECT),
-    Case(of(What.ENDED, Where.FROM_EVERYWHERE_ON, ended), LOSES, 0, DIRECT, PING_PONG),
+    Case(of(What.ENDED, When.AT_FINAL_STATES, ended), LOSES, 1, DIRECT, PING_PONG),
+    Case(of(What.ENDED, When.AT_SOME_FINAL_STATE, ended), DIRECT, 4, LOSES, PING_PONG),
+    Case(of(What.UNDELIVERED, When.ALWAYS_POSSIBLE, nothing), LOSES, 1, DIRECT),
+    Case(of(What.ENDED, When.ALWAYS_POSSIBLE, ended), LOSES, 0, DIRECT, PING_PONG),
 ]
 
 SEARCHED = [case for case in CASES if not case.prop.later]
@@ -206,36 +206,40 @@ def test_the_nearest_state_without_a_way_back_is_found(case: Case) -> None:
     ("name", "faults", "expected"),
     [
         ("expected", {"expected": False}, Fault.UNEXPECTED),
-        ("unknown", {"known": True}, Fault.KNOWN),
-        ("unknown", {"expected": False, "known": True, "overtaken": True}, Fault.KNOWN),
-        ("in-order", {"known": True, "overtaken": True}, Fault.OVERTAKEN),
-        ("overtaken", {"known": True}, None),
+        ("unknown", {"causally_late": True}, Fault.CAUSALLY_LATE),
+        (
+            "unknown",
+            {"expected": False, "causally_late": True, "fifo_late": True},
+            Fault.CAUSALLY_LATE,
+        ),
+        ("in-order", {"causally_late": True, "fifo_late": True}, Fault.FIFO_LATE),
+        ("overtaken", {"causally_late": True}, None),
     ],
 )
 def test_the_fault_is_what_the_predicate_minds(
     name: str, faults: dict[str, bool], expected: Fault | None
 ) -> None:
-    right = Delivery(1, Message(0, 1, (1,)), expected=True, known=False, overtaken=False)
+    right = Delivery(1, Message(0, 1, (1,)), expected=True, causally_late=False, fifo_late=False)
     wrong: Any = evolve(right, **faults)  # type: ignore[arg-type]
-    assert fault_of(deliveries(Where.EVERYWHERE, name), wrong) is expected
+    assert fault_of(deliveries(When.ALWAYS, name), wrong) is expected
 
 
 @pytest.mark.parametrize(
     ("predicate", "expected"),
     [
-        (lambda d: d.expected and not d.known, False),
-        (lambda d: not d.overtaken, True),
-        (lambda d: d.expected or d.known or not d.overtaken, True),
-        (lambda d: not (d.known and d.message.number > 1 and d.overtaken), True),
-        *((hide(lambda d: not d.overtaken, True), True) for hide in HIDING.values()),
+        (lambda d: d.expected and not d.causally_late, False),
+        (lambda d: not d.fifo_late, True),
+        (lambda d: d.expected or d.causally_late or not d.fifo_late, True),
+        (lambda d: not (d.causally_late and d.message.number > 1 and d.fifo_late), True),
+        *((hide(lambda d: not d.fifo_late, True), True) for hide in HIDING.values()),
         (attrgetter("expected"), False),
-        (attrgetter("overtaken"), True),
+        (attrgetter("fifo_late"), True),
     ],
 )
 def test_the_history_tracks_the_order_if_a_predicate_may_ask(
     predicate: Callable[[Delivery], bool], expected: bool
 ) -> None:
-    assert expected is looks_at_order(of(What.DELIVERY, Where.EVERYWHERE, predicate))
+    assert expected is looks_at_order(of(What.DELIVERY, When.ALWAYS, predicate))
 
 
 def matches(delivery: Delivery) -> bool:
@@ -252,15 +256,15 @@ def catches(delivery: Delivery) -> bool:
         return True
 
 
-WRONG = Delivery(1, Message(0, 1, (1,)), expected=True, known=False, overtaken=False)
+WRONG = Delivery(1, Message(0, 1, (1,)), expected=True, causally_late=False, fifo_late=False)
 WRONG_ONES = {WRONG}
 
 
 @pytest.mark.parametrize(
     ("predicate", "expected"),
     [
-        (lambda d: d.expected and not d.known and not d.overtaken, False),
-        (lambda d: d.known and d.actor == 0, True),
+        (lambda d: d.expected and not d.causally_late and not d.fifo_late, False),
+        (lambda d: d.causally_late and d.actor == 0, True),
         (matches, True),
         (catches, True),
         (lambda d: d != WRONG, True),
@@ -279,41 +283,39 @@ WRONG_ONES = {WRONG}
 def test_a_predicate_that_may_ask_which_message_is_delivered_is_for_plain_python(
     predicate: Callable[[Delivery], bool], expected: bool
 ) -> None:
-    assert expected is looks_at_message(of(What.DELIVERY, Where.EVERYWHERE, predicate))
+    assert expected is looks_at_message(of(What.DELIVERY, When.ALWAYS, predicate))
 
 
 def test_what_a_predicate_minds_may_be_no_fault() -> None:
-    prop = of(What.DELIVERY, Where.EVERYWHERE, lambda d: d.message.number < 2)
-    second = Delivery(1, Message(0, 2, (1,)), expected=False, known=True, overtaken=False)
+    prop = of(What.DELIVERY, When.ALWAYS, lambda d: d.message.number < 2)
+    second = Delivery(1, Message(0, 2, (1,)), expected=False, causally_late=True, fifo_late=False)
     assert fault_of(prop, second) is None
 
 
 def test_a_run_shows_what_comes_first() -> None:
     """The forged message is unexpected already when it is delivered, and stays so."""
-    prop = deliveries(Where.EVERYWHERE, "expected")
+    prop = deliveries(When.ALWAYS, "expected")
     path = path_of(Case(prop, FORGES, 2, DIRECT))
     assert 2 == first_shown(evolve(path, steps=path.steps * 2), prop)
 
 
-def pairs_that_cannot_be_judged() -> list[tuple[What, Where]]:
-    good = {(case.prop.what, case.prop.where) for case in CASES}
-    good.add((What.UNDELIVERED, Where.ON_FAIR_RUNS))
+def pairs_that_cannot_be_judged() -> list[tuple[What, When]]:
+    good = {(case.prop.what, case.prop.when) for case in CASES}
+    good.add((What.UNDELIVERED, When.EVENTUALLY_IF_FAIR))
     # Other tests judge these: test_joint.py, and the random systems with properties of users.
-    good |= set(product((What.STATE, What.STATES, What.SEQUENCES), tuple(Where)[:4]))
-    good |= set(product((What.PARTLY_DELIVERED,), tuple(Where)[2:5]))
-    return [pair for pair in product(What, Where) if pair not in good]
+    good |= set(product((What.LOCAL_STATE, What.GLOBAL_STATE, What.SEQUENCES), tuple(When)[:4]))
+    good |= set(product((What.PARTLY_DELIVERED,), tuple(When)[2:5]))
+    return [pair for pair in product(What, When) if pair not in good]
 
 
-@pytest.mark.parametrize(("what", "where"), pairs_that_cannot_be_judged())
-def test_what_no_engine_could_judge_is_refused(what: What, where: Where) -> None:
-    with pytest.raises(ValueError, match=rf"What\.{what.name} goes with Where\."):
-        of(what, where, bool)
+@pytest.mark.parametrize(("what", "when"), pairs_that_cannot_be_judged())
+def test_what_no_engine_could_judge_is_refused(what: What, when: When) -> None:
+    with pytest.raises(ValueError, match=rf"What\.{what.name} goes with When\."):
+        of(what, when, bool)
 
 
 def test_a_property_needs_a_predicate_except_on_fair_runs() -> None:
-    with pytest.raises(
-        ValueError, match=r"'own' judges deliveries everywhere, .* needs a predicate"
-    ):
-        Property("own", "of a test", What.DELIVERY, Where.EVERYWHERE)
-    with pytest.raises(ValueError, match="on fair runs, and that takes no predicate"):
-        of(What.UNDELIVERED, Where.ON_FAIR_RUNS, nothing)
+    with pytest.raises(ValueError, match=r"'own' has When.ALWAYS, and that needs a predicate"):
+        Property("own", "of a test", What.DELIVERY, When.ALWAYS)
+    with pytest.raises(ValueError, match="EVENTUALLY_IF_FAIR, and that takes no predicate"):
+        of(What.UNDELIVERED, When.EVENTUALLY_IF_FAIR, nothing)

@@ -36,9 +36,9 @@ from tests.models import pairs
 from tests.random_systems import RandomSystem, random_systems, scripts
 
 WRONG: dict[str, Callable[[Delivery], bool]] = {
-    "causal-delivery": lambda delivery: delivery.known,
+    "causal-delivery": lambda delivery: delivery.causally_late,
     "integrity": lambda delivery: not delivery.expected,
-    "fifo-delivery": lambda delivery: delivery.overtaken,
+    "fifo-delivery": lambda delivery: delivery.fifo_late,
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import antecede
 from antecede import properties
-from antecede.checker.model import Property, What, Where
+from antecede.checker.model import Property, What, When
 from antecede.checker.support.errors import InputError
 from tests.conftest import Command
 
@@ -21,13 +21,13 @@ def raises(_thing: Any) -> bool:
 
 
 KINDS = {
-    "deliveries": (What.DELIVERY, Where.EVERYWHERE),
-    "a-delivery": (What.DELIVERY, Where.SOMEWHERE),
-    "states": (What.STATE, Where.EVERYWHERE),
-    "joint": (What.STATES, Where.EVERYWHERE),
-    "undelivered": (What.UNDELIVERED, Where.AT_FINAL_STATES),
-    "later": (What.UNDELIVERED, Where.FROM_EVERYWHERE_ON),
-    "ended": (What.ENDED, Where.AT_FINAL_STATES),
+    "deliveries": (What.DELIVERY, When.ALWAYS),
+    "a-delivery": (What.DELIVERY, When.SOMETIMES),
+    "states": (What.LOCAL_STATE, When.ALWAYS),
+    "joint": (What.GLOBAL_STATE, When.ALWAYS),
+    "undelivered": (What.UNDELIVERED, When.AT_FINAL_STATES),
+    "later": (What.UNDELIVERED, When.ALWAYS_POSSIBLE),
+    "ended": (What.ENDED, When.AT_FINAL_STATES),
 }
 OWN = {name: Property(name, "as named", *kind, predicate=raises) for name, kind in KINDS.items()}
 

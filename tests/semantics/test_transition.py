@@ -313,7 +313,7 @@ def test_receive_takes_the_envelope_delivers_and_sends() -> None:
     outcome = successor(system, sent, Receive(0, 1, unordered.Data(message)))
     assert ((), (), (mfss.Ack(),), ()) == outcome.state.channels
     assert (
-        Delivery(1, message, expected=True, known=False, overtaken=False),
+        Delivery(1, message, expected=True, causally_late=False, fifo_late=False),
     ) == outcome.deliveries
     assert initial_state(system).history == outcome.state.history
 
@@ -335,7 +335,9 @@ def test_deliveries_of_one_step_are_judged_in_order() -> None:
         state = successor(system, state, CausalSend(0, (1,))).state
     judged = successor(system, state, Receive(0, 1, Data(m1))).deliveries
     assert [m2, m1, m1] == [d.message for d in judged]
-    assert [(True, False), (True, True), (False, False)] == [(d.expected, d.known) for d in judged]
+    assert [(True, False), (True, True), (False, False)] == [
+        (d.expected, d.causally_late) for d in judged
+    ]
 
 
 def test_unexpected_delivery_does_not_move_a_reaction() -> None:

@@ -140,10 +140,10 @@ def test_an_unknown_name_is_refused_before_the_first_check(
 IMPURE = """
 import random
 
-from antecede import Property, What, Where
+from antecede import Property, What, When
 
 WRONGS = Property(
-    "wrongs", "", What.STATE, Where.EVERYWHERE, lambda _state: random.random() < 0.7
+    "wrongs", "", What.LOCAL_STATE, When.ALWAYS, lambda _state: random.random() < 0.7
 )
 """
 

@@ -21,7 +21,7 @@ from antecede.checker.engine.rows.symmetry import (
     Symmetry,
     renamed_messages,
 )
-from antecede.checker.model import Message, What, Where
+from antecede.checker.model import Message, What, When
 from antecede.checker.semantics.crashes import with_crashed
 from antecede.checker.semantics.judge import left
 from antecede.checker.semantics.workload import Position
@@ -55,7 +55,7 @@ class FinalStates:
     @property
     def sought(self) -> int:
         """The bit set of properties that require some final state."""
-        return bits_of(self.components.system, lambda prop: prop.where is Where.AT_SOME_FINAL_STATE)
+        return bits_of(self.components.system, lambda prop: prop.when is When.AT_SOME_FINAL_STATE)
 
     @property
     def joint(self) -> int:
@@ -63,7 +63,7 @@ class FinalStates:
         ends = {prop.what for prop in self.components.system.properties if prop.at_end}
         sequences = What.SEQUENCES in ends
         crash = self.components.system.crashes is not None
-        states = bool(ends & {What.STATE, What.STATES}) or (sequences and crash)
+        states = bool(ends & {What.LOCAL_STATE, What.GLOBAL_STATE}) or (sequences and crash)
         return g.JOINT_STATES * states | g.JOINT_POSITIONS * sequences
 
     def final(self, actor: int, pending: int, position: int) -> int:
@@ -124,7 +124,7 @@ class FinalStates:
         if c.system.crashes is not None and delivered:
             delivered = with_crashed(delivered, states)
         return self._failed(
-            {What.STATE: states, What.STATES: (states,), What.SEQUENCES: (delivered,)}
+            {What.LOCAL_STATE: states, What.GLOBAL_STATE: (states,), What.SEQUENCES: (delivered,)}
         )
 
     def _failed(self, things: Mapping[What, Iterable[Any]]) -> int:

@@ -604,8 +604,8 @@ class Tabulation:
         for judgement in range(8):
             delivery = delivery_with(
                 expected=not judgement & 4,
-                known=bool(judgement & 1),
-                overtaken=bool(judgement & 2),
+                causally_late=bool(judgement & 1),
+                fifo_late=bool(judgement & 2),
             )
             bit_sets.append(bits_of(self.components.system, partial(_is_shown_by, delivery)))
         return np.array(bit_sets, np.int64)

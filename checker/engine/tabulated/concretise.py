@@ -20,7 +20,7 @@ from antecede.checker.engine.rows.tabulate import MOST_KINDS
 from antecede.checker.engine.storage.arrays import Words
 from antecede.checker.engine.successors import memo_kernels
 from antecede.checker.engine.tabulated import levels_kernels
-from antecede.checker.model import Property, Transition, Where
+from antecede.checker.model import Property, Transition, When
 from antecede.checker.paths.path import holds_along, replay
 from antecede.checker.paths.places import transitions_at
 
@@ -63,7 +63,7 @@ class Concretiser:
             path.append(choices[0])
             real = reals[choices[0]]
             representative = self.kept(depth, representative)
-        if prop.where is Where.FROM_EVERYWHERE_ON:
+        if prop.when is When.ALWAYS_POSSIBLE:
             # Either every state with this representative has a way back, or none has one.
             return transitions_at(system, path)
         for choice in choices:

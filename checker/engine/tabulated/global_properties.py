@@ -57,7 +57,7 @@ class GlobalProperties:
         about = {prop.what for prop in self.asked(found)}
         if What.SEQUENCES in about and self.filler.system.crashes is not None:
             return g.STATE, g.POSITION  # the states tell which actors have crashed
-        columns = {What.STATES: g.STATE, What.SEQUENCES: g.POSITION}
+        columns = {What.GLOBAL_STATE: g.STATE, What.SEQUENCES: g.POSITION}
         return tuple(column for what, column in columns.items() if what in about)
 
     def judge(
@@ -102,7 +102,7 @@ class GlobalProperties:
             column: values_of(column, combination[k * actors : (k + 1) * actors])
             for k, column in enumerate(columns)
         }
-        if prop.what is What.STATES:
+        if prop.what is What.GLOBAL_STATE:
             return values[g.STATE]
         delivered = values[g.POSITION]
         return with_crashed(delivered, values[g.STATE]) if g.STATE in values else delivered

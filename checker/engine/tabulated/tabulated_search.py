@@ -52,7 +52,7 @@ from antecede.checker.engine.tabulated.transport import (
     Totals,
     Transport,
 )
-from antecede.checker.model import Property, Where
+from antecede.checker.model import Property, When
 from antecede.checker.search.graph import Explored
 from antecede.checker.search.loop import Evidence, Explorer, Stop, decided
 from antecede.checker.search.options import Options
@@ -106,7 +106,7 @@ class TabulatedSearch(Explorer):
 
     def __attrs_post_init__(self) -> None:
         """Start from the initial state, or from a checkpoint."""
-        if any(prop.where is Where.FROM_EVERYWHERE_ON for prop in self.system.properties):
+        if any(prop.when is When.ALWAYS_POSSIBLE for prop in self.system.properties):
             # Ways back are looked for on the graph of all states.
             self.options = evolve(self.options, memory="keep")
         if self.following is not None:

@@ -15,7 +15,7 @@ import sys
 import threading
 
 from antecede.checker.compiled import cache
-from antecede.checker.model import Property, Protocol, Step, What, Where
+from antecede.checker.model import Property, Protocol, Step, What, When
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Result
@@ -156,7 +156,7 @@ def small_system(history: str) -> System:
         name="nothing-left",
         summary="all is delivered",
         what=What.UNDELIVERED,
-        where=Where.AT_FINAL_STATES,
+        when=When.AT_FINAL_STATES,
         predicate=lambda messages: not messages,
     )
     return System(

@@ -39,7 +39,7 @@ from antecede.checker.engine.threads.expansion import Expansion
 from antecede.checker.engine.threads.graph import FollowedGraph, KeptGraph, followed_graph
 from antecede.checker.engine.threads.shard import ARENAS, FURTHER, VISITED, Level, Shard
 from antecede.checker.engine.threads.weighted_levels import WeightedExpansion
-from antecede.checker.model import Property, Where
+from antecede.checker.model import Property, When
 from antecede.checker.search.options import Options
 from antecede.checker.semantics.transition import System
 
@@ -228,7 +228,7 @@ class Threads:
         """Return the places of a shortest run to a state with no way back; see `Explorer.lost`."""
         if self.graph is None:
             props = self.expansion.filler.system.properties
-            asked = tuple(p for p in props if p.where is Where.FROM_EVERYWHERE_ON)
+            asked = tuple(p for p in props if p.when is When.ALWAYS_POSSIBLE)
             self.graph = self._new_graph(asked)
             self.graph.make(tick)
         return self.graph.lost(prop, tick)

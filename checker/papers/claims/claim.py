@@ -9,7 +9,7 @@ A claim has a list of evidence. Evidence has the keys of a spec (see `specs/`) a
 * `measure` with `at_most`, `at_least` or `exactly`: an attribute of `Measures` and its value;
 * `measure` with `law` (and `factor`, `sizes`): how it grows with the number of actors;
 * `control_packets`: the classes of packets without a message that are sent;
-* `at_rest`: how every actor is when a run has ended;
+* `final_invariants`: how every actor is when a run has ended;
 * `kept` with `at_most` or `at_least`: a declared measure in runs of any length;
 * `statement` with `fails`, `programs` and `placed`: a statement of the tree paper, which holds in
   every step, or fails in some step; `programs` is a number of messages, and the statement is about
@@ -194,7 +194,7 @@ NAMES = ("hybrid", "cykas", "mf", "matrix", "tree")
 """The names of the sources, in the order in which they are reported."""
 
 OWN = {"quick", "violates", "raises", "measure", "law", "factor", "sizes", "control_packets"} | {
-    "at_rest",
+    "final_invariants",
     "kept",
     "statement",
     "fails",

@@ -161,7 +161,7 @@ class Judge:
             return _judged_kept(self._report(spec), evidence.relation[0])
         if "raises" in table:
             return _judged_failure(self._report(spec, may_fail=True), table["raises"])
-        if not table.keys() & {"measure", "control_packets", "at_rest"}:
+        if not table.keys() & {"measure", "control_packets", "final_invariants"}:
             return _judged_check(self._report(spec), within=table.get("within", False))
         found = self._measured(spec)
         command = f"antecede claims --claim {key}"
@@ -345,8 +345,8 @@ def _compared(evidence: Check, found: Measures) -> tuple[Ruling, str]:
         return _compared_value(table["measure"], *evidence.relation, found)
     if "control_packets" in table:
         return _compared_kinds(set(table["control_packets"]), found)
-    names = table["at_rest"]
-    broken = [name for name in names if not found.at_rest[name]]
+    names = table["final_invariants"]
+    broken = [name for name in names if not found.final_invariants[name]]
     if broken:
         return Ruling.REFUTED, f"some run ends, and then {_for_all_actors(broken, holds=False)}"
     if not found.acyclic:

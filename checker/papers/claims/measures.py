@@ -66,8 +66,8 @@ class Measures:
             not end, or none sends a message.
         overtaken: the most undelivered messages of one sender that it sent before one that is
             delivered everywhere, to any receivers.
-        at_rest: predicate that the protocol declares for final states -> whether every actor, or
-            for a joint predicate all actors together, respect it in all of them.
+        final_invariants: predicate that the protocol declares for final states -> whether every
+            actor, or for a joint predicate all actors together, respect it in all of them.
     """
 
     states: int
@@ -82,7 +82,7 @@ class Measures:
     buffered: int
     control_packets: Fraction | None
     overtaken: int
-    at_rest: Mapping[str, bool]
+    final_invariants: Mapping[str, bool]
 
     @property
     def packet_integers(self) -> int:
@@ -232,20 +232,23 @@ class _Measuring:
             buffered=self.buffered,
             control_packets=None if longest is None else self._per_message(longest),
             overtaken=self.overtaken,
-            at_rest=self._at_rest(),
+            final_invariants=self._final_invariants(),
         )
 
-    def _at_rest(self) -> dict[str, bool]:
+    def _final_invariants(self) -> dict[str, bool]:
         """Return for each predicate of final states whether all of them respect it."""
         protocol, ends = self.system.protocol, [self.graph.states[n].actors for n in self.finals]
-        locals_ = list(chain.from_iterable(ends))
-        return {
-            **{name: self._respected(name, p, locals_) for name, p in protocol.at_rest.items()},
-            **{name: self._respected(name, p, ends) for name, p in protocol.joint_at_rest.items()},
-        }
+        asked = (
+            *(
+                (each, list(chain.from_iterable(ends)))
+                for each in protocol.final_invariants.items()
+            ),
+            *((each, ends) for each in protocol.joint_final_invariants.items()),
+        )
+        return {name: self._respected(name, p, values) for (name, p), values in asked}
 
     def _respected(self, name: str, respects: Predicate, values: Iterable[Any]) -> bool:
-        protocol, title = self.system.protocol, f"at-rest predicate {name!r}"
+        protocol, title = self.system.protocol, f"final invariant {name!r}"
         return all(called(protocol, name, respects, (value,), title) for value in values)
 
     def _per_message(self, longest: array[int]) -> Fraction | None:

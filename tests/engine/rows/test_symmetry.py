@@ -18,7 +18,7 @@ from antecede.checker.engine.rows.geometry import ACTORS, GEOMETRY_SIZE, PARTS
 from antecede.checker.engine.rows.renaming_kernels import chosen_by_order
 from antecede.checker.engine.rows.symmetry import Symmetry, group
 from antecede.checker.engine.threads.transport import search_on_threads
-from antecede.checker.model import Message, Property, Protocol, Step, What, Where
+from antecede.checker.model import Message, Property, Protocol, Step, What, When
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.plain import BreadthFirst
@@ -345,10 +345,10 @@ UNDELIVERED = {
 }
 
 
-@pytest.mark.parametrize("where", [Where.AT_FINAL_STATES, Where.AT_SOME_FINAL_STATE])
+@pytest.mark.parametrize("where", [When.AT_FINAL_STATES, When.AT_SOME_FINAL_STATE])
 @pytest.mark.parametrize("name", UNDELIVERED)
 def test_a_property_of_final_states_that_names_an_actor_turns_symmetry_off(
-    name: str, where: Where
+    name: str, where: When
 ) -> None:
     """With messages to one receiver, CBCAST delivers some of them only if others are delivered."""
     prop = Property("mine", name, What.UNDELIVERED, where, UNDELIVERED[name])
@@ -363,9 +363,9 @@ def test_a_property_of_final_states_that_names_an_actor_turns_symmetry_off(
 def test_a_property_of_final_states_that_names_no_actor_leaves_symmetry_on() -> None:
     predicate = UNDELIVERED["of the first actor"]
     props = (
-        Property("few", "", What.UNDELIVERED, Where.AT_FINAL_STATES, lambda left: len(left) < 2),
-        Property("ends", "", What.ENDED, Where.AT_FINAL_STATES, lambda ended: ended),
-        Property("later", "", What.UNDELIVERED, Where.FROM_EVERYWHERE_ON, predicate),
+        Property("few", "", What.UNDELIVERED, When.AT_FINAL_STATES, lambda left: len(left) < 2),
+        Property("ends", "", What.ENDED, When.AT_FINAL_STATES, lambda ended: ended),
+        Property("later", "", What.UNDELIVERED, When.ALWAYS_POSSIBLE, predicate),
     )
     result = searched(evolve(small("cbcast", 3, 1), properties=props[:2]), symmetry=True)
     assert result.statistics["symmetry"]["on"]

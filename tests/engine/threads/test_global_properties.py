@@ -21,7 +21,7 @@ from antecede.checker.engine.tabulated import global_properties
 from antecede.checker.engine.tabulated.global_properties import GlobalProperties, first_places
 from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
 from antecede.checker.engine.threads.transport import search_on_threads
-from antecede.checker.model import Message, Property, Protocol, What, Where
+from antecede.checker.model import Message, Property, Protocol, What, When
 from antecede.checker.render.progress import place_text
 from antecede.checker.search.loop import Stop, explore
 from antecede.checker.search.options import Bounds, Options
@@ -53,11 +53,11 @@ def asked(system: System, *properties: Property) -> System:
 
 
 def respecting(predicate: Callable[[tuple[Any, ...]], bool], name: str = "own") -> Property:
-    return Property(name, "of a test", What.STATES, Where.EVERYWHERE, predicate)
+    return Property(name, "of a test", What.GLOBAL_STATE, When.ALWAYS, predicate)
 
 
 def seeking(predicate: Callable[[tuple[Any, ...]], bool], name: str = "sought") -> Property:
-    return Property(name, "of a test", What.STATES, Where.SOMEWHERE, predicate)
+    return Property(name, "of a test", What.GLOBAL_STATE, When.SOMETIMES, predicate)
 
 
 def by_tables(system: System, **options: Any) -> Result:
@@ -327,9 +327,7 @@ def waits_for_others(sequences: tuple[tuple[Message, ...], ...]) -> bool:
     return foreign and any(len(delivered) < 2 for delivered in sequences)
 
 
-OF_OTHERS = Property(
-    "waits-for-others", "of a test", What.SEQUENCES, Where.EVERYWHERE, waits_for_others
-)
+OF_OTHERS = Property("waits-for-others", "of a test", What.SEQUENCES, When.ALWAYS, waits_for_others)
 
 
 def length_with_symmetry() -> int | None:
@@ -356,7 +354,11 @@ def test_delivered_messages_that_keep_their_names_are_noticed(
 
 
 AT_END = Property(
-    "agree", "of a test", What.STATES, Where.AT_FINAL_STATES, lambda states: len(set(states)) == 1
+    "agree",
+    "of a test",
+    What.GLOBAL_STATE,
+    When.AT_FINAL_STATES,
+    lambda states: len(set(states)) == 1,
 )
 
 

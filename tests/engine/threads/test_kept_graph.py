@@ -15,7 +15,7 @@ from antecede.checker.check.pipeline import check
 from antecede.checker.check.spec import Spec, load_spec
 from antecede.checker.engine.tabulated.tabulated_search import TabulatedSearch
 from antecede.checker.engine.threads.transport import search_on_threads
-from antecede.checker.model import Property, What, Where
+from antecede.checker.model import Property, What, When
 from antecede.checker.search.loop import Evidence, explore
 from antecede.checker.search.options import Bounds
 from antecede.checker.search.plain import BreadthFirst
@@ -35,14 +35,14 @@ CAN_END = Property(
     name="can-end",
     summary="from everywhere on all workloads can come to their end",
     what=What.ENDED,
-    where=Where.FROM_EVERYWHERE_ON,
+    when=When.ALWAYS_POSSIBLE,
     predicate=lambda ended: ended,
 )
 FIRST_ACTOR_ONLY = Property(
     name="first-actor-only",
     summary="treats actors differently: no message of the first one stays undelivered",
     what=What.UNDELIVERED,
-    where=Where.FROM_EVERYWHERE_ON,
+    when=When.ALWAYS_POSSIBLE,
     predicate=lambda messages: not any(m.sender == 0 for m in messages),
 )
 
@@ -158,9 +158,7 @@ def test_every_property_of_ways_back_is_decided_after_one_is_violated(
     engine: str, search: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(antecede.properties, "REGISTRY", REGISTRY)
-    ended, second = (
-        f"{name}-from-everywhere-on" for name in ("ended-ended", "no-second-undelivered")
-    )
+    ended, second = (f"{name}-always-possible" for name in ("ended-ended", "no-second-undelivered"))
     asked_for = ("can-deliver", ended, second, "integrity")
     spec = Spec(
         protocol="hybrid-basic-no-timeout",

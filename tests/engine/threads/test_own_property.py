@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from antecede.checker.check.engine import explorer_at_once, explorer_for, only_plainly
-from antecede.checker.model import Delivery, Property, What, Where
+from antecede.checker.model import Delivery, Property, What, When
 from antecede.checker.search.loop import explore
 from antecede.checker.search.options import Options
 from antecede.checker.search.result import Verdict
@@ -22,7 +22,7 @@ def asked(look: object) -> System:
     def respects(delivery: Delivery) -> bool:
         return delivery.message.number < 2 if look == "message" else delivery.actor != 1
 
-    own = Property("own", "a property of a test", What.DELIVERY, Where.EVERYWHERE, respects)
+    own = Property("own", "a property of a test", What.DELIVERY, When.ALWAYS, respects)
     return evolve(system_for(MFSS, 2, 2), properties=(own,))
 
 

@@ -100,7 +100,7 @@ def test_every_check_can_be_run_and_asks_what_its_protocol_can_answer() -> None:
 NO_VERDICT = {
     "measure",
     "control_packets",
-    "at_rest",
+    "final_invariants",
     "kept",
     "statement",
     "generates_all",
@@ -197,12 +197,12 @@ def test_evidence_that_rows_decide_is_no_check() -> None:
             "control packets: Ack; no Yct in these bounds",
         ),
         (
-            evidence("cykas-as-printed", at_rest=["acknowledged", "sent"]),
+            evidence("cykas-as-printed", final_invariants=["acknowledged", "sent"]),
             Ruling.REFUTED,
             "some run ends, and then the predicate `sent` does not hold for all actors",
         ),
         (
-            evidence("mfss", at_rest=["sent"]),
+            evidence("mfss", final_invariants=["sent"]),
             Ruling.CONFIRMED,
             "every run ends, and then the predicate `sent` holds for all actors",
         ),
@@ -485,7 +485,7 @@ def shows_liveness(given: Evidence) -> bool:
     if not isinstance(given, Check) or given.spec.workload.startswith(SCRIPTED):
         return False
     checks_all = not given.table and LIVENESS & set(given.spec.properties)
-    return bool(checks_all) or "at_rest" in given.table
+    return bool(checks_all) or "final_invariants" in given.table
 
 
 def says_too_much(claim: Claim) -> bool:
@@ -654,7 +654,7 @@ def test_checks_are_folded_except_those_that_refute(reported: tuple[int, Path]) 
 
 
 @pytest.mark.integration
-def test_predicates_at_rest_are_named_in_a_sentence(reported: tuple[int, Path]) -> None:
+def test_final_invariants_are_named_in_a_sentence(reported: tuple[int, Path]) -> None:
     _, folder = reported
     page = (folder / "claims.md").read_text(encoding="utf-8")
     assert ": every run ends, and then the predicate `told` holds for all actors (" in page

@@ -50,7 +50,7 @@ def test_fifo_two_by_two_by_hand() -> None:
     assert 4 + 1 == found.state_integers  # and the number of the one that is held back
     assert 0 == found.control_packets
     assert () == found.control_kinds
-    assert {} == found.at_rest
+    assert {} == found.final_invariants
     assert 0 == found.overtaken
     assert found.acyclic
 
@@ -68,7 +68,7 @@ def test_mfss_two_by_two_by_hand() -> None:
     assert ("Ack",) == found.control_kinds
     assert (1, 1) == (found.buffered, found.state_integers)
     assert 1 == found.control_packets
-    assert (0, {"acknowledged": True, "sent": True}) == (found.overtaken, found.at_rest)
+    assert (0, {"acknowledged": True, "sent": True}) == (found.overtaken, found.final_invariants)
     assert (81, 1) == (found.states, found.final_states)
 
 
@@ -84,7 +84,7 @@ def test_cykas_three_by_one_by_hand() -> None:
     assert {"Ack": PacketKind(False, 0), "Normal": PacketKind(True, 0)} == found.packets
     assert (0, 4) == (found.buffered, found.state_integers)
     assert 1 == found.control_packets
-    assert all(found.at_rest.values())
+    assert all(found.final_invariants.values())
     assert 216 == found.states
 
 
@@ -98,17 +98,19 @@ def test_cykas_sends_one_ack_and_one_yct_for_an_eager_send() -> None:
     assert 1 == found.overtaken  # Carol's arrives before Bob's
 
 
-def test_what_is_never_sent_is_seen_at_rest() -> None:
+def test_what_is_never_sent_is_seen_at_the_end() -> None:
     found = measured("cykas-as-printed", 2, 2)
-    assert {"sent"} == {name for name, respected in found.at_rest.items() if not respected}
+    assert {"sent"} == {name for name, respected in found.final_invariants.items() if not respected}
 
 
-def test_a_joint_predicate_is_about_all_actors_at_rest() -> None:
+def test_a_joint_predicate_is_about_all_actors_at_the_end() -> None:
     """Broadcasts leave one matrix SENT behind; a message to one receiver is unknown to others."""
-    agreeing = evolve(protocol_named("rst"), joint_at_rest={"in-agreement": all_agree_on_sent})
+    agreeing = evolve(
+        protocol_named("rst"), joint_final_invariants={"in-agreement": all_agree_on_sent}
+    )
     for workload, agree in (("broadcast", True), ("any", False)):
         spec = Spec(protocol="rst", actors=3, messages=1, workload=workload)
-        assert measure(system_of(spec, agreeing)).at_rest == {"in-agreement": agree}
+        assert measure(system_of(spec, agreeing)).final_invariants == {"in-agreement": agree}
 
 
 def test_who_may_repeat_for_ever_has_no_bound_on_control_packets() -> None:

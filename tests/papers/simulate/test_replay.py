@@ -60,7 +60,7 @@ def replayed(system: System, events: list[Event]) -> State:
         outcome = successor(system, state, transition)
         assert outcome.step == step
         assert system.protocol.name in ("unordered", "fifo") or not any(
-            delivery.known for delivery in outcome.deliveries
+            delivery.causally_late for delivery in outcome.deliveries
         )
         state = outcome.state
     return state
