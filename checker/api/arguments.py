@@ -318,19 +318,6 @@ def is_group(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(is_kind(each, int) for each in value)
 
 
-def check_place(on: str) -> None:
-    """Check the argument `on`, which says where the work of a function runs.
-
-    Args:
-        on: `here` (on this machine) or `spark` (on a Spark cluster).
-
-    Raises:
-        InputError: `on` is another value.
-    """
-    if on not in ("here", "spark"):
-        raise InputError(f"on is {on!r}; give 'here' or 'spark'")
-
-
 def check_amount(name: str, value: Any, least: int = 1, *, optional: bool = True) -> None:
     """Raise InputError if an argument is no whole number of at least `least`.
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from attrs import frozen
 
-from antecede.checker.api.arguments import NoArguments, check_place, converted, described
+from antecede.checker.api.arguments import NoArguments, converted, described
 from antecede.checker.api.progress import progress
 from antecede.checker.api.results import Report, image
 from antecede.checker.logs.audit import audit_at
@@ -23,7 +23,7 @@ from antecede.checker.render.files import write_whole
 from antecede.checker.search.options import Bounds
 from antecede.checker.support import interrupts
 from antecede.checker.support.amounts import counted
-from antecede.checker.support.errors import CapacityError, InputError, check_known
+from antecede.checker.support.errors import CapacityError, InputError, check_known, check_place
 from antecede.checker.support.settings import shown
 
 
@@ -173,7 +173,7 @@ def audit(
         >>> audit("alice.jsonl", "bob.jsonl", unfinished=True)  # doctest: +SKIP
         <Audit: HOLDS, 120 events of 2 actors, 0 findings>
     """
-    check_place(on)
+    check_place(on, master)
     seconds = converted(Bounds, {"max_seconds": max_seconds})["max_seconds"]
     known = _fields(fields)
     if not isinstance(parser, str | None):

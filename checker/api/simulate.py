@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from antecede.checker.api.arguments import (
-    ScenarioArguments,
-    check_amount,
-    check_place,
-    described,
-    texts,
-)
+from antecede.checker.api.arguments import ScenarioArguments, check_amount, described, texts
 from antecede.checker.api.progress import progress
 from antecede.checker.api.protocols import Given, named, refuse_lists
 from antecede.checker.api.results import RowsReport
@@ -23,6 +17,7 @@ from antecede.checker.papers.simulate import command as simulations
 from antecede.checker.papers.simulate.figures import Grid
 from antecede.checker.papers.simulate.scenario import Scenario
 from antecede.checker.support.amounts import counted
+from antecede.checker.support.errors import check_place
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -136,8 +131,8 @@ def simulate(
         [3, 4]
     """
     refuse_lists(protocols)
-    check_place(on)
     check_amount("workers", workers)
+    check_place(on, master, workers)
     check_amount("seeds", seeds)
     figures = texts("figure", figure, "cykas-4")
     values = {name: _text(value) for name, value in parameters.items()}

@@ -17,7 +17,6 @@ from antecede.checker.api.arguments import (
     SweepArguments,
     axis,
     check_amount,
-    check_place,
     converted,
     described,
     record_of,
@@ -34,7 +33,7 @@ from antecede.checker.render.pictures import PICTURES, converted_picture
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
 from antecede.checker.support.amounts import counted
-from antecede.checker.support.errors import InputError, check_known
+from antecede.checker.support.errors import InputError, check_known, check_place
 from antecede.checker.support.registry import is_object
 from antecede.checker.support.settings import settings_of, shown, taken
 from antecede.checker.sweep import smallest as smallests
@@ -185,11 +184,9 @@ def _refuse_wrong(
     if not protocols:
         raise InputError("there is nothing to check; give protocols or specs")
     refuse_lists(protocols)
-    check_place(on)
     check_amount("workers", workers)
+    check_place(on, master, workers)
     check_known("engine", engine, ("local", "plain"))
-    if on == "here" and master is not None:
-        raise InputError("master is for on='spark'")
 
 
 def _swept(

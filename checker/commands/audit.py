@@ -23,6 +23,7 @@ from antecede.checker.render.files import write_whole
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds
 from antecede.checker.support import interrupts
+from antecede.checker.support.errors import check_place
 from antecede.checker.support.exit_codes import INCOMPLETE
 
 
@@ -66,6 +67,7 @@ def command(
     for file in trace_files:
         pictures.check_format(file)
     outputs.check_outputs(("json", json_file), *(("trace", file) for file in trace_files))
+    check_place(place, master)
     known = fields_from(fields)
     ticker = Ticker(quiet=quiet)
     try:

@@ -14,6 +14,7 @@ from antecede.checker.papers.simulate.figures import FIGURES
 from antecede.checker.papers.simulate.scenario import FIELDS, parameters, written
 from antecede.checker.render.ticker import Ticker
 from antecede.checker.support import interrupts
+from antecede.checker.support.errors import check_place
 from antecede.checker.support.exit_codes import most_urgent
 from antecede.checker.support.settings import names_in
 from antecede.checker.sweep import parquet
@@ -98,6 +99,7 @@ def command(
         names_in(protocols), figures, values, seeds, quick=quick, drawn=folder is not None
     )
     outputs.check_rows(output, parquet_file)
+    check_place(place, master, workers)
     runner = simulations.runner_of(place, workers, master)
     if not quiet:
         console.complain(f"The rows of all runs go to {output}.")

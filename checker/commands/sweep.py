@@ -21,7 +21,7 @@ from antecede.checker.render.ticker import Ticker
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.semantics.question import Question
 from antecede.checker.support import interrupts
-from antecede.checker.support.errors import InputError
+from antecede.checker.support.errors import InputError, check_place
 from antecede.checker.support.exit_codes import AS_EXPECTED, INCOMPLETE, INPUT_ERROR, most_urgent
 from antecede.checker.support.settings import Setting, names_in, taken
 from antecede.checker.sweep import parquet
@@ -79,7 +79,7 @@ def command(
         specs = targets_of(targets).strictly()
     axes = {"protocol": names, **parameters.given(**taken(values, Question))}
     axes |= {name: (axes[name],) for name in ("labels", "crashes", "to_crashed") if name in axes}
-    _check_place(place, workers, values)
+    check_place(place, values["master"], workers)
     actors = _numbers_of_actors(axes, place) if smallest else ()
     if max_messages is not None and not smallest:
         raise InputError("--max-messages is for --smallest; give --messages")
@@ -108,14 +108,6 @@ def command(
 
 def _silent(_line: str) -> None:
     """Print nothing."""
-
-
-def _check_place(place: str, workers: int | None, values: dict[str, Any]) -> None:
-    """Refuse options that belong to another place than the one that was given."""
-    if place == "spark" and workers is not None:
-        raise InputError("--workers is for --on here; on Spark, each core runs one check")
-    if place != "spark" and values["master"] is not None:
-        raise InputError("--master is for --on spark")
 
 
 def _numbers_of_actors(axes: dict[str, Any], place: str) -> tuple[int, ...]:

@@ -159,11 +159,9 @@ def audit_at(
     `master` is for Spark. Only an audit in this process shows its progress.
 
     Raises:
-        InputError: as in `audit`, or an option is not for this place.
+        InputError: as in `audit`.
     """
     if place == "here":
-        if master is not None:
-            raise InputError("--master is for --on spark")
         return audit(names, format, fields, given=given, how=how, tick=summary.watching(ticker))
     # Only this needs compiled kernels at once.
     from antecede.checker.logs.spark import on_spark

@@ -147,3 +147,12 @@ def is_refused_thread(error: RuntimeError) -> bool:
 
 class ClusterError(CapacityError):
     """A cluster failed and cannot recover by itself."""
+
+
+def check_place(on: object, master: str | None, workers: int | None = None) -> None:
+    """Raise InputError unless `on` is here or spark, and the others are for that place."""
+    check_known("on", on, ("here", "spark"))
+    if on == "spark" and workers is not None:
+        raise InputError("--workers is for --on here; on Spark, each core does one")
+    if on == "here" and master is not None:
+        raise InputError("--master is for --on spark")

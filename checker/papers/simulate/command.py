@@ -148,17 +148,9 @@ def _axes(values: Mapping[str, str | None]) -> dict[str, list[Any]]:
 
 
 def runner_of(name: str, workers: int | None, master: str | None) -> Runner:
-    """Return the function that does runs in the place that the options choose.
-
-    Raises:
-        InputError: the options contradict each other.
-    """
+    """Return the function that does runs in the place that the options choose."""
     if name == "spark":
-        if workers is not None:
-            raise InputError("--workers is for --on here; on Spark it is a run per core")
         return partial(on_cluster, master=master)
-    if master is not None:
-        raise InputError("--master is for --on spark")
     return partial(here, workers=workers or os.cpu_count() or 1)
 
 
