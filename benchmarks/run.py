@@ -37,7 +37,7 @@ FIXED_BYTES = 300e6
 ROWS = [
     "mfss 3x3 clocks --no-symmetry --threads 1",
     "mfss 3x3 clocks --no-symmetry --threads 2",
-    "mfss 3x3 clocks --no-symmetry --threads 2 --memory keep",
+    "mfss 3x3 clocks --no-symmetry --threads 2 --forget never",
     "mfss 3x3 clocks",
     "mfss 3x3 knowledge --no-symmetry",
     "mfss 3x3 knowledge",
@@ -57,7 +57,7 @@ QUICK = [
     "mfss 3x2 clocks --no-symmetry --threads 1",
     "mfss 3x2 clocks --no-symmetry --threads 2",
     "cykas 3x2 knowledge",
-    "mfss 3x2 full --no-symmetry --memory keep",
+    "mfss 3x2 full --no-symmetry --forget never",
 ]
 SPIN = [
     "mfss 3x3 clocks",

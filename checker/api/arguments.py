@@ -73,7 +73,7 @@ class MethodArguments(TypedDict, total=False):
     engine: str
     threads: int | None
     symmetry: bool | None
-    memory: str
+    forget: str
     spill: str | Path | None
     checkpoint: str | Path | None
     resume: str | Path | None
@@ -144,7 +144,7 @@ class SweepArguments(BoundsArguments, total=False):
     to_crashed: str | Sequence[str]
     properties: str | Property | Sequence[str | Property]
     symmetry: bool | None
-    memory: str
+    forget: str
 
 
 Amounts = int | float | str | Sequence[int | float | str]

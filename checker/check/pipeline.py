@@ -358,7 +358,7 @@ def confirmed(task: Task, result: Result) -> Result:
 
 def _failure_searches(options: Options) -> tuple[Callable[[System], Explorer], ...]:
     """Return the searches for a failing handler: breadth-first, then the one that met it."""
-    kept = evolve(options.unsaved, traces=True, memory="auto")
+    kept = evolve(options.unsaved, traces=True, forget="auto")
     first = evolve(kept, search="breadth")
     tried = (first,) if options.search == "breadth" else (first, kept)
     return tuple(partial(explorer_at_once, options=each) for each in tried)

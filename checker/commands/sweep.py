@@ -41,7 +41,7 @@ MAX_MESSAGES = Setting("max_messages", int, "", None, least=1, most=12)
 @several(Question, "workload", "any,broadcast")
 @several(Question, "history", "knowledge,clocks,full")
 @record(Question, "labels", "crashes", "to_crashed", "properties")
-@record(Options, "symmetry", "memory")
+@record(Options, "symmetry", "forget")
 @click.option("--smallest", is_flag=True)
 @click.option(
     "--max-messages",

@@ -30,12 +30,12 @@ ENGINES = {
 }
 """The engines, the parts of the checker that visit states, by name, each with its meaning."""
 
-MEMORY = {
+FORGET = {
     "auto": "forget the visited states of earlier levels once there are many, where every state is "
     "proved to have one depth only, or one sum of weights of transitions",
-    "keep": "keep all visited states",
+    "never": "keep all visited states",
 }
-"""The choices of the option `memory`, each with its meaning."""
+"""The choices of the option `forget`, each with its meaning."""
 
 
 @frozen
@@ -82,12 +82,12 @@ class Options:
         "search, a compiled engine, and a protocol and workload that treat all actors alike.",
         otherwise="on, but off under --history full",
     )
-    memory: str = setting(
+    forget: str = setting(
         "auto",
         str,
-        "Whether a breadth-first search may discard visited states. keep: it keeps all. auto: if "
-        "they are many, it discards the states that it provably cannot reach again.",
-        choices=MEMORY,
+        "Whether a breadth-first search may forget visited states. auto: if they are many, it "
+        "forgets those that it provably cannot reach again. never: it keeps all.",
+        choices=FORGET,
     )
     spill: Path | None = setting(
         None,
@@ -163,12 +163,12 @@ class Options:
     """
 
     @property
-    def forget(self) -> int | None:
+    def forgets_after(self) -> int | None:
         """The number of visited states after which a search may forget states of earlier depths.
 
         None if the search keeps all visited states.
         """
-        return None if self.memory == "keep" else self.forget_from
+        return None if self.forget == "never" else self.forget_from
 
     @property
     def unsaved(self) -> Options:

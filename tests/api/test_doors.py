@@ -25,7 +25,7 @@ POOL: dict[str, tuple[Any, ...]] = {
     "search": ("breadth", "depth", "random", "width"),
     "threads": (1, 2, 0),
     "symmetry": (True, False),
-    "memory": ("keep", "auto", "never"),
+    "forget": ("never", "auto", "keep"),
     "walks": (20, 0),
     "seed": (7, -7),
     "crashes": (1, 0, "1:of=1", "many"),

@@ -61,7 +61,7 @@ SEARCHES: dict[str, Search] = {
 
 ON_SPARK = _search(
     "mfss --actors 3 --messages 2 --no-symmetry --engine spark --spark-threshold 300 "
-    "--partitions 4 --memory keep",
+    "--partitions 4 --forget never",
     3_000,
 )
 

@@ -71,7 +71,7 @@ ENGINES: dict[str, Options] = {
     ),
     "--threads 1": Options(threads=1),
     "--threads 2 # forgets at once": Options(threads=2, forget_from=0),
-    "--threads 3 --memory keep # small blocks": Options(threads=3, memory="keep", block=32),
+    "--threads 3 --forget never # small blocks": Options(threads=3, forget="never", block=32),
     "--threads 1 --no-traces": Options(threads=1, traces=False),
     "--symmetry --threads 2 --no-traces": Options(symmetry=True, threads=2, traces=False),
 }
@@ -93,7 +93,7 @@ IN_THE_DRIVER = {
     for text, chosen in (
         ("", {}),
         (" --no-symmetry", {"symmetry": False}),
-        (" --no-symmetry --memory keep", {"symmetry": False, "memory": "keep"}),
+        (" --no-symmetry --forget never", {"symmetry": False, "forget": "never"}),
         (" --no-traces", {"traces": False}),
     )
     for threshold, partitions in ((1, 2), (30, 3))
@@ -105,7 +105,7 @@ IN_THE_DRIVER = {
     for text, chosen in (
         ("", {}),
         (" --no-symmetry", {"symmetry": False}),
-        (" --no-symmetry --memory keep", {"symmetry": False, "memory": "keep"}),
+        (" --no-symmetry --forget never", {"symmetry": False, "forget": "never"}),
     )
 }
 """Searches on Spark without a cluster: this process runs all tasks. A shell ignores the comment."""

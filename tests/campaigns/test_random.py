@@ -107,7 +107,7 @@ def test_whatever_explores_a_random_system_finds_the_same(number: int) -> None:
 @pytest.mark.integration
 def test_a_handler_that_fails_in_the_next_level_does_not_hide_a_violation_on_spark() -> None:
     """The driver calls it for some states of the next level already."""
-    here = "--engine spark --spark-threshold 30 --partitions 3 --no-symmetry --memory keep # here"
+    here = "--engine spark --spark-threshold 30 --partitions 3 --no-symmetry --forget never # here"
     expected = compare.searched(
         RAISES_LATE, "knowledge", compare.ENGINES["--threads 1"], compare.LARGE
     )

@@ -300,7 +300,7 @@ def test_can_finish_is_violated_without_a_counterexample(antecede: Command) -> N
     assert 0 == antecede(*arguments, "--expect", "violated").code
 
 
-@pytest.mark.parametrize("option", ["--search=depth", "--memory=keep", "--threads=2"])
+@pytest.mark.parametrize("option", ["--search=depth", "--forget=never", "--threads=2"])
 def test_ends_are_judged_whatever_the_options(option: str, antecede: Command) -> None:
     for prop, written, code in [
         ("can-finish", OVERLAPPING, 0), ("can-finish", NESTED, 1), ("finishes", OVERLAPPING, 1),

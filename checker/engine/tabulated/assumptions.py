@@ -27,7 +27,7 @@ UNFOUNDED = (NotSymmetricError, SelfPacketError, NotGradedError)
 """The errors that are raised when an assumption does not hold."""
 
 WORTH_RESTARTING = 64
-"""Weighted levels are worth a restart from this many times `Options.forget` visited states on.
+"""Weighted levels are worth a restart from this many times `Options.forgets_after` visited states.
 
 Until then, kept states take about two gigabytes. Weighted levels take as much time as levels by
 depth, but the restart repeats the search so far, and weighted levels show no runs.
@@ -100,11 +100,11 @@ class Assumptions:
             visited: the number of states that are kept.
             moves: the search is about to move to a cluster, where visited states cost most.
         """
-        if weighted or options.forget is None or not self.forgets:
+        if weighted or options.forgets_after is None or not self.forgets:
             return Plan.KEEP
         if filler.graded:
-            return Plan.FORGET if moves or visited > options.forget else Plan.KEEP
-        worthwhile = moves or visited > WORTH_RESTARTING * options.forget
+            return Plan.FORGET if moves or visited > options.forgets_after else Plan.KEEP
+        worthwhile = moves or visited > WORTH_RESTARTING * options.forgets_after
         return Plan.WEIGH if worthwhile and self.weights(filler) else Plan.KEEP
 
     def withdraw(self, reason: Exception, filler: TableFiller, weights: Weights) -> Weights:

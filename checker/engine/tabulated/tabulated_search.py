@@ -108,7 +108,7 @@ class TabulatedSearch(Explorer):
         """Start from the initial state, or from a checkpoint."""
         if any(prop.when is When.ALWAYS_POSSIBLE for prop in self.system.properties):
             # Ways back are looked for on the graph of all states.
-            self.options = evolve(self.options, memory="keep")
+            self.options = evolve(self.options, forget="never")
         if self.following is not None:
             self.cluster = self.following(self.options)
         saved = None if self.options.resume is None else last_in(self.options.resume)

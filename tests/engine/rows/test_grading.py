@@ -320,17 +320,17 @@ def test_nothing_is_forgotten_before_there_is_much() -> None:
 
 
 def test_to_keep_all_visited_states_can_be_asked_for() -> None:
-    for memory, forgets in (("auto", True), ("keep", False)):
-        search = explorer_for(small("mfss", 2, 1), Options(memory=memory))
+    for forget, forgets in (("auto", True), ("never", False)):
+        search = explorer_for(small("mfss", 2, 1), Options(forget=forget))
         assert isinstance(search, TabulatedSearch)
-        assert forgets == (search.options.forget is not None)
+        assert forgets == (search.options.forgets_after is not None)
 
 
 def test_on_spark_too() -> None:
-    for memory, forgets in (("auto", True), ("keep", False)):
-        search = explorer_for(small("mfss", 2, 1), Options(engine="spark", memory=memory))
+    for forget, forgets in (("auto", True), ("never", False)):
+        search = explorer_for(small("mfss", 2, 1), Options(engine="spark", forget=forget))
         assert isinstance(search, TabulatedSearch)
-        assert forgets == (search.options.forget is not None)
+        assert forgets == (search.options.forgets_after is not None)
         search.close()
 
 

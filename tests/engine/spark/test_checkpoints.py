@@ -46,7 +46,7 @@ def stopped(system: System, folder: Path, states: int, **options: Any) -> Result
             threads=2,
             spark_threshold=LARGE,
             checkpoint=folder,
-            memory="keep",
+            forget="never",
             **options,
         ),
     )
@@ -57,7 +57,7 @@ def resumed(system: System, folder: Path, **options: Any) -> tuple[Result, Spark
     explorer = SparkSearch(
         system,
         options=method(
-            engine="spark", spark_threshold=LARGE, resume=folder, memory="keep", **options
+            engine="spark", spark_threshold=LARGE, resume=folder, forget="never", **options
         ),
     )
     return explore(system, explorer), explorer
@@ -104,7 +104,7 @@ def test_a_resumed_search_has_the_representatives_of_the_stopped_one(
 ) -> None:
     """Resumed processes number actors' parts of states in another order."""
     system = small(name, 3, messages, **options)
-    chosen = method(engine="spark", spark_threshold=20, memory="keep", symmetry=True, partitions=3)
+    chosen = method(engine="spark", spark_threshold=20, forget="never", symmetry=True, partitions=3)
     first = SparkSearch(system, options=evolve(chosen, checkpoint=tmp_path))
     assert Verdict.INCOMPLETE is explore(system, first, Bounds(max_states=250)).verdict
     assert first.rounds

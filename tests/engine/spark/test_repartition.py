@@ -73,14 +73,14 @@ def ever_changing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("ever_changing")
 @pytest.mark.parametrize("symmetry", [False, True])
 @pytest.mark.parametrize("apart", [False, True])
-@pytest.mark.parametrize("memory", ["auto", "keep"])
+@pytest.mark.parametrize("forget", ["auto", "never"])
 @pytest.mark.parametrize("kind", SYSTEMS)
 def test_any_search_may_change_its_number_of_partitions(
-    kind: str, memory: str, *, apart: bool, symmetry: bool
+    kind: str, forget: str, *, apart: bool, symmetry: bool
 ) -> None:
     system = SYSTEMS[kind]
     result, explorer = here(
-        system, 2, apart=apart, symmetry=symmetry, memory=memory, partitions=None
+        system, 2, apart=apart, symmetry=symmetry, forget=forget, partitions=None
     )
     assert {1, 2, 3, 4, 5} == set(changes(explorer))
     assert len(explorer.rounds) == len(changes(explorer))
@@ -101,7 +101,9 @@ def test_a_resumed_search_changes_its_number_of_partitions(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str, *, symmetry: bool
 ) -> None:
     system = SYSTEMS[kind]
-    options = method(engine="spark", threads=2, spark_threshold=2, memory="keep", symmetry=symmetry)
+    options = method(
+        engine="spark", threads=2, spark_threshold=2, forget="never", symmetry=symmetry
+    )
     saving = evolve(options, checkpoint=tmp_path)
     monkeypatch.setattr(Checkpoints, "due", True)
     with without_cluster():
@@ -121,7 +123,7 @@ def test_states_found_late_follow_their_partitions(
 ) -> None:
     """The driver expanded their parents, and their new owners find out whether they are new."""
     system = SYSTEMS["several depths"]
-    options = method(engine="spark", threads=2, spark_threshold=3, memory="keep")
+    options = method(engine="spark", threads=2, spark_threshold=3, forget="never")
     late = []
 
     def noting(state: Any, *given: Any) -> None:

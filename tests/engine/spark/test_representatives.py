@@ -34,7 +34,7 @@ def explored_of(name: str, history: str) -> tuple[Words, Words, list[TableUpdate
 
 def explored(system: System) -> tuple[Words, Words, list[TableUpdate]]:
     """Return the representatives of all states, and all states, as flat rows; and the tables."""
-    search = search_on_threads(system, options=method(threads=1, symmetry=True, memory="keep"))
+    search = search_on_threads(system, options=method(threads=1, symmetry=True, forget="never"))
     while search.frontier:
         search.round(lambda: None)
     assert search.filler.symmetric
@@ -129,11 +129,11 @@ def test_two_processes_choose_the_same_representative_of_every_state(
 @pytest.mark.integration
 @pytest.mark.parametrize("bug", [False, True])
 @pytest.mark.parametrize(
-    ("name", "messages", "options", "memory"),
+    ("name", "messages", "options", "forget"),
     [
-        ("cykas", 2, {"history": "knowledge"}, "keep"),
+        ("cykas", 2, {"history": "knowledge"}, "never"),
         ("cykas", 2, {"history": "clocks"}, "auto"),
-        ("mfss", 2, {"history": "full"}, "keep"),
+        ("mfss", 2, {"history": "full"}, "never"),
         ("rst", 1, {"workload": "multicast"}, "auto"),
     ],
 )
@@ -141,7 +141,7 @@ def test_partitions_in_processes_of_their_own_count_each_state_once(
     name: str,
     messages: int,
     options: dict[str, str],
-    memory: str,
+    forget: str,
     *,
     bug: bool,
     monkeypatch: pytest.MonkeyPatch,
@@ -150,7 +150,7 @@ def test_partitions_in_processes_of_their_own_count_each_state_once(
     if bug:
         compare_numbers(monkeypatch)
     system = small(name, 3, messages, **options)
-    result, search = here(system, 5, apart=True, symmetry=True, memory=memory)
+    result, search = here(system, 5, apart=True, symmetry=True, forget=forget)
     assert search.rounds
     assert result.statistics["symmetry"]["on"]
     assert bug == (locally(system).counts != result.unreduced)

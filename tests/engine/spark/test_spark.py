@@ -233,7 +233,7 @@ def test_a_search_that_moves_to_the_cluster_stores_each_state_once(
     if twice:
         monkeypatch.setattr(migrate, "_without", lambda _current, met, _own: met)
     system = small("cykas", 3, 1)
-    result, search = here(system, 7, memory="keep", symmetry=symmetry)
+    result, search = here(system, 7, forget="never", symmetry=symmetry)
     assert locally(system).counts == (result.unreduced or result.counts)
     assert search.rounds
     assert twice == (result.counts.unique_states < search.rounds[-1]["visited"])
@@ -314,7 +314,7 @@ def test_the_shortest_counterexample_is_traced_back_over_the_rounds(
     context: SparkContext,
 ) -> None:
     system = small("cykas-secret-mode", 3, 2, history="clocks")
-    result, explorer = on_spark(system, 1_000, memory="keep")
+    result, explorer = on_spark(system, 1_000, forget="never")
     assert Verdict.VIOLATED is result.verdict
     assert found(locally(system)) == found(result)
     assert result.counterexample is not None
@@ -343,9 +343,9 @@ def test_a_counterexample_is_traced_back_when_notes_count_from_several_rows(
     system = small("cykas-secret-mode", 3, 2, history="clocks")
     if forgotten:
         with pytest.raises(ReplayError):
-            here(system, 100, memory="keep")
+            here(system, 100, forget="never")
         return
-    result, _ = here(system, 100, memory="keep")
+    result, _ = here(system, 100, forget="never")
     assert found(locally(system)) == found(result)
 
 
@@ -400,7 +400,7 @@ def test_a_counterexample_among_representatives_is_told_in_original_names(
 ) -> None:
     system = small("cykas-secret-mode", 3, 2, history="clocks")
     for threshold in (230, 3_000):
-        result, explorer = on_spark(system, threshold, symmetry=True, partitions=3, memory="keep")
+        result, explorer = on_spark(system, threshold, symmetry=True, partitions=3, forget="never")
         assert explorer.rounds
         assert result.statistics["symmetry"]["on"]
         assert result.counterexample is not None

@@ -30,7 +30,7 @@ def test_a_check_finds_what_the_local_engine_finds(cluster: Standalone, tmp_path
     file = tmp_path / "result.json"
     asked = ("check", "cykas-secret-mode", "--history", "clocks", "--expect", "violated")
     options = ("--engine", "spark", "--master", cluster.master, "--spark-threshold", "3000")
-    output = ("--memory", "keep", "--json", file, "--quiet")
+    output = ("--forget", "never", "--json", file, "--quiet")
     ran = in_a_process(*asked, *options, "--no-symmetry", *output, cwd=tmp_path)
     assert 0 == ran.code, ran.err
     assert "" == ran.err
@@ -152,7 +152,7 @@ if __name__ == "__main__":
     name, master, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
     system = small(name, 3, 2)
     options = method(
-        engine="spark", master=master, spark_threshold=300, partition_states=200, memory="keep",
+        engine="spark", master=master, spark_threshold=300, partition_states=200, forget="never",
         spark_conf=("spark.default.parallelism=5",), checkpoint=folder, checkpoint_seconds=1e-9,
     )
     first = SparkSearch(system, options=options)

@@ -52,7 +52,7 @@ def test_states_are_forgotten_by_their_sum_and_keep_their_least_depth(
 
 def test_that_states_are_kept_can_be_asked_for() -> None:
     system = small("cykas", 3, 3, **SCRIPT)
-    result, explorer = here(system, memory="keep")
+    result, explorer = here(system, forget="never")
     assert "weights" not in result.statistics
     assert 0 < max(r["visited"] for r in explorer.rounds)
     assert found(locally(system)) == found(result)

@@ -173,7 +173,7 @@ def test_a_search_on_a_third_transport_finds_what_the_plain_engine_finds(
     name: str, actors: int, messages: int, history: str, traces: bool
 ) -> None:
     system = small(name, actors, messages, history=history)
-    options = method(threads=2, traces=traces, memory="keep")
+    options = method(threads=2, traces=traces, forget="never")
     result = explore(system, TabulatedSearch(system, None, options, Threads, OneSet))
     assert result.statistics["in_one_set"]
     expected = plainly(system)
