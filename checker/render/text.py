@@ -139,7 +139,10 @@ def _judged(report: CheckReport) -> Iterator[str]:
         yield wrapped(f"No violation so far: {listed(_gathered(report, undecided))}.")
 
 
-_SHARED = {"invariant": ("invariant", "invariants"), "final": ("at the end", "at the end")}
+_SHARED = {
+    "invariant": ("invariant", "invariants"),
+    "final": ("final invariant", "final invariants"),
+}
 """Kind of the declared properties that share a line -> what one of them and several are called."""
 
 
@@ -176,11 +179,7 @@ def _gathered(report: CheckReport, names: Sequence[str]) -> list[str]:
     """Return names of properties; those that share a line are counted."""
     alone = [name for name in names if not _shares(report, name)]
     kinds = Counter(name.partition(":")[0] for name in names if _shares(report, name))
-    nouns = {
-        "invariant": ("invariant", "invariants"),
-        "final": ("final invariant", "final invariants"),
-    }
-    return alone + [f"{n} {nouns[kind][n > 1]}" for kind, n in kinds.items()]
+    return alone + [f"{n} {_SHARED[kind][n > 1]}" for kind, n in kinds.items()]
 
 
 def _ending(report: CheckReport) -> str:
