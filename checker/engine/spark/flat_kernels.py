@@ -280,8 +280,9 @@ def dispatch(entries, count, tables, packing, numbers, source, outbox, rest):
             fetch_tags(entries, e, min(AT_ONCE, count - e), geo, tags, spots)
         h, all_numbered = write_numbers(row, tags, spots, first, their_geo)
         # Flat rows alone would be simpler, but twice as many bytes would travel, and a search would
-        # take up to 30 % more processor time and 60 % more memory (hybrid-sps 3 x 2). Numbers alone
-        # would need second jobs for the parents of new composites: 60 jobs, not 44 (cykas 3 x 3).
+        # take up to 30 % more processor time and 60 % more memory (hybrid-sps 3 x 2). With numbers
+        # alone, the parents of new composites would be expanded again, in 11 to 15 % more processor
+        # time (mfss 3 x 3).
         numbered = numbers.sends and all_numbered
         info = entries[at + row_words]
         owner = owner_by(mix(h), owners)
