@@ -157,9 +157,10 @@ class CompositeStore:
         """Pack the local words anew, with wider columns; composites keep their numbers."""
         slots, each = len(self.cons) // (self.words + 1), int(after.half.max()) + 1
         old = self.dec.reshape(-1, each, self.room, self.words)
-        dec = np.zeros((*old.shape[:3], after.words), np.int64)
-        for column, half in enumerate(after.half):
-            after.fields.write(dec[:, half], column, before.fields.read(old[:, half], column))
+        dec = np.empty((*old.shape[:3], after.words), np.int64)
+        for half in range(each):
+            fields, wide = before.in_part(half), after.in_part(half)
+            dec[:, half] = fields.packed_as(wide, old[:, half], after.words)
         self.dec, self.words = dec.ravel(), after.words
         self.index(slots)
 

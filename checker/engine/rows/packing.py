@@ -126,8 +126,8 @@ class Fields(NamedTuple):
             array[start : start + len(values)] = values
 
     def packed_as(self, other: Fields, rows: Words, words: int) -> Words:
-        """Return rows packed with other fields, of so many words each."""
-        packed = np.zeros((len(rows), words), np.int64)
+        """Return rows of shape (…, words) packed with other fields, of so many words each."""
+        packed = np.zeros((*rows.shape[:-1], words), np.int64)
         for field in range(len(self.word)):
             other.write(packed, field, self.read(rows, field))
         return packed
@@ -167,8 +167,11 @@ class Placement:
             ValueError: a number is greater, or a bit outside of the columns is set.
         """
         mine = np.flatnonzero(self.half == half).tolist()
-        fields = Fields(*(place[mine] for place in self.fields))
-        fields.check("composites", words, [sizes[column] for column in mine])
+        self.in_part(half).check("composites", words, [sizes[column] for column in mine])
+
+    def in_part(self, half: int) -> Fields:
+        """Return the fields of the columns of one part."""
+        return Fields(*(place[self.half == half] for place in self.fields))
 
     @property
     def in_actor(self) -> Fields:

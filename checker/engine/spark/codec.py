@@ -86,14 +86,12 @@ def repacked(records: Words, before: Codec, after: Codec) -> Words:
     """
     if before.col_widths == after.col_widths:
         return records
-    new = np.zeros((len(records), 1 + after.placed.words), np.int64)
+    new = np.empty((len(records), 1 + after.placed.words), np.int64)
     new[:, 0] = records[:, 0]
-    for column, half in enumerate(after.placed.half):
+    for half in range(1 + after.parted):
         its = records[:, 0] % (1 + after.parted) == half
-        words = np.zeros((int(its.sum()), after.placed.words), np.int64)
-        values = before.placed.fields.read(records[its, 1:], column)
-        after.placed.fields.write(words, column, values)
-        new[its, 1:] |= words
+        fields, wide = before.placed.in_part(half), after.placed.in_part(half)
+        new[its, 1:] = fields.packed_as(wide, records[its, 1:], after.placed.words)
     return new
 
 
@@ -101,10 +99,8 @@ def widened(flat: Words, before: Codec, after: Codec) -> Words:
     """Return flat rows with columns of other widths, none narrower; `flat` itself if equal."""
     if before.col_widths == after.col_widths:
         return flat
-    old = before.unpacked(flat)
-    new = np.zeros((len(old), after.actors, len(after.widths) // after.actors), np.int64)
-    for k in range(len(before.col_widths)):
-        after.fields.write(new, k, before.column(old, k))
-    packed = np.empty(len(new) * after.words, np.int64)
-    flat_kernels.pack_rows(new.reshape(len(new), len(after.widths)), after.packing, packed)
+    each = len(after.widths) // after.actors
+    local = before.fields.packed_as(after.fields, before.unpacked(flat), each)
+    packed = np.empty(len(local) * after.words, np.int64)
+    flat_kernels.pack_rows(local.reshape(len(local), len(after.widths)), after.packing, packed)
     return packed

@@ -120,7 +120,12 @@ class SharedTables:
         return evolve(growth, numbers=own.form.numbers, composites=composites)
 
     def number(self) -> None:
-        """Give numbers to the composites that tasks reported, and send them to the workers."""
+        """Give numbers to the composites that tasks reported, and send them to the workers.
+
+        The driver met others when it expanded rows. Those of stragglers need a number now; the
+        next levels will need the rest, so that fewer of their rows travel flat.
+        """
+        self.unnumbered.append((self.own.wanted(), self.own.codec))
         if any(len(records) for records, _ in self.unnumbered):
             self._grow()
 

@@ -380,8 +380,6 @@ class SparkTransport:
             if parts:
                 rows, links = (np.concatenate(some) for some in zip(*parts, strict=True))
                 self.state.stragglers[owner] = rows, links
-        rows = np.concatenate([NOTHING, *(rows for rows, _ in self.state.stragglers.values())])
-        self.tables.unnumbered.append((own.unnumbered(rows), own.codec))
         return done.totals
 
     def _run_job(

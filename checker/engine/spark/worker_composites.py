@@ -152,7 +152,6 @@ class WorkerComposites(CompositeStore):
         self._make_room_for_numbers()
         upto = numbering.counts
         for part, numbers, found in _pairs(numbering.tables, self.tables, since, upto):
-            self.mine.reshape(len(upto), -1)[part, numbers] = found
             self._tag(part, found[found >= 0], numbers[found >= 0])
         return numbering.records(since)
 
@@ -298,7 +297,6 @@ class WorkerComposites(CompositeStore):
         numbering = self.numbering.tables
         for part, composites, found in _pairs(self.tables, numbering, self.known, self.counts):
             self._tag(part, composites, found)
-            self.mine.reshape(parts, -1)[part, found[found >= 0]] = composites[found >= 0]
         self.known = self.counts.copy()
         return before is self.row_fields
 
@@ -349,21 +347,6 @@ class WorkerComposites(CompositeStore):
             return self.formed(flat)
         rows = self.numbering.in_fields(rows, before.numbers)
         return rows if self.numbered else self._flat(rows)
-
-    def unnumbered(self, flat: Words) -> Words:
-        """Return records of the composites in some flat rows to which the driver gave no number."""
-        fresh, parts = CompositeStore(), len(self.counts)
-        fresh.words = self.words
-        fresh.begin(parts, (), SMALLEST_ROOM)
-        step = CHUNK * self.codec.words
-        for at in range(0, len(flat) * self.numbered, step):
-            some = flat[at : at + step]
-            records = np.empty((len(some) // self.codec.words * parts, 1 + self.words), np.int64)
-            t, packing = self.numbering.tables, self.codec.packing
-            count = flat_kernels.list_unnumbered(some, packing, t, records)
-            while not fresh.add(records[:count]):
-                fresh.wider_rows()
-        return fresh.records()
 
     def owners_of(self, flat: Words, owners: int) -> Words:
         """Return the owner of each flat row, which stays the same when columns become wider."""
