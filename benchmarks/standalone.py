@@ -90,7 +90,7 @@ class Standalone:
         self.page = self._said("master", r"MasterWebUI.* started at (http://\S+)")
         for number in range(1, workers + 1):
             work = str(self.folder / f"work-{number}")
-            size = ["--cores", str(cores), "--forget", memory, "--work-dir", work]
+            size = ["--cores", str(cores), "--memory", memory, "--work-dir", work]
             self._spawn(f"worker-{number}", "worker.Worker", *size, self.master)
             if pin:
                 self._pin(f"worker-{number}", (number - 1) * cores, cores)
@@ -208,13 +208,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="default: 2")
     parser.add_argument("--cores", type=int, default=1, metavar="N", help="of each; default: 1")
-    parser.add_argument("--forget", default="1g", help="of each worker's executors; default: 1g")
+    parser.add_argument("--memory", default="1g", help="of each worker's executors; default: 1g")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND …")
     arguments = parser.parse_args()
     if min(arguments.workers, arguments.cores) < 1:
         parser.error("--workers and --cores are at least 1")
     if not re.fullmatch(r"\d+[mg]", arguments.memory):
-        parser.error(f"--forget is {arguments.memory!r}; give 1g or 1024m")
+        parser.error(f"--memory is {arguments.memory!r}; give 1g or 1024m")
     command = arguments.command[arguments.command[:1] == ["--"] :]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:

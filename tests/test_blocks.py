@@ -8,14 +8,14 @@ import pytest
 
 from benchmarks.blocks import BLOCKS, TIMES, block, command
 from benchmarks.page import part
-from tests.conftest import ROOT, Command
+from tests.conftest import ROOT, in_a_process
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize(("page", "name"), BLOCKS)
-def test_a_block_shows_what_its_command_prints(page: str, name: str, antecede: Command) -> None:
+def test_a_block_shows_what_its_command_prints(page: str, name: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
-    ran = antecede(*command(text, name))
+    ran = in_a_process(*command(text, name), cwd=ROOT)
     assert ran.code in (0, 1)
     assert TIMES.sub("-", block(page, name, ran.out)) == TIMES.sub("-", part(text, name))
 

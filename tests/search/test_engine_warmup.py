@@ -174,10 +174,10 @@ def test_what_is_explored_to_compile_the_kernels_is_explored_to_its_end() -> Non
 def test_what_is_compiled_later_serves_long_rows_and_the_history_full(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(composites, "ROW_BITS", composites.ROW_BITS)
     done = compiling.compile_more()[len(compiling.OTHERS) :]
     assert {Verdict.HOLDS} == {result.verdict for result in done}
     assert {16} == {result.statistics["row_bytes"] for result in done[:-1]}
+    monkeypatch.setattr(composites, "ROW_BITS", compiling.SEVERAL_WORDS)
     versions = set(levels_kernels.expand._known)
     for history in ("clocks", "full"):
         system = small("cykas", 3, 1, history=history)

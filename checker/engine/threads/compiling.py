@@ -105,15 +105,15 @@ def compile_all() -> list[Result]:
 
 
 def compile_more() -> list[Result]:
-    """Compile what fewer searches need: other searches, the history full, rows of several words.
-
-    All later searches of this process have rows of several words.
-    """
+    """Compile what fewer searches need: other searches, the history full, rows of several words."""
     from antecede.checker.engine.rows import composites
 
     done = [_explored(small_system("knowledge"), options) for options in OTHERS]
-    composites.ROW_BITS = SEVERAL_WORDS
-    return [*done, *compile_all(), _explored(small_system("full"), Options())]
+    usual, composites.ROW_BITS = composites.ROW_BITS, SEVERAL_WORDS
+    try:
+        return [*done, *compile_all(), _explored(small_system("full"), Options())]
+    finally:
+        composites.ROW_BITS = usual
 
 
 def _explored(system: System, options: Options) -> Result:
