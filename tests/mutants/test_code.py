@@ -79,7 +79,7 @@ def test_a_files_own_tests_are_the_nearest() -> None:
     assert not set(close) & set(others)
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_a_mutant_is_caught_and_the_code_as_it_is_passes(tmp_path: Path) -> None:
     file = "checker/semantics/values.py"
     source = (ROOT / file).read_text(encoding="utf-8")
