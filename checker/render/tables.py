@@ -13,6 +13,7 @@ from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.failing import is_declared
 from antecede.checker.semantics.transition import EndlessSystem, System
 from antecede.checker.support.amounts import counted, memory
+from antecede.checker.support.registry import KINDS
 
 
 def verdicts_table(report: CheckReport) -> str:
@@ -33,7 +34,7 @@ def verdicts_table(report: CheckReport) -> str:
     kinds = ((kind, verdicts[f"{kind}:{name}"]) for kind, _, name in others)
     for kind, verdict in dict.fromkeys(kinds):
         names = [n for k, _, n in others if (k, verdicts[f"{k}:{n}"]) == (kind, verdict)]
-        title = {"invariant": "invariants", "final": "final invariants"}[kind]
+        title = KINDS[kind][1]
         rows.append((title, verdict, ", ".join(names)))
     wide = max(len(name) for name, *_ in rows)
     lines = [

@@ -49,7 +49,7 @@ from antecede.checker.search.result import Result, Verdict
 from antecede.checker.semantics.failing import FAILURES, failure_in
 from antecede.checker.semantics.transition import EndlessSystem
 from antecede.checker.support.amounts import counted
-from antecede.checker.support.registry import default_properties, names_file
+from antecede.checker.support.registry import KINDS, default_properties, names_file
 
 if TYPE_CHECKING:
     from antecede.checker.search.counterexample_kinds import Collection
@@ -139,16 +139,9 @@ def _judged(report: CheckReport) -> Iterator[str]:
         yield wrapped(f"No violation so far: {listed(_gathered(report, undecided))}.")
 
 
-_SHARED = {
-    "invariant": ("invariant", "invariants"),
-    "final": ("final invariant", "final invariants"),
-}
-"""Kind of the declared properties that share a line -> what one of them and several are called."""
-
-
 def _shares(report: CheckReport, prop: str) -> bool:
     """Return whether a property shares a line: the protocol declares it, and nobody asked."""
-    return prop.partition(":")[0] in _SHARED and prop not in report.spec.properties
+    return prop.partition(":")[0] in KINDS and prop not in report.spec.properties
 
 
 def _row(report: CheckReport, prop: Property, verdict: Verdict) -> tuple[str, str]:
@@ -163,9 +156,9 @@ def _table(rows: Mapping[tuple[str, str], Sequence[str]]) -> str:
     """Return (name, verdict) -> remarks as lines; declared properties are counted."""
     cells = []
     for (name, verdict), said in rows.items():
-        one, several = _SHARED.get(name, (name, name))
-        title = f"{len(said)} {one if len(said) == 1 else several}" if name in _SHARED else name
-        plural = name in _SHARED and len(said) > 1 and verdict == "holds"
+        one, several = KINDS.get(name, (name, name))
+        title = f"{len(said)} {one if len(said) == 1 else several}" if name in KINDS else name
+        plural = name in KINDS and len(said) > 1 and verdict == "holds"
         cells.append((title, "hold" if plural else verdict, ", ".join(filter(None, said))))
     wide, next_wide = (max(len(cell[at]) for cell in cells) for at in (0, 1))
     indent = " " * (wide + next_wide + 8)
@@ -179,7 +172,7 @@ def _gathered(report: CheckReport, names: Sequence[str]) -> list[str]:
     """Return names of properties; those that share a line are counted."""
     alone = [name for name in names if not _shares(report, name)]
     kinds = Counter(name.partition(":")[0] for name in names if _shares(report, name))
-    return alone + [f"{n} {_SHARED[kind][n > 1]}" for kind, n in kinds.items()]
+    return alone + [f"{n} {KINDS[kind][n > 1]}" for kind, n in kinds.items()]
 
 
 def _ending(report: CheckReport) -> str:

@@ -601,7 +601,7 @@ def property_named(name: str, protocol: Protocol | None = None) -> Property:
         if declared not in choices:
             if not choices:
                 raise InputError(f"the protocol {protocol.name!r} declares no {nouns}")
-            raise unknown(f"{kind} of {protocol.name}", declared, choices)
+            raise unknown(f"{KINDS[kind][0]} of {protocol.name}", declared, choices)
         make = load(package.DECLARED)
         made: Property = make(kind, declared, choices[declared], joint=declared in joint)
         return made
