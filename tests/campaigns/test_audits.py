@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from antecede.checker.logs.judge import layout_kernels as k
 from antecede.checker.logs.judge.judge import Judge
 from antecede.checker.logs.judge.stamps import Clocks
 from antecede.checker.logs.readers import records
 from antecede.checker.logs.recorder import Recorder
 from tests.campaigns import audits, hostile_logs
-from tests.logs.interleavings import wild
+from tests.logs.interleavings import give_up_by_lines, wild
 from tests.naive_audit import audit as naive
 
 Patch = pytest.MonkeyPatch
@@ -31,16 +30,6 @@ def test_all_judges_agree_on_random_logs_in_every_interleaving(number: int, tmp_
     tally = Counter[str]()
     assert [] == audits.compare_audits(f"ci/{number}", tmp_path, tally)
     assert 18 == tally.total()
-
-
-def by_places(self: Judge) -> None:
-    while True:
-        t = self.tables
-        blocked = np.flatnonzero(t.waits_for[: t.counter[k.ACTORS]] >= 0)
-        if not blocked.size:
-            return self._empty(keep=True)
-        self.code.give_up(t, int(blocked[np.argmin(t.nodes[t.first_node[blocked], k.PLACE])]))
-        self._judge(np.zeros((1, k.COLUMNS), np.int64), 0)
 
 
 def knows_no_pairs(patch: Patch) -> None:
@@ -55,7 +44,7 @@ def knows_no_pairs(patch: Patch) -> None:
 
 
 SEEDED: dict[str, Callable[[Patch], None]] = {
-    "the judge gives up by lines": lambda patch: patch.setattr(Judge, "_finish", by_places),
+    "the judge gives up by lines": lambda patch: patch.setattr(Judge, "_finish", give_up_by_lines),
     "the first line with an ambiguous name counts": lambda patch: patch.setattr(
         Judge, "_judge_again", lambda _self, _names: None
     ),

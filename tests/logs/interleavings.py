@@ -10,7 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
+from antecede.checker.logs.judge import layout_kernels as k
 from antecede.checker.logs.judge.findings import Audit
+from antecede.checker.logs.judge.judge import Judge
 from tests.naive_audit import Event, Found
 
 Own: TypeAlias = dict[str, list[Any]]
@@ -138,3 +142,17 @@ def is_chain(own: Own, chain: Sequence[str]) -> bool:
         any(event.message == before for event in own[actor][:index])
         for before, (actor, index) in zip(chain, places[1:], strict=False)
     )
+
+
+# A seeded bug
+
+
+def give_up_by_lines(self: Judge) -> None:
+    """Give up in the order of the lines: item 8 of the defects that were found."""
+    while True:
+        t = self.tables
+        blocked = np.flatnonzero(t.waits_for[: t.counter[k.ACTORS]] >= 0)
+        if not blocked.size:
+            return self._empty(keep=True)
+        self.code.give_up(t, int(blocked[np.argmin(t.nodes[t.first_node[blocked], k.PLACE])]))
+        self._judge(np.zeros((1, k.COLUMNS), np.int64), 0)

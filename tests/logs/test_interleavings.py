@@ -5,17 +5,14 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antecede.checker.logs import audit as audits
-from antecede.checker.logs.judge import layout_kernels as k
 from antecede.checker.logs.judge.findings import KINDS, Audit
 from antecede.checker.logs.judge.judge import Judge
 from antecede.checker.logs.report.summary import text
@@ -23,6 +20,7 @@ from antecede.checker.logs.spark import on_spark
 from tests.logs.interleavings import (
     Own,
     found_in,
+    give_up_by_lines,
     interleaved,
     is_chain,
     places,
@@ -204,17 +202,6 @@ def test_the_report_and_its_first_chains_do_not_depend_on_the_lines(
     assert 1 == len(said)
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """One cluster for all audits."""
-    pytest.importorskip("pyspark")
-    from antecede.checker.engine.spark.cluster import Cluster
-
-    started = Cluster.start("local[2]")
-    yield started
-    started.stop()
-
-
 @pytest.mark.integration
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.parametrize("seed", range(2))
@@ -255,23 +242,12 @@ def test_tables_and_standard_input_have_the_same_findings(seed: int, tmp_path: P
 # Would the comparisons notice?
 
 
-def find_by_line(self: Judge) -> None:
-    """Give up in the order of the lines: item 8 of the defects that were found."""
-    while True:
-        t = self.tables
-        blocked = np.flatnonzero(t.waits_for[: t.counter[k.ACTORS]] >= 0)
-        if not blocked.size:
-            return self._empty(keep=True)
-        self.code.give_up(t, int(blocked[np.argmin(t.nodes[t.first_node[blocked], k.PLACE])]))
-        self._judge(np.zeros((1, k.COLUMNS), np.int64), 0)
-
-
 @pytest.mark.parametrize("compiled", JUDGES)
 @pytest.mark.parametrize("name", ["what nobody causal-sends", "a circle of two"])
 def test_giving_up_in_the_order_of_lines_would_be_noticed(
     name: str, compiled: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(Judge, "_finish", find_by_line)
+    monkeypatch.setattr(Judge, "_finish", give_up_by_lines)
     own = BOB_WAITS if name == "what nobody causal-sends" else own_events(*IMPOSSIBLE[name][0])
     wrong = 0
     for seed in range(10):

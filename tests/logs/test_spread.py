@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -171,17 +170,6 @@ def test_options_that_do_not_fit_a_cluster_are_refused(
     Path("log.jsonl").write_text(json.dumps(event))
     assert main(["audit", *options]) == 2
     assert said in capsys.readouterr().err
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """One cluster for all audits: each would start its own."""
-    pytest.importorskip("pyspark")
-    from antecede.checker.engine.spark.cluster import Cluster
-
-    started = Cluster.start("local[2]")
-    yield started
-    started.stop()
 
 
 @pytest.mark.integration

@@ -238,14 +238,12 @@ class _Measuring:
     def _final_invariants(self) -> dict[str, bool]:
         """Return for each predicate of final states whether all of them respect it."""
         protocol, ends = self.system.protocol, [self.graph.states[n].actors for n in self.finals]
+        each = list(chain.from_iterable(ends))
         asked = (
-            *(
-                (each, list(chain.from_iterable(ends)))
-                for each in protocol.final_invariants.items()
-            ),
-            *((each, ends) for each in protocol.joint_final_invariants.items()),
+            *((name, p, each) for name, p in protocol.final_invariants.items()),
+            *((name, p, ends) for name, p in protocol.joint_final_invariants.items()),
         )
-        return {name: self._respected(name, p, values) for (name, p), values in asked}
+        return {name: self._respected(name, p, values) for name, p, values in asked}
 
     def _respected(self, name: str, respects: Predicate, values: Iterable[Any]) -> bool:
         protocol, title = self.system.protocol, f"final invariant {name!r}"
