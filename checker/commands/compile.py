@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import tempfile
+from contextlib import nullcontext
+from itertools import product
 
 import click
 
@@ -59,12 +61,13 @@ def _audit() -> None:
 
 
 def _search_on_spark() -> None:
-    """Search on Spark in this machine, with symmetry and without; leave it out if it cannot run."""
+    """Search on Spark in this machine in all ways; leave it out if it cannot run."""
     system = compiling.small_system("knowledge")
-    for symmetry in (True, False):
+    for symmetry, long in product((True, False), (False, True)):
         options = Options(engine="spark", master="local[1]", spark_threshold=1, symmetry=symmetry)
         try:
-            explore(system, explorer_for(system, options))
+            with compiling.long_rows() if long else nullcontext():
+                explore(system, explorer_for(system, options))
         except (InputError, CapacityError) as error:
             console.say(f"The code of searches on Spark is left out: {error}")
             return

@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from antecede.checker.compiled import cache
 from antecede.checker.model import Property, Protocol, Step, What, When
@@ -106,12 +108,19 @@ def compile_all() -> list[Result]:
 
 def compile_more() -> list[Result]:
     """Compile what fewer searches need: other searches, the history full, rows of several words."""
+    done = [_explored(small_system("knowledge"), options) for options in OTHERS]
+    with long_rows():
+        return [*done, *compile_all(), _explored(small_system("full"), Options())]
+
+
+@contextmanager
+def long_rows() -> Iterator[None]:
+    """Let searches have rows of several words, for which kernels are compiled anew."""
     from antecede.checker.engine.rows import composites
 
-    done = [_explored(small_system("knowledge"), options) for options in OTHERS]
     usual, composites.ROW_BITS = composites.ROW_BITS, SEVERAL_WORDS
     try:
-        return [*done, *compile_all(), _explored(small_system("full"), Options())]
+        yield
     finally:
         composites.ROW_BITS = usual
 
