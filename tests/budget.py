@@ -62,21 +62,26 @@ class Meter:
     def seconds(self) -> float:
         """Return the processor time since the meter was made.
 
-        Children that were waited for are in the times of this process. Those that still run are
-        counted from where they were.
+        Children that were waited for are in the times of this process, and what ran already is
+        taken out of that again. Of the processes that run now, only those of this test count: what
+        an earlier test left, such as Spark's JVM, belongs to nobody.
         """
         now = _running()
-        still = sum(used - self.running.get(process, 0.0) for process, used in now.items())
+        still = sum(used for process, used in now.items() if process not in self.running)
         ended = sum(used for process, used in self.running.items() if process not in now)
         return sum(os.times()[:4]) - self.own + still - ended
 
 
 def _running() -> dict[tuple[int, float], float]:
-    """Return the processor time of each process below this one, by number and start."""
+    """Return the processor time of each process below this one, by number and start.
+
+    It includes that of the children that the process has waited for: whoever waits for the process
+    gets both at once.
+    """
     used = {}
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            used[child.pid, child.create_time()] = sum(child.cpu_times()[:2])
+            used[child.pid, child.create_time()] = sum(child.cpu_times()[:4])
     return used
 
 

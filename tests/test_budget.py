@@ -67,6 +67,30 @@ def test_ends():
     assert ["test_starts"] == run(pytester, source)
 
 
+def test_what_an_earlier_test_started_is_not_charged_to_the_one_that_ends_it(
+    pytester: pytest.Pytester,
+) -> None:
+    """The process has waited for one of its own, whose time comes with it."""
+    source = '''
+BURNS = "import time\\nwhile time.process_time() < 0.2: pass"
+CODE = f"""import subprocess, sys
+subprocess.run([*{PYTHON}, {BURNS!r}])
+print(flush=True)
+sys.stdin.read()"""
+STARTED = []
+
+@pytest.mark.integration
+def test_starts():
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    STARTED.append(subprocess.Popen([*PYTHON, CODE], **pipes))
+    STARTED[0].stdout.readline()
+
+def test_ends():
+    STARTED[0].communicate()
+'''
+    assert [] == run(pytester, source)
+
+
 SHARED = """
 @pytest.fixture(scope="module")
 def inner(): burn()

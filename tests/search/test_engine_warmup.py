@@ -6,11 +6,14 @@ import json
 import os
 import re
 import signal
+import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from attrs import evolve
 
@@ -210,12 +213,21 @@ def test_nothing_is_left_of_a_command_that_compiles(tmp_path: Path, killed: bool
     environment = {**os.environ, "NUMBA_CACHE_DIR": "relative", "TMPDIR": str(tmp_path)}
     asked = (*COMMAND, "check", "rst", "--actors", "3", "--messages", "3", "--max-seconds", "9")
     command = begun(asked, env=environment, cwd=ROOT, start_new_session=True)
-    assert waited_for(lambda: list(tmp_path.iterdir()))
+    assert waited_for(lambda: compilers_of(command))
+    assert list(tmp_path.iterdir())
     command.send_signal(signal.SIGKILL if killed else signal.SIGINT)
     command.wait()
     # If the command was killed, the compiler removes the folder as soon as it has seen that.
     while list(tmp_path.iterdir()):
         time.sleep(0.05)
+
+
+def compilers_of(command: subprocess.Popen[str]) -> list[psutil.Process]:
+    """Return the processes of a command that compile. Before there is one, nobody can tidy up."""
+    with suppress(psutil.Error):  # one has just ended
+        below = psutil.Process(command.pid).children(recursive=True)
+        return [each for each in below if compiling.__name__ in each.cmdline()]
+    return []
 
 
 def waited_for(found: Callable[[], list[Any]]) -> list[Any]:

@@ -75,7 +75,8 @@ def main() -> bool | None:
     Return True if this process has made sure that all of them are in the cache; False if that was
     known already; None if there is no folder for the cache.
     """
-    folder = cache.folder()
+    with cache.writing:  # otherwise it could come back while `_end_with_parent` removes it
+        folder = cache.folder()
     if folder is None:
         return None
     if cache.compiled_in() is not None:
