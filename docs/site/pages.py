@@ -40,8 +40,10 @@ WIDE = {
     for name in ("bounds", "claims", "findings", "liveness", "protocols", "simulation", "table1")
 }
 """Pages whose tables and charts need the room of the list of contents."""
-FIRST_PAGES, OTHER_PAGES = 4.0, 0.3
+FIRST_PAGES, OTHER_PAGES = 4.0, 1.0
 """The same for pages outside the sections, and for pages outside the navigation."""
+DATA = {"claims.md"}
+"""Pages that the search leaves out: long tables in which almost every word occurs."""
 
 
 def on_config(config: Any) -> Any:
@@ -141,7 +143,8 @@ def rank_of(page: Any) -> float:
 def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> str:
     """Rank a page for the search, and rewrite its links to where things are on the site."""
     place = page.file.src_uri
-    page.meta.setdefault("search", {"boost": rank_of(page)})
+    found = {"exclude": True} if place in DATA else {"boost": rank_of(page)}
+    page.meta.setdefault("search", found)
     if place == "index.md":
         page.meta["hide"] = ["navigation", "toc"]
     if place in WIDE:
