@@ -1,4 +1,4 @@
-"""Writes docs/table1.md: the Cykas paper's Table 1 in all encodings on both engines.
+"""Writes benchmarks/table1.md: the Cykas paper's Table 1 in all encodings on both engines.
 
 python benchmarks/table1.py              # about an hour on two cores
 python benchmarks/table1.py --bounds 3x2 # seconds: does everything still run?
@@ -66,7 +66,7 @@ def main() -> None:
     """Run everything; write the page at the end, whole or not at all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--bounds", default="3x3")
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "table1.md")
+    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "table1.md")
     parser.add_argument("--only", default="", help="only sections with this in the title")
     arguments = parser.parse_args()
     parts = [rendered("table1.md", date=time.strftime("%Y-%m-%d"))]
