@@ -1,4 +1,4 @@
-"""Writes the table of docs/classes.md: the computations that each protocol generates.
+"""Writes the table of classes.md: the computations that each protocol generates.
 
 python benchmarks/classes.py            # about 20 minutes on one core; keeps what is done
 python benchmarks/classes.py --redraw   # writes the page again from the kept results
@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.page import code_of, digest_of, lines_of, put  # noqa: E402 -- this folder is no package
 
-PAGE = ROOT / "docs" / "classes.md"
+PAGE = ROOT / "benchmarks" / "classes.md"
 DATA = ROOT / "benchmarks" / "figures" / "classes.json"
 NESTED = "script:[[1,2],[0,3],[0],[1]]"
 """The program with the smallest computation that we know to be causal and not one of Cykas."""

@@ -1,6 +1,6 @@
 """Which protocols are safe, starve or grow where the application never stops: a table.
 
-    python benchmarks/endless.py --page docs/liveness.md
+    python benchmarks/endless.py --page benchmarks/endless.md
 
 Each cell is a check of `antecede check PROTOCOL --network … --workload endless:…`. If the check has
 no verdict, it is repeated with a bound on the protocol's measures (`--bound NAME=N`; if it declares

@@ -1,4 +1,4 @@
-"""Puts rows of `antecede simulate` with cykas-fair into docs/simulation.md: pictures and tables.
+"""Puts rows of `antecede simulate` with cykas-fair into benchmarks/simulation.md.
 
 python benchmarks/fair.py ROWS.jsonl…    # see the page's commands
 """
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from drawings import keep_chart
 from page import put
-from simulation import IMAGES, PAGE, complete, rows_in, shown, wanted, which_when
+from simulation import DATA, IMAGES, complete, rows_in, shown, wanted, which_when
 
 from antecede.checker.papers.simulate.plots import charts
 from antecede.checker.papers.simulate.scenario import written
@@ -64,7 +64,7 @@ def main() -> None:
         for picture, made in charts(grid, wanted(rows, grid)).items():
             keep_chart(made, IMAGES / f"{picture}.json")
     parts = {name: table(name, rows) for name in AXES}
-    put(PAGE, {**parts, "fair-hybrid": which_when(rows, COMPARED), "fair-runs": runs(rows)})
+    put(DATA, {**parts, "fair-hybrid": which_when(rows, COMPARED), "fair-runs": runs(rows)})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Puts rows of `antecede simulate` into docs/simulation.md: pictures, rulings and key numbers.
+"""Puts rows of `antecede simulate` into docs/simulation.md and benchmarks/simulation.md.
 
-python benchmarks/simulation.py ROWS.jsonl…    # the rows of all figures; see the page's commands
+python benchmarks/simulation.py ROWS.jsonl…    # the rows of all figures; see the second page
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from antecede.checker.sweep.kept import Row
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, IMAGES = ROOT / "docs" / "simulation.md", ROOT / "docs" / "images" / "simulation"
+DATA = ROOT / "benchmarks" / "simulation.md"
+"""The page with the rulings, and with a row for each point of a figure."""
 
 
 def wanted(rows: Sequence[Row], grid: Grid) -> list[Row]:
@@ -180,12 +182,9 @@ def main() -> None:
                 keep_chart(made, IMAGES / f"{picture}.json")
     chosen = list(used.values())
     rulings = markdown([decide(claim, chosen) for claim in timed_claims()])
-    parts = {
-        "claims": rulings,
-        "which": which_when(chosen, FIGURES["hybrid"].protocols),
-        "assumptions": assumptions(),
-    }
-    put(PAGE, {**parts, "runs": about(counts, chosen)})
+    put(DATA, {"claims": rulings, "runs": about(counts, chosen)})
+    which = which_when(chosen, FIGURES["hybrid"].protocols)
+    put(PAGE, {"which": which, "assumptions": assumptions()})
 
 
 if __name__ == "__main__":

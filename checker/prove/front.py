@@ -49,7 +49,7 @@ def _models_in(module: ModuleType) -> Mapping[str, Model]:
 
 MODELS = Kind(
     "model",
-    "an antecede.checker.prove.vocabulary.Model, as docs/proofs.md has it at its end",
+    "an antecede.checker.prove.vocabulary.Model, as docs/proofs.md shows one",
     _models_in,
 )
 

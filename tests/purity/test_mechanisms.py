@@ -1,6 +1,6 @@
 """Which mechanism of the self-check finds which habit; each finds something that no other finds.
 
-docs/engine.md has the table of a larger measurement.
+benchmarks/selfcheck.md has the table of a larger measurement.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The table of docs/classes.md shows the stored results, which fresh runs find again."""
+"""The table of benchmarks/classes.md shows the stored results, which fresh runs find again."""
 
 from __future__ import annotations
 
