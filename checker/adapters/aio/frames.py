@@ -10,7 +10,7 @@ import dis
 import functools
 import gc
 import sys
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from attrs import frozen
@@ -60,7 +60,9 @@ def contents(
 def _stack(suspended: Any, frame: FrameType, code: CodeType, values: Any) -> list[Any]:
     """Return the values on the evaluation stack, such as iterators of loops."""
     seen = gc.get_referents(suspended)
-    start = next((n for n, each in enumerate(seen) if each is code), None)
+    # The frame refers to its function, its code, and then to its variables and its stack.
+    pairs = zip(seen, seen[1:], range(1, len(seen)), strict=False)
+    start = next((n for f, c, n in pairs if c is code and type(f) is FunctionType), None)
     if start is None:
         raise ProtocolError(f"antecede cannot see the stack of {code.co_qualname}")
     cells = {*code.co_cellvars, *code.co_freevars}

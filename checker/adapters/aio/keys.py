@@ -44,7 +44,7 @@ _BY_REPR: tuple[Any, ...] = (
     datetime.tzinfo, uuid.UUID, pathlib.PurePath, re.Pattern, Message, enum.Enum, array.array,
 )  # fmt: skip
 _BY_NAME: tuple[Any, ...] = (
-    types.ModuleType, types.CodeType, types.MethodDescriptorType, types.WrapperDescriptorType,
+    types.ModuleType, types.MethodDescriptorType, types.WrapperDescriptorType,
     types.GetSetDescriptorType, types.MemberDescriptorType, types.ClassMethodDescriptorType,
     contextvars.ContextVar, types.GenericAlias, types.UnionType,
 )  # fmt: skip
@@ -111,7 +111,7 @@ class Key:
         else:
             if cls is not tuple and cls is not frozenset:
                 self.known(value)
-            _writer_of(cls)(self, value)
+            _writer_of(cls)(self, value)  # type: ignore[arg-type]
 
     def all(self, values: Iterable[Any]) -> None:
         """Write several values."""
@@ -177,8 +177,11 @@ class Key:
         self.put(type(value).__qualname__, repr(value))
 
     def _name(self, value: Any) -> None:
-        name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-        self.put("n", str(getattr(value, "__module__", "")), str(name or value))
+        names = (getattr(value, each, None) for each in ("__qualname__", "__name__", "name"))
+        self.put("n", str(getattr(value, "__module__", "")), str(next(filter(None, names), value)))
+
+    def _code(self, value: Any) -> None:
+        self.put("n", _place(value))
 
     def _class(self, value: Any) -> None:
         self._name(value)
@@ -294,7 +297,7 @@ class Key:
             if name not in without:
                 self.put(name)
                 self.write(each)
-        for name in _slots(type(value)):
+        for name in _slots(type(value)):  # type: ignore[arg-type]
             if hasattr(value, name):
                 self.put(name)
                 self.write(getattr(value, name))
@@ -340,6 +343,7 @@ _WRITERS: tuple[tuple[Any, Callable[[Key, Any], None]], ...] = (
     (_BY_REPR, Key._repr),
     (_BY_NAME, Key._name),
     (_OF_LOGGING, Key._name),
+    (types.CodeType, Key._code),
     (type, Key._class),
     (asyncio.Task, Key._task),
     (asyncio.Future, Key._future),

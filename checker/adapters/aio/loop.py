@@ -12,6 +12,7 @@ import heapq
 import random
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from antecede.checker.adapters.aio import transports
@@ -69,7 +70,7 @@ class Loop(asyncio.AbstractEventLoop):
 
     def __init__(self, net: transports.Net) -> None:
         self.net = net
-        self.now = Instant(0)
+        self.now: Instant = Instant(0)
         self.ready: collections.deque[asyncio.Handle] = collections.deque()
         self.timers: list[tuple[Instant, int, asyncio.TimerHandle]] = []
         self.tasks: dict[int, asyncio.Task[Any]] = {}
@@ -92,21 +93,29 @@ class Loop(asyncio.AbstractEventLoop):
     def time(self) -> Instant:
         return self.now
 
-    def call_soon(self, callback: Any, *arguments: Any, context: Any = None) -> asyncio.Handle:
+    def call_soon(  # type: ignore[override]
+        self, callback: Any, *arguments: Any, context: Any = None
+    ) -> asyncio.Handle:
         handle = asyncio.Handle(callback, arguments, self, context)
         if not self.closed:
             self.ready.append(handle)
         return handle
 
-    def call_soon_threadsafe(self, callback: Any, *arguments: Any, context: Any = None) -> Any:
+    def call_soon_threadsafe(  # type: ignore[override]
+        self, callback: Any, *arguments: Any, context: Any = None
+    ) -> Any:
         if asyncio._get_running_loop() is not self:
             raise refuse(f"the node calls call_soon_threadsafe from a thread; {NO_THREADS}")
         return self.call_soon(callback, *arguments, context=context)
 
-    def call_later(self, delay: float, callback: Any, *arguments: Any, context: Any = None) -> Any:
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Any, *arguments: Any, context: Any = None
+    ) -> Any:
         return self.call_at(self.now + delay, callback, *arguments, context=context)
 
-    def call_at(self, when: float, callback: Any, *arguments: Any, context: Any = None) -> Any:
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Any, *arguments: Any, context: Any = None
+    ) -> Any:
         due = instant(Instant(when).ticks)
         handle = asyncio.TimerHandle(due, callback, arguments, self, context)
         handle._scheduled = True  # type: ignore[attr-defined]
@@ -179,7 +188,9 @@ class Loop(asyncio.AbstractEventLoop):
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
         """Do nothing: there are no threads."""
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *arguments: Any) -> Any:
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Callable[..., Any], *arguments: Any
+    ) -> Any:
         """Run the function at once: no thread is needed for what it does."""
         future = self.create_future()
         try:
@@ -188,7 +199,7 @@ class Loop(asyncio.AbstractEventLoop):
             future.set_exception(error)
         return future
 
-    def add_signal_handler(self, *_: Any) -> None:
+    def add_signal_handler(self, *_: Any) -> None:  # type: ignore[override]
         """Do nothing: a test sends no signals."""
 
     def remove_signal_handler(self, sig: int) -> bool:
@@ -242,26 +253,24 @@ class Loop(asyncio.AbstractEventLoop):
         for task in list(self.tasks.values()):
             task._log_destroy_pending = False  # type: ignore[attr-defined]
             coroutine: Any = task.get_coro()
-            try:
+            with suppress(BaseException):  # its end is part of no run
                 coroutine.close()
-            except BaseException:  # noqa: S110 - its end is part of no run
-                pass
         self.tasks.clear()
         self.timers.clear()
 
     # Connections.
 
-    async def create_server(
+    async def create_server(  # type: ignore[override]
         self, factory: Any, host: Any = None, port: Any = None, **named: Any
     ) -> Any:
         return self.net.listen(self, factory, host, port, named)
 
-    async def create_connection(
+    async def create_connection(  # type: ignore[override]
         self, factory: Any, host: Any = None, port: Any = None, **named: Any
     ) -> Any:
         return self.net.connect(self, factory, host, port, named)
 
-    async def create_datagram_endpoint(
+    async def create_datagram_endpoint(  # type: ignore[override]
         self, factory: Any, local_addr: Any = None, remote_addr: Any = None, **named: Any
     ) -> Any:
         return self.net.endpoint(self, factory, local_addr, remote_addr, named)

@@ -18,13 +18,7 @@ from antecede.checker.adapters.aio.clocks import Unsupported, in_place, refuse
 from antecede.checker.adapters.aio.frames import check_version
 from antecede.checker.adapters.aio.keys import Key
 from antecede.checker.adapters.aio.loop import Loop, name_of
-from antecede.checker.adapters.aio.transports import (
-    Address,
-    Frame,
-    Net,
-    body_of,
-    message_in,
-)
+from antecede.checker.adapters.aio.transports import Address, Frame, Net, body_of, message_in
 from antecede.checker.adapters.calls import Out
 from antecede.checker.model import Message
 
@@ -55,7 +49,8 @@ class World:
         net = Net(
             *(actor, actors, adapter.address_of, adapter.frames, adapter.numbered, adapter.greets)
         )
-        self.adapter, self.net, self.loop = adapter, net, Loop(net)
+        self.adapter, self.net = adapter, net
+        self.loop = Loop(net)  # type: ignore[abstract]
         self._context = contextvars.Context()
         with self._in_place():
             self._context.run(self._spawn, adapter.start())
@@ -116,7 +111,7 @@ class World:
         for refusal in loop.refusals:
             raise refusal
         for task in loop.died:
-            if not task._log_traceback:  # type: ignore[attr-defined]
+            if not task._log_traceback:
                 continue  # something has asked for the error
             error = task.exception()
             assert error is not None, "it died"
