@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import functools
+import gc
 import logging
 import os
 import random
@@ -233,6 +234,8 @@ def in_place(loop: Loop) -> Iterator[None]:
     random.setstate(loop.chance)
     places = [(owner, name, getattr(owner, name), new) for owner, name, _, new in _replacements()]
     running = asyncio._get_running_loop()
+    collects = gc.isenabled()
+    gc.disable()  # what it collects may be closed, and then sends: at no fixed time
     _calls.append(loop)
     try:
         for owner, name, _, substitute in places:
@@ -244,5 +247,7 @@ def in_place(loop: Loop) -> Iterator[None]:
         for owner, name, before, _ in places:
             setattr(owner, name, before)
         _calls.pop()
+        if collects:
+            gc.enable()
         loop.chance = random.getstate()
         random.setstate(chance)

@@ -250,6 +250,8 @@ class Loop(asyncio.AbstractEventLoop):
         """Close all coroutines now, so that none of them runs during another node's call."""
         self.closed = True
         self.ready.clear()
+        for stream in self.net.connections.values():
+            stream.closing = True  # a StreamWriter warns of others
         for task in list(self.tasks.values()):
             task._log_destroy_pending = False  # type: ignore[attr-defined]
             coroutine: Any = task.get_coro()

@@ -302,8 +302,8 @@ class Stream(asyncio.Transport):
             self.put("eof")
 
     def close(self, error: Exception | None = None) -> None:
-        if self.closing:
-            return
+        if self.closing or asyncio._get_running_loop() is not self.loop:
+            return  # outside of a call of its node, Python collects the stream
         if error is None and (self.used or not self.client):
             self.write_eof()
         self.closing, self.unframed = True, b""
