@@ -22,7 +22,7 @@ Address: TypeAlias = tuple[str, int]
 """A host and a port."""
 
 Link: TypeAlias = tuple[Any, ...]
-"""A connection: the actor that opened it, its number among those to that server, and the port."""
+"""A connection: the actors that opened and accept it, its number between them, and the port."""
 
 
 @frozen(repr=False)
@@ -137,7 +137,9 @@ class Net:
         if peer is None:
             raise ConnectionRefusedError(111, f"nobody listens at {host}:{port} in this test")
         self.opened[peer, port] += 1
-        stream = Stream(loop, factory(), peer, (self.actor, self.opened[peer, port], port), True)
+        stream = Stream(
+            loop, factory(), peer, (self.actor, peer, self.opened[peer, port], port), True
+        )
         self.connections[stream.link, True] = stream
         if self.greets:
             stream.put("open")
@@ -171,7 +173,7 @@ class Net:
             return
         end = (frame.link, not frame.to_server)
         if end not in self.connections and frame.to_server and frame.kind != "reset":
-            port = frame.link[2]
+            port = frame.link[-1]
             if port not in self.servers:
                 self.put(loop, src, Frame("reset", frame.link, to_server=False))
                 return

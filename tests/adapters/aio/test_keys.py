@@ -18,7 +18,6 @@ import pytest
 from antecede import Message
 from antecede.checker.adapters.aio import frames
 from antecede.testing import aio
-from antecede.testing.adapter import Out
 from tests.adapters.aio.test_node import Harness, OfRepaired, calls
 
 Get = Callable[[], Awaitable[int]]
@@ -314,7 +313,9 @@ def test_every_way_to_read_a_variable_makes_it_live() -> None:
 
 
 def test_an_object_that_cannot_be_seen_into_is_refused_by_name() -> None:
-    with pytest.raises(Exception, match=r"the node contains a _hashlib.HASH, whose content .*state"):
+    with pytest.raises(
+        Exception, match=r"the node contains a _hashlib.HASH, whose content .*state"
+    ):
         keys_of(node_with(kept(hashlib.sha256, lambda hashed: hashed.update(b"x")))(0, 2))
 
 

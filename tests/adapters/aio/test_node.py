@@ -60,6 +60,22 @@ def test_a_repaired_node_holds_between_two_actors() -> None:
     assert (184, 13) == (found.counts.unique_states, found.counts.depth)
 
 
+def deliveries_of_carol(kind: type[Harness]) -> list[tuple[Message, ...]]:
+    """Let Bob answer m1 with m2, which reaches Carol first; return what each packet delivers."""
+    alice, bob, carol = (kind(actor, 3) for actor in range(3))
+    (first,) = calls(alice, ("causal_send", Message(0, 1, (1, 2))))
+    packets = dict(first.sends)
+    _, second = calls(bob, ("receive", 0, packets[1]), ("causal_send", Message(1, 1, (0, 2))))
+    outs = calls(carol, ("receive", 1, dict(second.sends)[2]), ("receive", 0, packets[2]))
+    return [out.deliveries for out in outs]
+
+
+def test_only_the_repaired_node_delivers_what_waited() -> None:
+    m1, m2 = Message(0, 1, (1, 2)), Message(1, 1, (0, 2))
+    assert [(), (m1,)] == deliveries_of_carol(Harness)
+    assert [(), (m1, m2)] == deliveries_of_carol(OfRepaired)
+
+
 TWO_SEND: dict[str, Any] = {
     "workload": "script:[[[1,2]],[[0,2]],[]]",
     "network": "fifo",
@@ -67,19 +83,19 @@ TWO_SEND: dict[str, Any] = {
 }
 
 
-def test_the_planted_bug_is_found() -> None:
+@pytest.mark.integration
+def test_a_search_finds_the_planted_bug() -> None:
     found = assert_violated(protocol(Harness), length=10, violates="all-delivered", **TWO_SEND)
     assert "equal keys behave alike" in str(found)
 
 
 @pytest.mark.integration
 def test_the_repaired_node_holds_between_three_actors() -> None:
-    found = assert_holds(protocol(OfRepaired), **TWO_SEND)
-    counts = found.counts
+    counts = assert_holds(protocol(OfRepaired), **TWO_SEND).counts
     assert (24_441, 123_087, 21) == (counts.unique_states, counts.total_states, counts.depth)
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_the_planted_bug_takes_15_steps_if_everybody_sends() -> None:
     assert_violated(
         protocol(Harness), length=15, properties=("all-delivered",), selfcheck="off", **BROADCAST
@@ -211,3 +227,22 @@ def test_differences_of_times_do_not_depend_on_the_time() -> None:
 
     for start in (0, 1, EPOCH * TICK + 200_003, EPOCH * TICK + 12_345_678_901):
         assert 0.2 == (instant(start) + 0.2) - instant(start)
+
+
+class AsksEverybody(Asks):
+    async def send(self, message: Message) -> None:
+        await asyncio.gather(*(super(AsksEverybody, self).send(each) for each in parts(message)))
+
+
+def parts(message: Message) -> list[Message]:
+    return [Message(message.sender, message.number, (to,)) for to in message.destinations]
+
+
+def test_connections_to_two_actors_are_two() -> None:
+    client = AsksEverybody(0, 3)
+    (sent,) = calls(client, ("causal_send", Message(0, 1, (1, 2))))
+    for actor, request in sent.sends:
+        if request.kind == "data":
+            (answered,) = calls(AsksEverybody(actor, 3), ("receive", 0, request))
+            calls(client, *(("receive", actor, frame) for _, frame in answered.sends))
+    assert ["thanks\n"] * 2 == client.adapter.log
