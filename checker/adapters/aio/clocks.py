@@ -21,12 +21,12 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import BuiltinFunctionType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from antecede.checker.support.errors import ProtocolError
 
-if TYPE_CHECKING:
-    from antecede.checker.adapters.aio.loop import Loop
+Loop: TypeAlias = Any
+"""A loop of the module `loop`, which uses this one."""
 
 EPOCH = 1_700_000_000
 """The start of the wall clock, in seconds since 1970. Every node's own clock starts at 0."""
@@ -123,7 +123,8 @@ def _wall() -> Instant:
 
 
 def _nanoseconds(start: int) -> int:
-    return start * 1_000_000_000 + _loop().now.ticks * (1_000_000_000 // TICK)
+    ticks: int = _loop().now.ticks
+    return start * 1_000_000_000 + ticks * (1_000_000_000 // TICK)
 
 
 def _uuid(version: int) -> uuid.UUID:

@@ -6,15 +6,12 @@ import asyncio
 import collections
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from attrs import define, field, frozen
 
-from antecede.checker.adapters.aio.clocks import Unsupported, refuse
+from antecede.checker.adapters.aio.clocks import Loop, Unsupported, refuse
 from antecede.checker.model import Message
-
-if TYPE_CHECKING:
-    from antecede.checker.adapters.aio.loop import Loop
 
 NO_TLS = "TLS cannot be simulated; test the node without it"
 
@@ -251,10 +248,8 @@ class Stream(asyncio.Transport):
 
     def __init__(self, loop: Loop, protocol: Any, peer: int, link: Link, client: bool) -> None:
         super().__init__()
-        self.loop, self.protocol, self.peer, self.link, self.client = (
-            *(loop, protocol, peer, link),
-            client,
-        )
+        self.loop: Loop = loop
+        self.protocol, self.peer, self.link, self.client = protocol, peer, link, client
         self.unframed = b""
         self.held: list[bytes] = []
         self.paused = self.closing = self.ended = self.used = False
@@ -304,7 +299,8 @@ class Stream(asyncio.Transport):
             self.put("eof")
 
     def close(self, error: Exception | None = None) -> None:
-        if self.closing or asyncio._get_running_loop() is not self.loop:
+        running: Any = asyncio._get_running_loop()
+        if self.closing or running is not self.loop:
             return  # outside of a call of its node, Python collects the stream
         if error is None and (self.used or not self.client):
             self.write_eof()
