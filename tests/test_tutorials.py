@@ -15,7 +15,7 @@ from antecede.checker.explore.server import Server
 from benchmarks.blocks import TIMES
 from tests.conftest import ROOT, Command
 
-PAGES = ("tutorial", "teaching", "ci", "writing", "crashes")
+PAGES = ("tutorial", "teaching", "ci", "writing", "crashes", "asyncio")
 BLOCK = re.compile(
     r"^```(\w+)([^\n]*)\n(.*?)^```|`(antecede \w+\s[^`…]+)`", re.MULTILINE | re.DOTALL
 )
