@@ -1,4 +1,4 @@
-"""The page of findings: its commands find what it says, if they are for two actors or a script."""
+"""The pages of findings: their commands find what they say, if they are small."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 
 from tests.conftest import ROOT, Command
 
-PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+PAGES = ("findings.md", "findings-trees.md")
+PAGE = "\n".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in PAGES)
 COMMAND = re.compile(r"^antecede (check .*)$", re.MULTILINE)
 WORDS = {"two": 2, "three": 3, "nine": 9}
 FOUND = re.compile(r"(?:, after|, in step) (\d+)")
@@ -83,7 +84,9 @@ def test_a_claim_on_the_page_is_decided_as_its_section_says(
 
 # The table at the top
 
-ROWS = re.findall(r"^\| \[[^\]]+\]\(#([^)]+)\) \|.*\| ([\d; ]*) ?\| [^|]+ \|$", PAGE, re.MULTILINE)
+ROWS = re.findall(
+    r"^\| \[[^\]]+\]\([\w.-]*#([^)]+)\) \|.*\| ([\d; ]*) ?\| [^|]+ \|$", PAGE, re.MULTILINE
+)
 
 
 def test_the_table_has_each_finding_with_the_length_that_its_section_gives() -> None:

@@ -187,7 +187,8 @@ def test_the_documented_example_shows_what_the_documentation_says(
     antecede: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
-    (program,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    recording = (ROOT / "docs" / "log-formats.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", recording, re.DOTALL)
     (shown,) = re.findall(r"```text\n\$ [^\n]*\n(.*?)```", text, re.DOTALL)
     (lines,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

@@ -612,7 +612,7 @@ b {"a":1,"b":2} DLV m1
 def test_the_documented_log_shows_what_the_documentation_says(
     antecede: Command, tmp_path: Path
 ) -> None:
-    text = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "log-formats.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"```shiviz\n(.*?)```", text, re.DOTALL)
     (finding,) = audit(log(tmp_path, shown)).findings
     assert ("causal-delivery", 12) == (finding.kind, finding.line)

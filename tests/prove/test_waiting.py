@@ -1,7 +1,7 @@
 """What a message of cykas-fair waits for is fixed when it is sent; in Cykas it is not.
 
 `no-starvation` is checked within bounds. The obligations here are about every number of actors and
-messages, but about single steps only: docs/findings.md has the argument that needs them.
+messages, but about single steps only: docs/cykas-fair.md has the argument that needs them.
 """
 
 from __future__ import annotations

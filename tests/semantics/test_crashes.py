@@ -1,4 +1,4 @@
-"""Actors that crash: the counts in docs/model.md; every engine against the reference checker."""
+"""Actors that crash: the counts in docs/crash-model.md; all engines against the reference."""
 
 from __future__ import annotations
 
