@@ -207,6 +207,14 @@ WRONG = [
     (("check", "mfss", "--json", "no/r.json"), "cannot write to 'no/r.json': there is no folder"),
     (("check", "mfss", "--trace", "no/t.json"), "cannot write to 'no/t.json': there is no folder"),
     (("check", "mfss", "--json", "."), "cannot write to '.': it is a folder"),
+    (
+        ("check", "mfss", "--checkpoint", "hdfs:///antecede"),
+        "checkpoint is 'hdfs:///antecede', and antecede cannot use hdfs:// for folders",
+    ),
+    (
+        ("check", "mfss", "--engine", "spark", "--resume", "s3a://bucket/x"),
+        "resume is 's3a://bucket/x', and antecede cannot use s3a:// for folders",
+    ),
     (("check",), "Missing argument"),
     (("chek",), "unknown command 'chek'; did you mean 'check'?"),
     (("replay", "none.json"), "cannot read the trace 'none.json': No such file"),

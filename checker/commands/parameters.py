@@ -12,7 +12,14 @@ from click.shell_completion import CompletionItem
 
 from antecede.checker.render import completion
 from antecede.checker.support.errors import InputError
-from antecede.checker.support.settings import Setting, names_in, read, settings_of, taken
+from antecede.checker.support.settings import (
+    Setting,
+    check_folder,
+    names_in,
+    read,
+    settings_of,
+    taken,
+)
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -65,8 +72,25 @@ def _type(known: Setting) -> click.ParamType[Any]:
     if known.choices is not None:
         return click.Choice(list(known.choices))
     if known.kind is Path:
-        return click.Path(exists=known.present, file_okay=False, path_type=Path, resolve_path=True)
+        return Folder(known)
     return Given(known)
+
+
+class Folder(click.Path):
+    """The path of a folder, made absolute."""
+
+    def __init__(self, known: Setting) -> None:
+        """Accept the values of one setting."""
+        super().__init__(exists=known.present, file_okay=False, path_type=Path, resolve_path=True)
+        self.words = known.words
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the path; a URL is refused, because it would become a path of this machine."""
+        try:
+            check_folder(self.words, value)
+        except InputError as error:
+            self.fail(f"{error}.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Named(click.ParamType[str]):

@@ -163,8 +163,10 @@ class WorkerComposites(CompositeStore):
             self.mine = wider(self.mine.reshape(parts, -1), self.numbering.room, -1)
 
     def wanted(self) -> Words:
-        """Return records of the composites without a number that are in rows that were sent."""
+        """Return records of composites without a number in rows sent since the last call."""
         wanted = (self.tags & flat_kernels.NO_NUMBER == flat_kernels.WANTED) & self.numbered
+        # Otherwise every later task of this process would report them again.
+        self.tags[wanted] += flat_kernels.NO_NUMBER - flat_kernels.WANTED
         return self.records_of(map(np.flatnonzero, wanted.reshape(len(self.counts), -1)))
 
     def _tag(self, part: int, composites: Words, numbers: Words) -> None:

@@ -100,6 +100,25 @@ def test_no_report_grows_with_the_number_of_partitions(monkeypatch: pytest.Monke
     assert max(sizes[20]) <= max(sizes[2])
 
 
+def test_a_task_reports_only_composites_of_rows_that_it_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reported: list[tuple[int, int]] = []
+
+    def add(partitions: DriverPartitions, reports: dict[Any, Any]) -> None:
+        for (_job, task), each in reports.items():
+            if task == 0:
+                reported.extend((r.sent.rows, len(r.composites)) for r in each.values())
+        real(partitions, reports)
+
+    real = DriverPartitions.add
+    monkeypatch.setattr(DriverPartitions, "add", add)
+    system = small("mfss", 2, 2, history="clocks")
+    here(system, partitions=20)  # the tasks of all partitions run in one process
+    assert any(composites for _, composites in reported)
+    assert all(composites <= 2 * system.actors * rows for rows, composites in reported)
+
+
 @pytest.mark.parametrize("dtype", [None, np.uint32, np.int32, np.int64])
 def test_a_packed_shipment_is_short_and_unpacked_as_it_was(dtype: Any) -> None:
     for rows in (0, 1, 5):
