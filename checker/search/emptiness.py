@@ -4,7 +4,7 @@ Take any run of any protocol on any network, and keep only its causal-sends and 
 messages to their destinations. This is also a run of the *adversary*, the protocol `unordered` on
 the network `unordered`: it sends each message at once, and may deliver it at any later time. So if
 the adversary cannot violate a property of the order of sends and deliveries, nobody can, and a
-check of it finds nothing wrong with any protocol. Its verdict is VACUOUS. See docs/model.md.
+check of it finds nothing wrong with any protocol. Its verdict is VACUOUS. See docs/vacuous.md.
 
 The rules below decide this exactly, from the destinations of messages alone. For other questions a
 small search asks the adversary itself. Neither depends on the protocol, its network, the engine,
