@@ -98,6 +98,15 @@ def test_it_sends_a_message_that_both_printed_algorithms_keep(inputs: Inputs) ->
         assert sends not in sent_at_the_end(printed, inputs)
 
 
+@pytest.mark.parametrize(
+    ("protocol", "permits"),
+    [(HYBRID_SPS, 2), (HYBRID_BASIC, 1), (hybrid_sps.HYBRID_SPS_AS_PRINTED, 1)],
+)
+def test_algorithm_2_sends_a_permit_twice_in_one_step(protocol: Protocol, permits: int) -> None:
+    inputs = ((ALICE, CAROL), (ALICE, BOB), (ALICE, CAROL, Msg, 1), (CAROL, ALICE, Ack, 1))
+    assert [(BOB, "Permit")] * permits == sent_at_the_end(protocol, inputs)
+
+
 def test_a_later_ack_is_enough_for_a_permit() -> None:
     inputs: Inputs = (
         (ALICE, BOB),
