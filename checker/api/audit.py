@@ -178,7 +178,7 @@ def audit(
     known = _fields(fields)
     if not isinstance(parser, str | None):
         raise InputError(f"parser is {shown(parser)}; give a regular expression as a text")
-    check_known("redelivery", redelivery, ("error", "ok"))
+    check_known("redelivery", redelivery, ("error", "ok"), "redelivery")
     reached = f"max_seconds={seconds:g} reached" if seconds is not None else ""
     try:
         with _files(logs) as names, progress() as ticker, interrupts.within(seconds, reached):

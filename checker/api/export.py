@@ -41,7 +41,7 @@ def export(target: Given, *, format: str = "aut", **arguments: Unpack[QuestionAr
         >>> print(export("mfss", actors=2, messages=1).partition("(0,")[0].strip())
         des
     """
-    check_known("format", format, SYSTEM_FORMATS)
+    check_known("format", format, SYSTEM_FORMATS, "format")
     given = converted(Question, with_names(arguments))
     with named(target) as (name,):
         found = finite_system(overridden(spec_named(name), given).system)

@@ -118,7 +118,7 @@ def claims(
         >>> claims(claim="mf-footnote-4", quick=True)
         <1 claim: 1 CONFIRMED>
     """
-    check_known("engine", engine, ("local", "plain"))
+    check_known("engine", engine, ("local", "plain"), "engine")
     sources = report.chosen(source, claim)
     options, bounds = Options(engine=engine, threads=threads), Bounds(max_seconds=max_seconds)
     with progress() as ticker:

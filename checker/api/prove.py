@@ -160,7 +160,7 @@ def prove(
     if not is_kind(timeout, float) or not timeout > 0:
         raise InputError(f"timeout is {shown(timeout)}; give seconds, such as 20")
     if expect is not None:
-        check_known("expect", expect, ("proved", "failed"))
+        check_known("expect", expect, ("proved", "failed"), "expect")
     max_states = converted(Bounds, {"max_states": max_states})["max_states"]
     # Importing z3 takes a while.
     with interrupts.looking():

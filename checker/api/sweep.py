@@ -186,7 +186,7 @@ def _refuse_wrong(
     refuse_lists(protocols)
     check_amount("workers", workers)
     check_place(on, master, workers)
-    check_known("engine", engine, ("local", "plain"))
+    check_known("engine", engine, ("local", "plain"), "engine")
 
 
 def _swept(

@@ -71,19 +71,32 @@ def _refuse(system: System, options: Options) -> None:
         if _is_set(options, name):
             _refuse_elsewhere(options, name, engines)
     if options.engine == "spark" and options.search != "breadth":
-        raise InputError(f"--engine spark searches breadth-first; this is {options.search}-first")
+        raise InputError(
+            f"--engine spark searches breadth-first; this is {options.search}-first",
+            code="engine-lacks-search",
+            parameter="search",
+            value=options.search,
+            choices=("breadth",),
+        )
     if options.engine == "plain":
         return
     if reason := only_plainly(system, options):
         searching = "" if options.search == "breadth" else f" in {options.search}-first search"
         raise InputError(
             f"{reason}, which the tables of the {options.engine} engine do not know{searching}; "
-            "give --engine plain"
+            "give --engine plain",
+            code="engine-lacks-question",
+            parameter="engine",
+            value=options.engine,
+            choices=("plain",),
         )
     if system.actors > MOST_ACTORS:
         raise InputError(
             f"actors is {system.actors}; the {options.engine} engine takes at most "
-            f"{MOST_ACTORS}, the plain one any number (--engine plain)"
+            f"{MOST_ACTORS}, the plain one any number (--engine plain)",
+            code="engine-lacks-question",
+            parameter="actors",
+            value=system.actors,
         )
 
 
@@ -187,12 +200,14 @@ def _refuse_elsewhere(options: Options, name: str, engines: tuple[str, ...]) -> 
     if options.search == "breadth" and options.engine in engines:
         return
     option = f"--{name.replace('_', '-')}"
-    if engines == ("spark",):
-        raise InputError(f"{option} is for --engine spark")
-    raise InputError(
-        f"{option} is for breadth-first search by the {' or '.join(engines)} engine; this is "
-        f"{options.search}-first search by the {options.engine} engine"
-    )
+    text = f"{option} is for --engine spark"
+    if engines != ("spark",):
+        text = (
+            f"{option} is for breadth-first search by the {' or '.join(engines)} engine; this is "
+            f"{options.search}-first search by the {options.engine} engine"
+        )
+    value = getattr(options, name)
+    raise InputError(text, code="engine-lacks-option", parameter=name, value=value)
 
 
 def _plain(system: System, options: Options, max_depth: int | None) -> Explorer:

@@ -192,7 +192,7 @@ def parse(spec: Spec) -> Texts:
     """
     checked(spec)
     refuse_crowd(spec.actors)  # before anything is made for each actor
-    check_known("search", spec.search, SEARCHES)
+    check_known("search", spec.search, SEARCHES, "search")
     workload = workload_from(spec.workload, spec.actors, spec.messages)
     if spec.labels:
         workload = choosing(workload, spec.labels, spec.actors)
@@ -432,7 +432,7 @@ def load_spec(path: Path) -> Spec:
         spec = _beside(spec_from(table, str(path)), path)
         _ = spec.system
     except InputError as error:
-        raise type(error)(f"{path}: {error}") from None
+        raise error.reworded(f"{path}: {error}") from None
     return spec
 
 

@@ -111,7 +111,7 @@ def watched(protocol: Protocol, mode: str = "on", first: int | None = None) -> P
     Raises:
         InputError: there is no such mode.
     """
-    check_known("selfcheck", mode, MODES)
+    check_known("selfcheck", mode, MODES, "selfcheck")
     if mode == "off":
         return protocol
     listen()

@@ -145,8 +145,8 @@ def oracle_named(
     Raises:
         InputError: there is no such encoding.
     """
-    check_known("history", name, HISTORIES)
-    check_known("event for clock_at", clock_at, CLOCK_AT)
+    check_known("history", name, HISTORIES, "history")
+    check_known("event for clock_at", clock_at, CLOCK_AT, "clock_at")
     if name == "knowledge":
         oracle = _knowledge(actors, most, track_order=track_order)
     else:

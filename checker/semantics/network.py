@@ -179,7 +179,8 @@ def _sorted_words(text: str) -> list[str]:
     found = [[w for w in words if _kind(w) in names] for names in kinds]
     if not alone and (sum(map(len, found)) < len(words) or max(map(len, found)) > 1):
         hint = "join several with +, as in fifo+lossy:1"
-        raise InputError(f"{unknown('network', text, NETWORKS)}; {hint}")
+        error = unknown("network", text, NETWORKS, "network")
+        raise error.reworded(f"{error}; {hint}")
     return [word for some in found for word in some]
 
 

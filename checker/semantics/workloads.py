@@ -31,7 +31,7 @@ def workload_from(text: str, actors: int, messages: int) -> Workload:
         InputError: the text names no workload, or its argument is unusable.
     """
     kind, _, argument = text.partition(":")
-    check_known("workload", kind, SUMMARIES)
+    check_known("workload", kind, SUMMARIES, "workload")
     if kind == "endless":
         return endless(actors, argument)
     if kind in CHOICES:

@@ -3,6 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, Self
+
+CODES = {
+    "wrong-input": "an input cannot be used; the sentence says why",
+    "unknown-name": "a name is not one of the choices",
+    "wrong-kind": "a value is of another kind, such as text for a number",
+    "too-small": "a number is below the least one",
+    "too-large": "a number is above the greatest one",
+    "not-finite": "a number is infinite or not a number",
+    "engine-lacks-option": "the engine or the search would ignore an option",
+    "engine-lacks-search": "the engine has no such search",
+    "engine-lacks-question": "the engine cannot judge the question; the plain one can",
+    "place-lacks-option": "an option is for another place to run at",
+    "needs-numbers": "a property needs the numbers of messages, and there are none",
+    "protocol-failed": "a protocol raised, returned something unusable, or is not pure",
+    "adapter-failed": "the adapter between real code and the checker failed",
+    "stale-trace": "a saved trace no longer fits the protocol",
+}
+"""Code of an InputError -> what it says."""
 
 
 class AntecedeError(Exception):
@@ -14,11 +33,45 @@ class AntecedeError(Exception):
 
 
 class InputError(AntecedeError):
-    """An unusable input (exit code 2)."""
+    """An unusable input (exit code 2).
+
+    Attributes:
+        code: one of CODES, for a program that acts on the error.
+        parameter: the name of the setting, such as max_states; None if it is about no setting.
+        value: the wrong value; text for a value that JSON does not have.
+        choices: the names that the value may be, if they can be listed.
+    """
+
+    code = "wrong-input"
+
+    def __init__(
+        self,
+        *args: object,
+        code: str | None = None,
+        parameter: str | None = None,
+        value: object = None,
+        choices: Iterable[str] = (),
+    ) -> None:
+        super().__init__(*args)
+        self.code = code or type(self).code
+        self.parameter, self.choices = parameter, tuple(choices)
+        self.value: Any = value if isinstance(value, _SIMPLE) else repr(value)
+
+    def reworded(self, text: str) -> Self:
+        """Return the same error with another sentence."""
+        made = type(self)(text)
+        made.code, made.parameter = self.code, self.parameter
+        made.value, made.choices = self.value, self.choices
+        return made
+
+
+_SIMPLE = (str, int, float, bool, type(None))
 
 
 class ProtocolError(InputError):
     """A protocol's handler raised, returned something unusable, or is not a pure function."""
+
+    code = "protocol-failed"
 
 
 class HandlerError(ProtocolError):
@@ -44,9 +97,13 @@ class HandlerError(ProtocolError):
 class AdapterError(ProtocolError):
     """The adapter between real code and the checker failed; the code may be correct."""
 
+    code = "adapter-failed"
+
 
 class NumbersError(InputError):
     """A property depends on message numbers, which an endless workload does not provide."""
+
+    code = "needs-numbers"
 
     def __init__(self, prop: str) -> None:
         super().__init__(
@@ -59,6 +116,8 @@ class NumbersError(InputError):
 class ReplayError(InputError):
     """A saved trace no longer fits the protocol."""
 
+    code = "stale-trace"
+
 
 MOST_NAMES = 12
 """The greatest number of choices that an error lists. If there are more, it names the nearest."""
@@ -67,21 +126,30 @@ MOST_SHOWN = 400
 """The greatest length of an unknown name in an error, in characters."""
 
 
-def unknown(thing: str, value: object, choices: Iterable[str]) -> InputError:
+def unknown(
+    thing: str, value: object, choices: Iterable[str], parameter: str | None = None
+) -> InputError:
     """Return the error for a name that is not one of `choices`, with the nearest names suggested.
 
     Args:
         thing: the kind of thing, such as "protocol".
         choices: the known names. The error lists them all if they are few or if none is near.
+        parameter: the name of the setting, if the name is the value of one.
     """
     value = value if isinstance(value, str) else repr(value)
     value = value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}…"
     names = sorted(choices)
     nearest = nearest_to(value, names)
     hint = f"; did you mean {' or '.join(map(repr, nearest))}?" if nearest else ";"
-    if nearest and len(names) > MOST_NAMES:
-        return InputError(f"unknown {thing} {value!r}{hint}")
-    return InputError(f"unknown {thing} {value!r}{hint} available: {', '.join(names)}")
+    if not nearest or len(names) <= MOST_NAMES:
+        hint += f" available: {', '.join(names)}"
+    return InputError(
+        f"unknown {thing} {value!r}{hint}",
+        code="unknown-name",
+        parameter=parameter,
+        value=value,
+        choices=names,
+    )
 
 
 FAR = 0.4
@@ -100,7 +168,9 @@ def nearest_to(value: str, names: Iterable[str]) -> list[str]:
     return very_near or starts[:3] or near
 
 
-def check_known(thing: str, value: object, choices: Iterable[str]) -> None:
+def check_known(
+    thing: str, value: object, choices: Iterable[str], parameter: str | None = None
+) -> None:
     """Raise InputError if a value is not one of `choices`, which `unknown` explains.
 
     The value may come from a Python program or a JSON file, so it need not be a text, and it may
@@ -109,11 +179,12 @@ def check_known(thing: str, value: object, choices: Iterable[str]) -> None:
     Args:
         thing: as for `unknown`.
         choices: as for `unknown`.
+        parameter: as for `unknown`.
     """
     __tracebackhide__ = True  # pytest then shows the caller
     names = [*choices]
     if value not in names:
-        raise unknown(thing, value, names)
+        raise unknown(thing, value, names, parameter)
 
 
 def unlike(value: str, name: str) -> float:
@@ -151,8 +222,18 @@ class ClusterError(CapacityError):
 
 def check_place(on: object, master: str | None, workers: int | None = None) -> None:
     """Raise InputError unless `on` is here or spark, and the others are for that place."""
-    check_known("on", on, ("here", "spark"))
+    check_known("on", on, ("here", "spark"), "on")
     if on == "spark" and workers is not None:
-        raise InputError("--workers is for --on here; on Spark, each core does one")
+        raise InputError(
+            "--workers is for --on here; on Spark, each core does one",
+            code="place-lacks-option",
+            parameter="workers",
+            value=workers,
+        )
     if on == "here" and master is not None:
-        raise InputError("--master is for --on spark")
+        raise InputError(
+            "--master is for --on spark",
+            code="place-lacks-option",
+            parameter="master",
+            value=master,
+        )

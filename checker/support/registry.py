@@ -194,7 +194,7 @@ def protocol_named(reference: str, module: ModuleType | None = None) -> Protocol
             return InputError(f"there is no protocol {reference!r}; did you mean {likely!r}?")
         if "/" in reference:
             return InputError(f"there is no file or folder {reference!r}")
-        return unknown("protocol", reference, registry)
+        return unknown("protocol", reference, registry, "protocol")
 
     return _adapted(resolved(reference, registry, PROTOCOLS, refused, module))
 
@@ -607,6 +607,7 @@ def property_named(name: str, protocol: Protocol | None = None) -> Property:
         return made
     if name not in package.REGISTRY:
         declared_ones = (f"{kind}:NAME" for kind in KINDS)
-        raise unknown("property", name, (*package.REGISTRY, *declared_ones, "FILE.py:NAME"))
+        known = (*package.REGISTRY, *declared_ones, "FILE.py:NAME")
+        raise unknown("property", name, known, "property")
     prop: Property = load(package.REGISTRY[name])
     return prop

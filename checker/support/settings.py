@@ -122,10 +122,14 @@ def check_value(known: Setting, value: Any) -> None:
     if not is_kind(value, known.kind):
         choices = f": {' or '.join(known.choices)}" if known.choices else ""
         raise InputError(
-            f"{known.words} is {shown(value)}; it must be {_KINDS[known.kind]}{choices}"
+            f"{known.words} is {shown(value)}; it must be {_KINDS[known.kind]}{choices}",
+            code="wrong-kind",
+            parameter=known.name,
+            value=value,
+            choices=known.choices or (),
         )
     if known.choices is not None:
-        check_known(known.words, value, known.choices)
+        check_known(known.words, value, known.choices, known.name)
     if known.kind in (int, float):
         _check_number(known, value)
     if known.kind is Path:
@@ -146,13 +150,18 @@ def check_folder(what: str, path: str | Path) -> None:
 
 def _check_number(known: Setting, value: float) -> None:
     if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"{known.words} is {value}; give a finite number")
+        raise _out_of_range(known, value, "not-finite", "a finite number")
     if known.least is not None and value < known.least:
-        raise InputError(f"{known.words} is {shown(value)}; give at least {known.least}")
+        raise _out_of_range(known, value, "too-small", f"at least {known.least}")
     if known.above is not None and value <= known.above:
-        raise InputError(f"{known.words} is {value}; give more than {known.above:g}")
+        raise _out_of_range(known, value, "too-small", f"more than {known.above:g}")
     if value > known.most:
-        raise InputError(f"{known.words} is {shown(value)}; give at most {known.most:,}")
+        raise _out_of_range(known, value, "too-large", f"at most {known.most:,}")
+
+
+def _out_of_range(known: Setting, value: float, code: str, give: str) -> InputError:
+    text = f"{known.words} is {shown(value)}; give {give}"
+    return InputError(text, code=code, parameter=known.name, value=value)
 
 
 def check_text(what: str, text: Any) -> None:

@@ -108,7 +108,7 @@ def _read(name: str, about: Parameter, text: str) -> Any:
     words = name.replace("_", " ")
     if about.kind != "name":
         return _NUMBERS[about.kind](words, text)
-    check_known(words, text, about.choices)
+    check_known(words, text, about.choices, name)
     return text
 
 
