@@ -1,8 +1,8 @@
 """Actors that crash: the option `--crashes`, and the state of a crashed actor.
 
-docs/crash-model.md defines the semantics. A crash replaces the state of its actor by `Crashed`, and takes
-one from the crashes that are left in a run. A crashed actor takes no step. A crash in the middle of
-a step is the transition of this step with a *cut*: the packets that get out.
+docs/crash-model.md defines the semantics. A crash replaces the state of its actor by `Crashed`, and
+takes one from the crashes that are left in a run. A crashed actor takes no step. A crash in the
+middle of a step is the transition of this step with a *cut*: the packets that get out.
 
 Question: What does a crash do?
 """
