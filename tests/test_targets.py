@@ -78,9 +78,13 @@ def test_one_bad_spec_stops_neither_the_others_nor_the_files_for_ci(
     }
     (error,) = suites["a.toml"].iter("error")
     assert "did you mean 'mfss' or 'mfss-fifo'?" in str(error.get("message"))
+    assert "unknown-name" == error.get("type")
     found = json.loads((folder / "r.json").read_text())
     assert (False, 2, 1) == (found["as_expected"], found["exit_code"], len(found["checks"]))
     assert ["a.toml", "deep/c.toml"] == [each["spec"] for each in found["refused"]]
+    first, _ = found["refused"]
+    assert ("unknown-name", "mfs") == (first["code"], first["value"])
+    assert "mfss" in first["choices"]
 
 
 def test_several_specs_and_protocols_are_checked_in_the_order_given(

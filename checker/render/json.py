@@ -119,9 +119,18 @@ def results_object(reports: Sequence[Checked]) -> dict[str, Any]:
         "as_expected": exit_code_of(reports) == 0,
         "exit_code": exit_code_of(reports),
         "checks": [result_object(r) for r in reports if isinstance(r, CheckReport)],
-        "refused": [{"spec": each.label, "error": str(each.error)} for each in refused],
+        "refused": [_refused(each) for each in refused],
         "versions": versions(),
     }
+
+
+def _refused(refused: Refused) -> dict[str, Any]:
+    """Return a check that could not start; the sentence is for people, the rest for programs."""
+    error = refused.error
+    found = {"spec": refused.label, "error": str(error), "code": error.code}
+    if isinstance(error, InputError):
+        found |= {"parameter": error.parameter, "value": error.value, "choices": [*error.choices]}
+    return found
 
 
 def versions() -> dict[str, str]:

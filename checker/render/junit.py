@@ -47,7 +47,8 @@ def _refused(root: ElementTree.Element, refused: Refused) -> None:
     """Add a suite whose only test case is the spec itself."""
     suite = ElementTree.SubElement(root, "testsuite", name=refused.label)
     case = ElementTree.SubElement(suite, "testcase", classname=refused.label, name="spec")
-    ElementTree.SubElement(case, "error", message=plain_lines(refused.text))
+    said = {"type": refused.error.code, "message": plain_lines(refused.text)}
+    ElementTree.SubElement(case, "error", said)
     add_totals(suite, 0.0)
 
 

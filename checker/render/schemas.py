@@ -20,7 +20,7 @@ from antecede.checker.search.options import ENGINES, SEARCHES
 from antecede.checker.search.result import Verdict
 from antecede.checker.semantics.history import HISTORIES
 from antecede.checker.semantics.question import MODEL, Question
-from antecede.checker.support.errors import check_known
+from antecede.checker.support.errors import CODES, check_known
 from antecede.checker.support.schemas import (
     DRAFT,
     FLAG,
@@ -131,13 +131,15 @@ _RESULT = an_object(
     },
     names=_NAMES,
 )
+_REFUSED = an_object({"spec": TEXT, "error": TEXT, "code": {"enum": [*CODES]}})
+"""If the code is that of an input, the object also has the parameter, the value and the choices."""
 _RESULTS = an_object(
     {
         "schema": {"const": formats.RESULTS_SCHEMA},
         "as_expected": FLAG,
         "exit_code": WHOLE,
         "checks": a_list({"$ref": "#/definitions/result"}),
-        "refused": a_list(an_object({"spec": TEXT, "error": TEXT})),
+        "refused": a_list(_REFUSED),
         "versions": _VERSIONS,
     }
 )

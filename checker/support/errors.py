@@ -20,8 +20,9 @@ CODES = {
     "protocol-failed": "a protocol raised, returned something unusable, or is not pure",
     "adapter-failed": "the adapter between real code and the checker failed",
     "stale-trace": "a saved trace no longer fits the protocol",
+    "limit-reached": "an engine reached a limit, such as the memory; the input may be right",
 }
-"""Code of an InputError -> what it says."""
+"""Code of an error -> what it says; docs/files.md has this table."""
 
 
 class AntecedeError(Exception):
@@ -205,6 +206,8 @@ def unlike(value: str, name: str) -> float:
 
 class CapacityError(AntecedeError):
     """A limit of an engine was reached (too many distinct values, too little memory or disk)."""
+
+    code = "limit-reached"
 
 
 NO_THREAD = "too little memory: no further thread can be started"

@@ -13,6 +13,7 @@ import pytest
 import antecede.checker
 from antecede import check, sweep
 from antecede.checker.support.errors import CODES, InputError, unknown
+from tests.conftest import ROOT
 
 CHECKER = Path(antecede.checker.__path__[0])
 
@@ -50,6 +51,12 @@ def test_another_process_and_another_sentence_keep_the_code() -> None:
     for same in (pickle.loads(pickle.dumps(error)), error.reworded("in a file")):
         assert (same.code, same.parameter) == ("unknown-name", "engine")
         assert (same.value, same.choices) == ("['x']", ("local", "plain"))
+
+
+def test_the_page_has_the_table_of_codes() -> None:
+    page = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
+    section = page.partition("\n## Errors\n")[2].partition("\n## ")[0]
+    assert dict(re.findall(r"^\| `(.+)` \| (.+) \|$", section, re.MULTILINE)) == CODES
 
 
 def test_the_table_has_the_codes_that_the_sources_use() -> None:
