@@ -127,7 +127,7 @@ def results_object(reports: Sequence[Checked]) -> dict[str, Any]:
 def _refused(refused: Refused) -> dict[str, Any]:
     """Return a check that could not start; the sentence is for people, the rest for programs."""
     error = refused.error
-    found = {"spec": refused.label, "error": str(error), "code": error.code}
+    found: dict[str, Any] = {"spec": refused.label, "error": str(error), "code": error.code}
     if isinstance(error, InputError):
         found |= {"parameter": error.parameter, "value": error.value, "choices": [*error.choices]}
     return found

@@ -131,8 +131,12 @@ _RESULT = an_object(
     },
     names=_NAMES,
 )
-_REFUSED = an_object({"spec": TEXT, "error": TEXT, "code": {"enum": [*CODES]}})
-"""If the code is that of an input, the object also has the parameter, the value and the choices."""
+_REFUSED = an_object(
+    {"spec": TEXT, "error": TEXT, "code": {"enum": [*CODES]}},
+    parameter=or_null(TEXT),
+    value={},
+    choices=a_list(TEXT),
+)
 _RESULTS = an_object(
     {
         "schema": {"const": formats.RESULTS_SCHEMA},
