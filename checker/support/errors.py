@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -56,7 +57,8 @@ class InputError(AntecedeError):
         super().__init__(*args)
         self.code = code or type(self).code
         self.parameter, self.choices = parameter, tuple(choices)
-        self.value: Any = value if isinstance(value, _SIMPLE) else repr(value)
+        simple = isinstance(value, _SIMPLE) and value not in (math.inf, -math.inf)
+        self.value: Any = value if simple and value == value else repr(value)
 
     def reworded(self, text: str) -> Self:
         """Return the same error with another sentence."""
@@ -107,11 +109,14 @@ class NumbersError(InputError):
     code = "needs-numbers"
 
     def __init__(self, prop: str) -> None:
-        super().__init__(
-            f"{prop} looks at the numbers of messages, and where the application never stops all "
-            "messages but one have none; leave it out, or check it with a workload that ends"
-        )
+        super().__init__(prop)
         self.prop = prop
+
+    def __str__(self) -> str:
+        return (
+            f"{self.prop} looks at the numbers of messages, and where the application never stops "
+            "all messages but one have none; leave it out, or check it with a workload that ends"
+        )
 
 
 class ReplayError(InputError):

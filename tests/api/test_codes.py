@@ -12,7 +12,7 @@ import pytest
 
 import antecede.checker
 from antecede import check, sweep
-from antecede.checker.support.errors import CODES, InputError, unknown
+from antecede.checker.support.errors import CODES, InputError, NumbersError, unknown
 from tests.conftest import ROOT
 
 CHECKER = Path(antecede.checker.__path__[0])
@@ -23,7 +23,7 @@ CHECKER = Path(antecede.checker.__path__[0])
     [
         (check, {"max_states": -1}, "too-small", "max_states", -1),
         (check, {"max_states": 10**40}, "too-large", "max_states", 10**40),
-        (check, {"max_seconds": float("inf")}, "not-finite", "max_seconds", float("inf")),
+        (check, {"max_seconds": float("inf")}, "not-finite", "max_seconds", "inf"),
         (check, {"actors": True}, "wrong-kind", "actors", True),
         (check, {"search": "width"}, "unknown-name", "search", "width"),
         (check, {"network": "ordered"}, "unknown-name", "network", "ordered"),
@@ -51,6 +51,12 @@ def test_another_process_and_another_sentence_keep_the_code() -> None:
     for same in (pickle.loads(pickle.dumps(error)), error.reworded("in a file")):
         assert (same.code, same.parameter) == ("unknown-name", "engine")
         assert (same.value, same.choices) == ("['x']", ("local", "plain"))
+
+
+def test_the_error_about_numbers_survives_another_process() -> None:
+    error = NumbersError("mine")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(error).count("mine") == str(error).count("looks at") == 1
 
 
 def test_the_page_has_the_table_of_codes() -> None:
