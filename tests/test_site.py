@@ -384,7 +384,7 @@ def test_only_a_phone_shows_the_narrow_form_of_a_diagram(
     page = tabs.open(f"{address}findings.html", **SCREENS[screen])
     page.wait_for_load_state("networkidle")
     sources = page.eval_on_selector_all("img.diagram", "all => all.map(each => each.currentSrc)")
-    assert len(sources) > 10
+    assert len(sources) >= 10
     assert {screen == "phone"} == {"/narrow/" in source for source in sources}
 
 
