@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, TypeAlias
@@ -206,12 +206,14 @@ def _found(owner: int) -> Iterator[tuple[Any, str, Any, Any]]:
                 yield module, attribute, value, _Datetime
             elif isinstance(value, BuiltinFunctionType | FunctionType) and value in instead:
                 yield module, attribute, value, instead[value]
-    refused = [(owner_, name, refusing(text)) for owner_, name, text in _refused()]
-    refused.append((threading.Thread, "start", _starts))
-    for each, name, substitute in refused:
+    others = [
+        *((each, name, refusing(text)) for each, name, text in _refused()),
+        (threading.Thread, "start", _starts),
+        (logging.Logger, "callHandlers", lambda *_: None),
+    ]
+    for each, name, substitute in others:
         real = getattr(each, name)
         yield each, name, real, _in_own_thread(real, substitute, owner)
-    yield logging.Logger, "callHandlers", logging.Logger.callHandlers, lambda *_: None
 
 
 def _refused() -> Iterator[tuple[Any, str, str]]:
@@ -229,11 +231,17 @@ NO_PROCESSES = "the node starts a subprocess, which would run outside of the tes
 
 
 @contextmanager
-def in_place(loop: Loop) -> Iterator[None]:
-    """Give a node its clock, its random numbers and its loop while a block runs."""
+def in_place(loop: Loop, more: Sequence[tuple[Any, str, Any]] = ()) -> Iterator[None]:
+    """Give a node its clock, its random numbers and its loop while a block runs.
+
+    Args:
+        loop: the loop of the node.
+        more: (owner, name, substitute) for what else is replaced.
+    """
     chance = random.getstate()
     random.setstate(loop.chance)
-    places = [(owner, name, getattr(owner, name), new) for owner, name, _, new in _replacements()]
+    replaced = [*((owner, name, new) for owner, name, _, new in _replacements()), *more]
+    places = [(owner, name, getattr(owner, name), new) for owner, name, new in replaced]
     running = asyncio._get_running_loop()
     collects = gc.isenabled()
     gc.disable()  # what it collects may be closed, and then sends: at no fixed time

@@ -85,10 +85,6 @@ class Key:
         self._numbers[id(value)] = len(self._numbers)
         self._alive.append(value)
 
-    def has(self, value: Any) -> bool:
-        """Return whether an object was written."""
-        return id(value) in self._numbers
-
     def digest(self) -> str:
         """Return a hash of everything that was written."""
         return hashlib.blake2b(" ".join(self._text).encode(), digest_size=12).hexdigest()
@@ -145,10 +141,6 @@ class Key:
         return " ".join(key._text)
 
     # One method per kind of object.
-
-    def _tuple(self, value: Any) -> None:
-        self.put("t")
-        self.all(value)
 
     def _list(self, value: Any) -> None:
         self.put("l", type(value).__qualname__)

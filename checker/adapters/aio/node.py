@@ -9,18 +9,18 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os.path
-import traceback
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from antecede.checker.adapters.aio.clocks import Unsupported, in_place, refuse
+from antecede.checker.adapters.aio.clocks import Unsupported, in_place, refusing
 from antecede.checker.adapters.aio.frames import check_version
 from antecede.checker.adapters.aio.keys import Key
 from antecede.checker.adapters.aio.loop import Loop, name_of
 from antecede.checker.adapters.aio.transports import Address, Frame, Net, body_of, message_in
 from antecede.checker.adapters.calls import Out
 from antecede.checker.model import Message
+from antecede.checker.support.registry import places_in
 
 STEPS = ("rest", "iteration")
 """How far a call runs the loop: to rest, or for one iteration."""
@@ -92,17 +92,10 @@ class World:
     @contextmanager
     def _in_place(self) -> Iterator[None]:
         """Run a block in the place of the node, and refuse what it must not do."""
-        replaced = ((asyncio.Queue, "join"), (asyncio.Queue, "task_done"))
-        before = [getattr(owner, name) for owner, name in replaced]
-        with in_place(self.loop):
-            if not self.adapter.joins:
-                for owner, name in replaced:
-                    setattr(owner, name, _refuse_to_count)
+        with in_place(self.loop, () if self.adapter.joins else _COUNTING):
             try:
                 yield
             finally:
-                for (owner, name), function in zip(replaced, before, strict=True):
-                    setattr(owner, name, function)
                 self._check()
 
     def _check(self) -> None:
@@ -165,17 +158,17 @@ class World:
                 self.loop.end()
 
 
-def _refuse_to_count(queue: Any) -> Any:
-    raise refuse(
-        "the node calls join or task_done of a queue; set joins = True in the adapter, so that "
-        "the numbers of unfinished tasks are part of its state"
-    )
+_refuse_to_count = refusing(
+    "the node calls join or task_done of a queue; set joins = True in the adapter, so that the "
+    "numbers of unfinished tasks are part of its state"
+)
+_COUNTING = tuple((asyncio.Queue, name, _refuse_to_count) for name in ("join", "task_done"))
 
 
 def _place(error: BaseException) -> str:
     """Return the file and the line that raised an error."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "no line"
+    places = places_in(error)
+    return f"{os.path.basename(places[-1][0])}:{places[-1][1]}" if places else "no line"
 
 
 class Node:

@@ -93,7 +93,7 @@ class Net:
     Attributes:
         address_of: actor -> its address.
         frames: data that was written -> its whole frames and the rest.
-        numbered, greets, same_host: see Node.
+        numbered, greets: see Node.
         outbox: what the call under way sends, in order.
         opened: (actor, port) -> the number of connections made so far.
     """
