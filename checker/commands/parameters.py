@@ -82,12 +82,12 @@ class Folder(click.Path):
     def __init__(self, known: Setting) -> None:
         """Accept the values of one setting."""
         super().__init__(exists=known.present, file_okay=False, path_type=Path, resolve_path=True)
-        self.words = known.words
+        self.known = known
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path; a URL is refused, because it would become a path of this machine."""
         try:
-            check_folder(self.words, value)
+            check_folder(self.known, value)
         except InputError as error:
             self.fail(f"{error}.", param, ctx)
         return super().convert(value, param, ctx)

@@ -339,10 +339,9 @@ def trace_in_file(
         )
     unknown_name = protocol is None and named not in protocol_names()
     if unknown_name and ".py" not in named and not is_object(named):
-        raise InputError(
-            f"{file}: {unknown('protocol', named, protocol_names())}; if it is your own, add "
-            "--protocol FILE.py:OBJECT"
-        )
+        error = unknown("protocol", named, protocol_names(), "protocol")
+        own_one = "if it is your own, add --protocol FILE.py:OBJECT"
+        raise error.reworded(f"{file}: {error}; {own_one}")
     if unknown_name and ".py" in named:
         reference = _found_protocol(named, FilePath(file).parent)
         raise InputError(
@@ -370,8 +369,9 @@ def _refuse_unknown_property(spec: Spec, file: str) -> None:
                 f"you trust the file, add --property {quote(name)}"
             )
         if not (name in known or is_declared(name) or spec.own.named(name)):
-            said = unknown("property", name, known)
-            raise InputError(f"{file}: {said}; if it is your own, add --property FILE.py:NAME")
+            error = unknown("property", name, known, "property")
+            own_one = "if it is your own, add --property FILE.py:NAME"
+            raise error.reworded(f"{file}: {error}; {own_one}")
 
 
 def trace_in(content: str, file: str) -> Trace:

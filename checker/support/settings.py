@@ -133,18 +133,21 @@ def check_value(known: Setting, value: Any) -> None:
     if known.kind in (int, float):
         _check_number(known, value)
     if known.kind is Path:
-        check_folder(known.words, value)
+        check_folder(known, value)
 
 
-def check_folder(what: str, path: str | Path) -> None:
+def check_folder(known: Setting, path: str | Path) -> None:
     """Raise InputError if `path` is a URL, such as s3a://bucket, which would become a local folder.
 
     A drive of Windows, such as C:, has one letter only, and a `Path` has no double slash any more.
     """
     if scheme := re.match(r"([A-Za-z][A-Za-z0-9+.-]+):/", str(path)):
         raise InputError(
-            f"{what} is {shown(str(path))}, and antecede cannot use {scheme[1]}:// for folders; "
-            "give a path, for a search on several machines the path of a folder that all mount"
+            f"{known.words} is {shown(str(path))}, and antecede cannot use {scheme[1]}:// for "
+            "folders; give a path, for a search on several machines the path of a folder that all "
+            "mount",
+            parameter=known.name,
+            value=str(path),
         )
 
 
