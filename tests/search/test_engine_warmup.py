@@ -6,12 +6,10 @@ import json
 import os
 import re
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -32,8 +30,9 @@ from antecede.checker.search.loop import Progress, explore
 from antecede.checker.search.options import Bounds, Options
 from antecede.checker.search.plain import BreadthFirst
 from antecede.checker.search.result import Verdict
-from tests.conftest import COMMAND, ROOT, Command, begun, in_a_process, method
+from tests.conftest import COMMAND, ROOT, Command, begun, children_of, in_a_process, method
 from tests.engine.threads.test_local import found, plainly, small
+from tests.support.test_interrupts import until
 
 SYSTEMS = [("mfss", 3, 1), ("mfss", 2, 2), ("cykas", 3, 1)]
 
@@ -213,28 +212,20 @@ def test_nothing_is_left_of_a_command_that_compiles(tmp_path: Path, killed: bool
     environment = {**os.environ, "NUMBA_CACHE_DIR": "relative", "TMPDIR": str(tmp_path)}
     asked = (*COMMAND, "check", "rst", "--actors", "3", "--messages", "3", "--max-seconds", "9")
     command = begun(asked, env=environment, cwd=ROOT, start_new_session=True)
-    assert waited_for(lambda: compilers_of(command))
+    until(lambda: compilers_of(command.pid))
     assert list(tmp_path.iterdir())
     command.send_signal(signal.SIGKILL if killed else signal.SIGINT)
     command.wait()
     # If the command was killed, the compiler removes the folder as soon as it has seen that.
-    while list(tmp_path.iterdir()):
-        time.sleep(0.05)
+    until(lambda: not list(tmp_path.iterdir()))
 
 
-def compilers_of(command: subprocess.Popen[str]) -> list[psutil.Process]:
+def compilers_of(command: int) -> list[int]:
     """Return the processes of a command that compile. Before there is one, nobody can tidy up."""
     with suppress(psutil.Error):  # one has just ended
-        below = psutil.Process(command.pid).children(recursive=True)
-        return [each for each in below if compiling.__name__ in each.cmdline()]
+        below = children_of(command)
+        return [each for each in below if compiling.__name__ in psutil.Process(each).cmdline()]
     return []
-
-
-def waited_for(found: Callable[[], list[Any]]) -> list[Any]:
-    """Return what there is, as soon as there is something; pytest's time limit ends the wait."""
-    while not (there := found()):
-        time.sleep(0.05)
-    return there
 
 
 FIGURES = re.compile(r"(?<![\d,(])(?<!Explored )[\d,]+ (?:states|transitions|steps)")
